@@ -1,0 +1,40 @@
+"""likewise finds what is alike in large collections: near-duplicate texts, verified and accounted for.
+
+    import likewise as lw
+    result = lw.dedup("crawl/*.jsonl", by="words:5", threshold=0.8, out="clean")
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+#: public name -> the module that holds it
+_HOMES = {
+    **dict.fromkeys(("dedup", "pairs", "plan", "sketch", "similarity"), "likewise.api"),
+    **dict.fromkeys(("Text", "Words", "Chars"), "likewise.methods"),
+    **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
+    **dict.fromkeys(("Removal", "Pairs"), "likewise.results"),
+}
+
+__all__ = ["Chars", "DataError", "FormatError", "LikewiseError", "MissingPartError", "Pairs", "Removal", "Text", "UsageError", "Words", "dedup", "pairs", "plan", "similarity", "sketch"]
+
+if TYPE_CHECKING:
+    from likewise.api import dedup, pairs, plan, similarity, sketch
+    from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
+    from likewise.methods import Chars, Text, Words
+    from likewise.results import Pairs, Removal
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'likewise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,201 @@
+"""The verbs: what Python users call, and what each command of the command line calls."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise import outputs, pipeline
+from likewise.engines.local import Local, usable_memory
+from likewise.errors import UsageError
+from likewise.io.inputs import Source, resolve
+from likewise.io.output import check_target, publish, write_json
+from likewise.io.work import Work
+from likewise.options import Options
+from likewise.options import resolve as options_of
+from likewise.plan import Plan, choose, parse_threshold
+from likewise.progress import Progress
+from likewise.report import summary
+from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
+
+Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
+
+
+def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Any) -> Removal:
+    """Remove near-duplicates: every removed item has a kept one at or above the threshold, exactly verified.
+
+    inputs: paths, globs and folders, or Python data (a table with ``__arrow_c_stream__``, a list of str or of mappings).
+    out: the folder to write; without it nothing is written and the result lies in memory.
+    choices: ``by``, ``threshold``, ``recall``, ``keep``, ... as the flags of ``likewise dedup`` with ``_`` for ``-``.
+
+    >>> import likewise as lw
+    >>> result = lw.dedup(["the cat sat on the mat today", "The cat sat on the mat, today!", "dogs bark"], by="words:3")
+    >>> result.kept.to_arrow()["text"].to_pylist()
+    ['the cat sat on the mat today', 'dogs bark']
+    """
+    options = options_of(**choices)
+    target = None if out is None else Path(out)
+    if target is not None:
+        check_target(target, overwrite=options.overwrite)
+    with started(inputs, options, "dedup", target, progress) as (sources, run):
+        collection = pipeline.collect(sources, run)
+        items = pipeline.distinct(collection, run)
+        decision = pipeline.decide(items, run)
+        said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, decision.removed)
+        report = summary.summary(collection, decision, items.empty, items.short, options, said)
+        rows = np.flatnonzero((collection.column("kind") != 2) & ~decision.removed)
+        memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
+        result = Removal(
+            kept=Table(sources[0].path.take(pa.array(rows)) if memory else outputs.placed(collection, rows)),
+            removed=Table(removed_table(collection, decision)),
+            clusters=Table(clusters_table(collection, decision)),
+            report=report,
+            out=target,
+        )
+        if target is not None:
+            staged = outputs.write(items, decision, report, run)
+            run.progress.finish()
+            write_json(outputs.machine_facts(sources, run), staged / "run.json")
+            publish(staged, target)
+    return result
+
+
+def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Any) -> Pairs:
+    """All pairs at or above the threshold, inside one collection or of ``inputs`` against ``against``; exactly verified.
+
+    Columns id_a, id_b, similarity; also source_a, position_a, source_b, position_b where ids do not tell items apart.
+
+    >>> import likewise as lw
+    >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
+    [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
+    """
+    options = options_of(**choices)
+    with started(inputs, options, "pairs", None, progress, against) as (sources, run):
+        collection = pipeline.collect(sources, run)
+        items = pipeline.distinct(collection, run)
+        sides = None
+        if against is not None:
+            if options.star:
+                raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
+            first = len(sources_of(inputs, None, run.work.folder))
+            sides = (collection.source_of(np.arange(len(collection))) >= first).astype(np.uint8)
+        rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
+        places = len(sources) > 1 or collection.repeated_ids()[0] > 0
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, places=places)
+        said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, np.zeros(len(collection), bool))
+        report = {"threshold": float(options.plan.threshold), "method": options.described(), "read": len(collection), "warnings": said}
+    return Pairs(table, report)
+
+
+def plan(
+    *,
+    by: str = "words:5",
+    threshold: object = "0.8",
+    recall: float = 0.99,
+    bands: int | None = None,
+    rows: int | None = None,
+    slots: int | None = None,
+    sketch: str = "oph",
+    tune: str = "recall",
+    items: int = 1_000_000,
+) -> Plan:
+    """Bands and rows for a threshold and a recall target, and what they promise. Touches no data.
+
+    >>> import likewise as lw
+    >>> p = lw.plan(threshold=0.8, recall=0.99)
+    >>> p.curve(0.8) >= 0.99
+    True
+    """
+    return choose(parse_threshold(threshold), recall, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune, items=items)
+
+
+def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slots: int = 128, mode: str = "oph", seed: int = 0) -> np.ndarray:
+    """MinHash signatures of texts: uint32[n, slots]; the share of equal slots estimates the similarity of two.
+
+    texts: str, None or bytes, one an item, or an Arrow array of strings. An empty item has all slots 2^32-1.
+    """
+    from likewise.families.minhash import MinHash
+
+    shingled = shingle(texts, by, normalize, seed)
+    return MinHash(slots, mode, seed).signature((shingled.values, shingled.offsets))
+
+
+def similarity(a: Any, b: Any, *, by: str = "words:5", normalize: str | None = None) -> float | np.ndarray:
+    """Exact similarity of two texts, or of two equally long batches item by item; NaN where both are empty.
+
+    >>> import likewise as lw
+    >>> lw.similarity("abcab", "bcab", by="chars:2")
+    1.0
+    """
+    from likewise.measures.jaccard import jaccard
+
+    one = isinstance(a, str) and isinstance(b, str)
+    left, right = (shingle([side] if one else side, by, normalize, 0) for side in (a, b))
+    if len(left.offsets) != len(right.offsets):
+        raise UsageError(f"similarity: {len(left.offsets) - 1} items on the left and {len(right.offsets) - 1} on the right; give as many on both sides")
+    values = jaccard((left.values, left.offsets), (right.values, right.offsets))
+    return float(values[0]) if one else values
+
+
+def shingle(texts: Any, by: str, normalize: str | None, seed: int):
+    from likewise import methods
+    from likewise.items.documents import shingler
+
+    if isinstance(texts, str):
+        texts = [texts]
+    if not isinstance(texts, pa.Array | pa.ChunkedArray):
+        texts = pa.array([text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts], pa.large_binary())
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    texts = texts.cast(pa.large_binary())
+    return shingler(methods.parse(by, normalize), seed)(texts.fill_null(b""), texts.is_valid().to_numpy(zero_copy_only=False))
+
+
+@contextmanager
+def started(
+    inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
+) -> Iterator[tuple[Sequence[Source], pipeline.Run]]:
+    """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
+    folder = options.work or (Path(tempfile.mkdtemp(prefix="likewise-")) if out is None else out.with_name(out.name + ".work"))
+    sources = sources_of(inputs, out, folder)
+    if against is not None:
+        sources += aside(sources_of(against, out, folder), sources)
+    memory = options.memory or usable_memory() * 3 // 4
+    made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
+    work = Work.open(folder, made, resume=options.resume, in_memory=memory // 2)
+    run = pipeline.Run(options, work, Local(options.threads), progress or Progress())
+    finished = False
+    try:
+        yield sources, run
+        finished = True
+    finally:
+        run.progress.finish()
+        run.engine.close()
+        work.close(remove=finished or out is None)
+
+
+def sources_of(inputs: Inputs, out: Path | None, folder: Path) -> list[Source]:
+    """A str or Path is a path, and so are several Paths; everything else is data."""
+    if isinstance(inputs, str | os.PathLike):
+        named = [inputs]
+    elif isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
+        named = list(inputs)
+    else:
+        if isinstance(inputs, list | tuple) and inputs and all(isinstance(path, str) and len(path) < 500 and os.path.exists(path) for path in inputs):
+            raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
+        named = [inputs]
+    return resolve(named, out=out, stdin_spool=folder / "stdin")
+
+
+def aside(sources: Sequence[Source], first: Sequence[Source]) -> list[Source]:
+    """The sources of the other side, under their whole paths where their names are taken."""
+    taken = {source.name for source in first}
+    return [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in sources]

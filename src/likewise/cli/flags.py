@@ -1,0 +1,116 @@
+"""Every flag of the command line, once: name, group, help, and how its value is read. Verbs name the flags that they have.
+
+Defaults and choices are those of options.py; a flag that is not given is not passed on.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from typing import Any
+
+import click
+
+from likewise import config
+from likewise.options import CHOICES, Options, resolve
+
+GROUPS = ("Input", "What is similar", "What to do about it", "How to run", "Messages")
+INPUT, SIMILARITY, ACTION, RUN, MESSAGES = GROUPS
+
+
+@dataclass(frozen=True)
+class Flag:
+    group: str
+    names: str  # "-o --out"
+    help: str
+    metavar: str | None = None  # None: the choices in options.py, or nothing where it is a switch
+    shown: str | None = None  # the default in words, where it is no value of options.py
+    settings: dict[str, Any] = field(default_factory=dict)  # more for click.Option
+
+
+SWITCH = {"is_flag": True, "default": None}
+
+FLAGS: dict[str, Flag] = {
+    "field": Flag(INPUT, "--field --text", "Column or JSON path of the text; dots go inside, + joins several.", "F"),
+    "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position"),
+    "per": Flag(INPUT, "--per", "Compare only items with the same value of this field (a language, a shop).", "F"),
+    "min_tokens": Flag(INPUT, "--min-tokens", "Keep shorter items uncompared, and count them.", "N", settings={"type": int}),
+    "on_error": Flag(INPUT, "--on-error", "What to do about a record that cannot be decoded; skip sets it aside and counts it."),
+    "limit": Flag(INPUT, "--limit", "Only the first N items.", "N", settings={"type": int}),
+    "against": Flag(INPUT, "--against", "List pairs of INPUT with these files instead of pairs inside INPUT. Repeatable.", "INPUT", settings={"multiple": True}),
+    "by": Flag(SIMILARITY, "--by", "words, chars, lines, paragraphs, whitespace, stopwords, bytes, code or tokens, with the shingle length; /bag counts repeats.", "UNIT:K"),
+    "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S"),
+    "recall": Flag(SIMILARITY, "--recall", "Least chance that a pair exactly at the threshold is found.", "R", settings={"type": float}),
+    "normalize": Flag(SIMILARITY, "--normalize", "Steps before the text is cut: nfc or nfkc, lower or fold, accents, marks, invisible, punct, digits, space; or none.", "LIST", "by unit"),
+    "bands": Flag(SIMILARITY, "--bands", "Set the number of bands by hand.", "B", "planned", {"type": int}),
+    "rows": Flag(SIMILARITY, "--rows", "Set the rows of a band by hand.", "R", "planned", {"type": int}),
+    "slots": Flag(SIMILARITY, "--slots", "At most so many slots in a signature.", "K", "planned", {"type": int}),
+    "sketch": Flag(SIMILARITY, "--sketch", "How signatures are made."),
+    "tune": Flag(SIMILARITY, "--tune", "Plan for the recall, or for the least weighted error (which promises no recall)."),
+    "verify": Flag(SIMILARITY, "--verify", "How candidates are checked; anything but exact is named in every output."),
+    "seed": Flag(SIMILARITY, "--seed", "Same seed, same bytes; random draws one and records it.", "N|random"),
+    "items": Flag(SIMILARITY, "--items", "Plan for so many items.", "N", "1,000,000", {"type": int}),
+    "keep": Flag(ACTION, "--keep", "Which of similar items stays; ties by input order.", "first|last|longest|shortest|max:F|min:F"),
+    "prefer": Flag(ACTION, "--prefer", "Items of these files stay before all others. Repeatable, in order.", "GLOB", settings={"multiple": True}),
+    "copies": Flag(ACTION, "--copies", "empty: items without any token are copies of each other."),
+    "output": Flag(ACTION, "--output", "Whole kept records, their ids only, a mask, or all records with cluster, witness and similarity added."),
+    "pairs": Flag(ACTION, "--pairs", "Also write pairs.parquet: the verified pairs that were compared.", settings=SWITCH),
+    "removed_records": Flag(ACTION, "--removed-records", "Also write what was removed, record by record, under OUT/removed/.", settings=SWITCH),
+    "star": Flag(ACTION, "--star", "List members against their leader only.", settings=SWITCH),
+    "max_pairs": Flag(ACTION, "--max-pairs", "Refuse to list more than N pairs.", "N", settings={"type": int}),
+    "out": Flag(RUN, "-o --out", "Where the result goes.", "OUT"),
+    "overwrite": Flag(RUN, "--overwrite", "Replace OUT once the new one is complete.", settings=SWITCH),
+    "resume": Flag(RUN, "--resume", "Go on where an interrupted run stopped.", settings=SWITCH),
+    "dry_run": Flag(RUN, "--dry-run", "Print the plan and the inputs, and stop.", settings=SWITCH),
+    "threads": Flag(RUN, "--threads", "Threads to use; the result never depends on it.", "N", "all", {"type": int}),
+    "memory": Flag(RUN, "--memory", "Memory to stay within, as in 1.5G.", "SIZE", "75 % of what there is"),
+    "work": Flag(RUN, "--work", "Where intermediate files go; removed at the end.", "DIR", "OUT.work"),
+    "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise] here or above"),
+    "json": Flag(MESSAGES, "--json", "One JSON document on standard output.", settings=SWITCH),
+    "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 when something was found.", settings=SWITCH),
+    "quiet": Flag(MESSAGES, "-q --quiet", "No messages; results and errors only.", settings=SWITCH),
+    "verbose": Flag(MESSAGES, "-v --verbose", "Say more.", settings=SWITCH),
+    "color": Flag(MESSAGES, "--color", "Colour on a terminal, always or never.", "auto|always|never", "auto", {"type": click.Choice(["auto", "always", "never"])}),
+    "progress": Flag(MESSAGES, "--progress", "Show progress on a terminal, always or never.", "auto|always|never", "auto", {"type": click.Choice(["auto", "always", "never"])}),
+}
+
+#: How config.py reads each flag's value. The file that is read cannot name another.
+KINDS = {
+    name: config.SWITCH if flag.settings.get("is_flag") else config.LIST if flag.settings.get("multiple") else config.VALUE
+    for name, flag in FLAGS.items()
+    if name != "config"
+}
+
+
+class FlagOption(click.Option):
+    """A click option that knows its group."""
+
+    def __init__(self, name: str, **changes: Any):
+        flag = FLAGS[name]
+        metavar = flag.metavar or "|".join(CHOICES.get(name, ()))
+        default = flag.shown or shown_default(name)
+        text = changes.pop("help", flag.help) + (f"  [{default}]" if default else "")
+        settings = {"metavar": metavar or None, "envvar": variable(name), "help": text, **flag.settings, **changes}
+        super().__init__([*flag.names.split(), name], **settings)
+        self.group = flag.group
+
+
+def variable(name: str) -> str:
+    """The environment variable that sets a flag."""
+    return f"LIKEWISE_{name.upper()}"
+
+
+@cache
+def defaults() -> dict[str, Any]:
+    """The defaults of options.py, by name."""
+    kept = {each.name: each.default for each in fields(Options) if each.default is not MISSING}
+    read = {each.name: each.default for each in inspect.signature(resolve).parameters.values() if each.default is not inspect.Parameter.empty}
+    return kept | read
+
+
+def shown_default(name: str) -> str:
+    value = defaults().get(name)
+    if value is None or value is False or value == ():
+        return ""
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,117 @@
+"""Progress of long work: a bar with rate and time left on a terminal, else a plain line now and then."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any
+
+from likewise.cli.screen import Screen, duration, is_terminal, size
+from likewise.progress import Progress
+
+#: What ends sooner needs no bar, and is spared the time to load one.
+PATIENCE_SECONDS = 0.7
+PLAIN_SECONDS = 10.0
+
+
+class Told(Progress):
+    """Counts what is done, says warnings when they come up, and shows progress in the way that `show` knows."""
+
+    def __init__(self, screen: Screen):
+        super().__init__()
+        self.screen = screen
+        self.started = time.perf_counter()
+        self.bytes_read = 0
+        self.total = self.done = 0
+        self.unit = ""
+        self._lock = threading.Lock()
+
+    def begin(self, stage: str, total: int, unit: str) -> None:
+        super().begin(stage, total, unit)
+        self.total, self.unit, self.done = total, unit, 0
+
+    def advance(self, amount: int) -> None:
+        with self._lock:
+            self.done += amount
+            if self.unit == "bytes":
+                self.bytes_read += amount
+            self.show()
+
+    def warn(self, message: str) -> None:
+        super().warn(message)
+        self.screen.warn(message)
+
+    @property
+    def seconds_in_all(self) -> float:
+        return time.perf_counter() - self.started
+
+    def show(self) -> None:
+        """Nothing is shown with -q."""
+
+    def amount(self, number: float) -> str:
+        return size(number) if self.unit == "bytes" else f"{number:,.0f} {self.unit}"
+
+    def state(self) -> str:
+        """How far the stage is, how fast, how long it will take."""
+        took = time.perf_counter() - self._since
+        rate = self.done / took if took else 0.0
+        if not self.total or self.done > self.total:
+            return f"{self.amount(self.done)}, {self.amount(rate)}/s"
+        left = f", {duration((self.total - self.done) / rate)} left" if rate and self.done < self.total else ""
+        return f"{self.done / self.total:.0%} of {self.amount(self.total)}, {self.amount(rate)}/s{left}"
+
+
+class Lines(Told):
+    """A line every few seconds, for logs."""
+
+    def show(self) -> None:
+        now = time.perf_counter()
+        if now - self.__dict__.setdefault("_last", self.started) >= PLAIN_SECONDS:
+            self._last = now
+            self.screen.say(f"{self._stage}: {self.state()}")
+
+
+class Bar(Told):
+    """A bar that is there while the work lasts, and leaves nothing behind."""
+
+    _bar: Any = None
+
+    def show(self) -> None:
+        if self._bar is None:
+            if self.seconds_in_all < PATIENCE_SECONDS:
+                return
+            self._bar = self._begin()
+        self._bar.update(0, completed=min(self.done, self.total or self.done), state=self.state())
+
+    def _begin(self) -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        console = Console(file=sys.stderr, force_terminal=True, no_color=not self.screen.colored(sys.stderr))
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[state]}"))
+        bar = RichProgress(*columns, console=console, transient=True)
+        bar.add_task(self._stage, total=self.total or None, state="")
+        bar.start()
+        return bar
+
+    def finish(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        super().finish()
+
+    def warn(self, message: str) -> None:
+        Progress.warn(self, message)
+        if self._bar is not None:
+            self._bar.console.print(f"warning: {message}", markup=False, highlight=False)
+        else:
+            self.screen.warn(message)
+
+
+def told(screen: Screen) -> Told:
+    """The progress that fits the screen."""
+    if screen.quiet or screen.progress == "never":
+        return Told(screen)
+    return Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)

@@ -1,0 +1,125 @@
+"""Where a verb speaks: data on standard output, everything else on standard error, colours only where a person looks."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+import click
+
+#: Bytes that a terminal would obey; text of a corpus must never reach it with them.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass
+class Screen:
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    color: str = "auto"
+    progress: str = "auto"
+
+    def data(self, text: str | bytes) -> None:
+        """A result."""
+        click.echo(text, nl=isinstance(text, str), color=self.colored(sys.stdout))
+
+    def document(self, value: Any) -> None:
+        """A result as one JSON document."""
+        import json
+
+        self.data(json.dumps(value, indent=1, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace") + b"\n")
+
+    def say(self, text: str = "") -> None:
+        """A message."""
+        if not self.quiet:
+            click.echo(text, err=True, color=self.colored(sys.stderr))
+
+    def warn(self, text: str) -> None:
+        self.say(click.style("warning: ", fg="yellow", bold=True) + text)
+
+    def rows(self, pairs: Iterable[tuple[str, str]], *, data: bool = False) -> None:
+        """Names and what they hold, in two columns."""
+        pairs = list(pairs)
+        width = max((len(name) for name, _ in pairs), default=0)
+        for name, text in pairs:
+            line = f"{click.style(name.ljust(width), bold=True)}  {text}"
+            self.data(line) if data else self.say(line)
+
+    def colored(self, stream: TextIO) -> bool:
+        if self.color != "auto":
+            return self.color == "always"
+        return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    return bool(getattr(stream, "isatty", lambda: False)())
+
+
+def width(most: int = 100) -> int:
+    return max(40, min(most, shutil.get_terminal_size().columns))
+
+
+def harmless(text: str) -> str:
+    """Text with control characters and what turns the writing direction spelled out, so that a terminal shows it and does not obey it.
+
+    >>> harmless("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text.encode("utf-8", "backslashreplace").decode())
+
+
+def size(number: float) -> str:
+    """Bytes as people read them, in powers of 1000 as file managers do.
+
+    >>> size(999), size(24_100_000)
+    ('999 B', '24.1 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 999.5 or (unit == "B" and number < 1000):
+            break
+        number /= 1000
+    else:
+        unit = "TB"
+    return f"{number:.0f} {unit}" if unit == "B" or number >= 99.95 else f"{number:.3g} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> duration(1.23), duration(75), duration(7300)
+    ('1.2 s', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
+
+
+def percent(chance: float, *, down: bool = False) -> str:
+    """A chance as a percentage whose distance from 0 and from 1 shows; ``down`` never rounds up, for what is promised.
+
+    >>> percent(0.99964), percent(0.0064), percent(0.4701), percent(1.0), percent(0.9929, down=True)
+    ('99.96 %', '0.64 %', '47.0 %', '100 %', '99.2 %')
+    """
+    if chance in (0.0, 1.0):
+        return f"{chance * 100:.0f} %"
+    room = min(chance, 1 - chance)
+    if room < 1e-7:
+        return "< 0.00001 %" if chance < 0.5 else "> 99.99999 %"
+    places = max(1, -math.floor(math.log10(room * 100)) + (chance < 0.5))
+    value = math.floor(chance * 100 * 10**places + 1e-6) / 10**places if down else chance * 100
+    return f"{value:.{places}f} %"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """
+    >>> counted(1, "pair"), counted(1200, "copy", "copies")
+    ('1 pair', '1,200 copies')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

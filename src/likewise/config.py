@@ -1,0 +1,96 @@
+"""Settings from a file: ``likewise.toml``, or ``[tool.likewise]`` in pyproject.toml.
+
+    threshold = 0.9           # of every verb that has the flag
+    [dedup]
+    keep = "longest"          # of one verb only; wins over the line above
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from likewise.errors import UsageError
+
+#: What a setting may hold: a switch true or false, a list several values, anything else one.
+SWITCH, LIST, VALUE = "switch", "list", "value"
+
+
+@dataclass(frozen=True)
+class Config:
+    path: Path | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Mapping[str, Any]) -> Config:
+    """The settings of ``verb`` from a named file, or else from the nearest one in this folder and those above it.
+
+    kinds: for every flag of any verb whether it is a SWITCH, LIST or VALUE; other keys are refused. Raises UsageError.
+    """
+    found = Path(path) if path is not None else nearest(Path.cwd())
+    if found is None:
+        return Config()
+    document = section(found)
+    shared = {key: value for key, value in document.items() if key not in verbs}
+    own = {name: dict(checked(found, document.get(name, {}), kinds, f"{name}.")) for name in verbs}  # every table, so that no misspelling waits
+    return Config(found, {**dict(checked(found, shared, kinds, "", verbs)), **own[verb]})
+
+
+def nearest(folder: Path) -> Path | None:
+    """likewise.toml, or a pyproject.toml with a section for likewise, in the folder or the nearest above it."""
+    for place in (folder, *folder.parents):
+        for name in ("likewise.toml", "pyproject.toml"):
+            path = place / name
+            if path.is_file() and (name == "likewise.toml" or has_section(path)):
+                return path
+    return None
+
+
+def has_section(path: Path) -> bool:
+    """Whether a pyproject.toml speaks of likewise; one that cannot be read is somebody else's trouble."""
+    try:
+        return bool(section(path))
+    except (UsageError, OSError):
+        return False
+
+
+def section(path: Path) -> dict[str, Any]:
+    """The part of a TOML file that is meant for likewise."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"--config {path}: there is no such file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: is not valid TOML: {error}") from error
+    if path.name == "pyproject.toml":
+        tool = document.get("tool", {})
+        document = tool.get("likewise", {}) if isinstance(tool, dict) else {}
+    return document
+
+
+def checked(path: Path, table: Any, kinds: Mapping[str, str], prefix: str, verbs: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any]]:
+    """(flag, value) of each line of a table, with ``-`` and ``_`` alike."""
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: {prefix.rstrip('.')} is a verb, and its settings are a table, as in [{prefix.rstrip('.')}]")
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in kinds:
+            near = difflib.get_close_matches(name, [*kinds, *(verbs or ())], 1)
+            hint = f"did you mean {prefix}{near[0].replace('_', '-')}?" if near else "likewise dedup --help lists the flags, and a key is a flag without its dashes"
+            raise UsageError(f"{path}: unknown key {prefix + key!r}; {hint}")
+        if fault := misfit(value, kinds[name]):
+            raise UsageError(f"{path}: {prefix}{key} = {value!r}: give {fault}")
+        yield name, [value] if kinds[name] == LIST and not isinstance(value, list) else value
+
+
+def misfit(value: Any, kind: str) -> str | None:
+    """What should have been given instead of ``value``; None where it will do."""
+    if kind == SWITCH:
+        return None if isinstance(value, bool) else "true or false"
+    if kind == LIST and isinstance(value, list):
+        return None if all(isinstance(entry, str) for entry in value) else "a list of texts"
+    return None if isinstance(value, str | int | float) and not isinstance(value, bool) else "a text or a number"

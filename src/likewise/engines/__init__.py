@@ -1,0 +1,1 @@
+"""Where stages run: over batches on this machine's threads."""

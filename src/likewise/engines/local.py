@@ -1,0 +1,74 @@
+"""This machine: stages over chunks on threads, in order, with little in flight."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Local:
+    """Threads of this process. Kernels let go of the GIL, so threads are enough; results never depend on their number."""
+
+    def __init__(self, threads: int | None = None):
+        self.threads = threads or usable_cores()
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def map(self, stage: Callable[[A], B], batches: Iterable[A]) -> Iterator[tuple[A, B]]:
+        """(batch, stage(batch)) in the order of the batches, reading at most two batches a thread ahead."""
+        if self._pool is None:
+            for batch in batches:
+                yield batch, stage(batch)
+            return
+        waiting: deque = deque()
+        try:
+            for batch in batches:
+                waiting.append((batch, self._pool.submit(stage, batch)))
+                if len(waiting) > 2 * self.threads:
+                    done, future = waiting.popleft()
+                    yield done, future.result()
+            while waiting:
+                done, future = waiting.popleft()
+                yield done, future.result()
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+    def run(self, function: Callable[[A], B], values: Iterable[A]) -> list[B]:
+        """[function(value) for value in values], several at once."""
+        return list(map(function, values)) if self._pool is None else list(self._pool.map(function, values))
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def usable_cores() -> int:
+    """Cores that this process may use: the affinity mask and the cgroup's quota count, not only the machine's number."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = open("/sys/fs/cgroup/cpu.max").read().split()  # noqa: SIM115, PTH123
+        return max(1, min(cores, int(quota) // int(period)))
+    except (OSError, ValueError):
+        return cores
+
+
+def usable_memory() -> int:
+    """Bytes that this process may use: the least of the machine's memory, the cgroup's limit and the rlimit."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            limits.append(int(open(path).read()))  # noqa: SIM115, PTH123
+        except (OSError, ValueError):
+            continue
+    try:
+        import resource
+    except ImportError:
+        return min(limits, default=4 * 2**30)
+    limits += [soft for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA) if (soft := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY]
+    return min(limits, default=4 * 2**30)

@@ -1,0 +1,242 @@
+"""The rows of a run: read once from the sources into the columns of the work folder, and looked up there ever after."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from likewise.errors import DataError
+from likewise.io import ids
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Source
+from likewise.io.records import REJECTED, Chunk, Records, Rejected, Want
+from likewise.io.work import Work
+from likewise.schema import ROW_COLUMNS
+
+Sketch = Callable[[Records], dict[str, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A chunk of a source on its way to a thread."""
+
+    source: int
+    chunk: Chunk | None
+    failure: str = ""  # the source could not be read any further, and that is to be skipped
+
+
+def read(sources: Sequence[Source], want: Want, sketch: Sketch, work: Work, engine: Any, *, skip: bool, limit: int | None, advance: Callable[[int], None]) -> None:
+    """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``."""
+    if work.done("read"):
+        return
+
+    def stage(task: Task) -> tuple[Records, dict[str, np.ndarray], bytes]:
+        source = sources[task.source]
+        records = source.format.parse(task.chunk, want, source.name) if task.chunk is not None else failed(task.failure)
+        return records, sketch(records), fingerprint(records)
+
+    read_of = [0] * len(sources)  # rows so far, by source
+    for entry in work.done("chunk"):
+        read_of[entry["source"]] += entry["rows"]
+    for task, (records, columns, digest) in engine.map(stage, tasks(sources, want, work, skip=skip)):
+        if limit is not None and sum(read_of) + len(records) >= limit:
+            records, columns = head(records, columns, limit - sum(read_of))
+        if records.rejected and not skip:
+            first = records.rejected[0]
+            raise DataError(f"{sources[task.source].name}, {first.reason}; --on-error skip sets such rows aside in rejected.jsonl and goes on")
+        raw = 0 if task.chunk is None else len(task.chunk.data)
+        work.append(
+            stored(records, columns, digest, printable(sources[task.source].name), read_of[task.source]),
+            step="chunk",
+            source=task.source,
+            rows=len(records),
+            next=-1 if task.chunk is None else task.chunk.start + raw,
+            found=records.found,
+            fields=list(records.fields),
+        )
+        read_of[task.source] += len(records)
+        advance(task.chunk.data.nbytes if task.chunk is not None else 0)
+        if limit is not None and sum(read_of) >= limit:
+            break
+    work.append({}, step="read")
+
+
+def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> Iterator[Task]:
+    """The chunks that are still to be read, source after source."""
+    done = work.done("chunk")
+    at = done[-1]["source"] if done else 0
+    start = done[-1]["next"] if done else 0
+    for number in range(at, len(sources)):
+        source = sources[number]
+        if start >= 0:  # -1: the source had failed
+            try:
+                for chunk in source.format.chunks(source.path, want, start):
+                    yield Task(number, chunk)
+            except DataError as error:
+                if not skip:
+                    raise
+                yield Task(number, None, str(error))
+        start = 0
+
+
+def failed(reason: str) -> Records:
+    """One rejected row that stands for the rest of a source that could not be read to its end."""
+    zero = np.zeros(1, np.int64)
+    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), rejected=[Rejected(0, reason, b"")], found=False)
+
+
+def fingerprint(records: Records) -> bytes:
+    """128 bits of what was read: the kinds, lengths and texts of the rows."""
+    digest = xxhash.xxh3_128(np.ascontiguousarray(records.kind))
+    offsets = np.frombuffer(records.text.buffers()[1], np.int64)[records.text.offset :][: len(records) + 1] if len(records) else np.zeros(1, np.int64)
+    digest.update(np.ascontiguousarray(np.diff(offsets)))
+    digest.update(memoryview(records.text.buffers()[2] or b"")[offsets[0] : offsets[-1]])
+    return digest.digest()
+
+
+def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Records, dict[str, np.ndarray]]:
+    """The first n rows only (--limit)."""
+    sets = int(columns["size"][:n].sum(dtype=np.int64))
+    cut = {name: values[:, :n] if name == "band_keys" else values[:sets] if name == "sets" else values[:n] for name, values in columns.items()}
+    few = Records(
+        records.kind[:n],
+        records.start[:n],
+        records.length[:n],
+        records.text[:n],
+        id=None if records.id is None else records.id[:n],
+        rejected=[entry for entry in records.rejected if entry.row < n],
+        fields=records.fields,
+        found=records.found,
+    )
+    return few, cut
+
+
+def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, source: str, position: int) -> dict[str, Any]:
+    """The work folder's columns for the rows of a chunk."""
+    rejected = [
+        {"source": source, "position": position + entry.row if entry.raw or records.length[entry.row] else None, "reason": entry.reason, "bytes": escaped(entry.raw)}
+        for entry in records.rejected
+    ]
+    identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
+    text = identity.fill_null(b"")
+    sizes = np.diff(np.frombuffer(text.buffers()[1], np.int64)[text.offset :][: len(text) + 1]) if len(text) else np.zeros(0, np.int64)
+    start = np.frombuffer(text.buffers()[1], np.int64)[text.offset] if len(text) else 0
+    data = memoryview(text.buffers()[2] or b"")[start : start + int(sizes.sum())]
+    missing = identity.is_null().to_numpy(zero_copy_only=False)
+    bands = {f"band-{band:03d}": keys for band, keys in enumerate(np.ascontiguousarray(columns["band_keys"]))}
+    return {
+        **{name: columns[name] for name in ROW_COLUMNS},
+        "sets": columns["sets"],
+        "id-size": np.where(missing, -1, sizes).astype("i4"),
+        "id-data": data,
+        "rejected": "".join(json.dumps(entry) + "\n" for entry in rejected).encode(),
+        "digest": digest,
+        **bands,
+    }
+
+
+def escaped(raw: bytes) -> str:
+    """Bytes as text that can be read and turned back: what is not UTF-8 stands as \\xNN, a backslash as two."""
+    return raw.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+class Collection:
+    """Rows by number, from 0 over all sources in order; rejected rows are rows too."""
+
+    def __init__(self, sources: Sequence[Source], work: Work):
+        self.sources = sources
+        self.work = work
+        rows = np.zeros(len(sources), np.int64)
+        for entry in work.done("chunk"):
+            rows[entry["source"]] += entry["rows"]
+        self.first_row = np.concatenate(([0], np.cumsum(rows)))
+
+    def __len__(self) -> int:
+        return int(self.first_row[-1])
+
+    def column(self, name: str) -> np.ndarray:
+        return self.work.column(name, ROW_COLUMNS[name])
+
+    def band(self, number: int) -> np.ndarray:
+        return self.work.column(f"band-{number:03d}", "u8")
+
+    def rows_of(self, source: int) -> slice:
+        return slice(int(self.first_row[source]), int(self.first_row[source + 1]))
+
+    def source_of(self, rows: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self.first_row, rows, side="right") - 1
+
+    def places(self, rows: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+        """(source names, positions) of rows."""
+        source = self.source_of(rows)
+        position = rows - self.first_row[source]
+        files = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
+        names = pa.array([name for s in self.sources for name in self.file_names(s)], pa.string())
+        first_name = np.concatenate(([0], np.cumsum([len(self.file_names(s)) for s in self.sources])))[source]
+        return names.take(pa.array(first_name + np.where(files, position, 0))), np.where(files, 0, position)
+
+    @staticmethod
+    def file_names(source: Source) -> list[str]:
+        """Each text file is a source of its own to the user, with one item in it."""
+        return [printable(name) for name in (source.path.names if isinstance(source.path, Files) else [source.name])]
+
+    @cached_property
+    def _ids(self) -> tuple[pa.Array, str | None]:
+        sizes = self.work.column("id-size", "i4")
+        offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 0), dtype=np.int64)))
+        data = self.work.column("id-data", "u1")
+        valid = pa.array(sizes >= 0).buffers()[1]
+        text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))])
+        _, positions = self.places(np.arange(len(sizes)))
+        return ids.id_column(text, positions)
+
+    def ids(self, rows: np.ndarray) -> pa.Array:
+        """The ids of rows, all of one type over the whole collection."""
+        return self._ids[0].take(pa.array(rows))
+
+    @property
+    def id_type(self) -> pa.DataType:
+        return self._ids[0].type
+
+    @property
+    def id_note(self) -> str | None:
+        """What must be said of the id column when it is not simply the ids."""
+        return self._ids[1]
+
+    def has_ids(self) -> bool:
+        return bool((self.work.column("id-size", "i4") >= 0).any())
+
+    def repeated_ids(self) -> tuple[int, list[str]]:
+        """How many rows have an id that occurred before, and up to three such ids."""
+        counts = self._ids[0].value_counts()
+        again = counts.filter(pa.compute.greater(counts.field("counts"), 1)) if len(counts) else counts
+        more = sum(again.field("counts").to_pylist()) - len(again) if len(again) else 0
+        return more, [str(value) for value in again.field("values")[:3].to_pylist()]
+
+    def fields_missing(self, name: str) -> str | None:
+        """A message when no row of the input has the wanted text field at all."""
+        entries = self.work.done("chunk")
+        if not len(self) or any(entry["found"] for entry in entries) or bool((self.column("kind") == REJECTED).all()):
+            return None
+        seen = list(dict.fromkeys(field for entry in entries for field in entry["fields"]))
+        return f"no row of {', '.join(s.name for s in self.sources[:3])} has the field {name!r}; fields seen: {', '.join(seen[:20]) or 'none'}; name the right one with --field"
+
+    def digests(self) -> list[str]:
+        """The content fingerprint of each source: xxh3-128 over those of its chunks."""
+        each = self.work.column("digest", np.dtype(("u1", 16)))
+        sums = [xxhash.xxh3_128() for _ in self.sources]
+        for entry, digest in zip(self.work.done("chunk"), each, strict=True):
+            sums[entry["source"]].update(digest.tobytes())
+        return [digest.hexdigest() for digest in sums]
+
+
+def printable(name: str) -> str:
+    """A file name as text: bytes that are not UTF-8 stand as \\xNN."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

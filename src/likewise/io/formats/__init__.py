@@ -1,0 +1,103 @@
+"""The formats, one module each, and how a file's format is told from its name or its content.
+
+A format is a module with the three functions of ``Format``. A new one is one new file, and lines in the tables below.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError
+from likewise.io import compression
+from likewise.io.records import Chunk, Records, Want
+
+CODE = "py pyi c h cc cpp cxx hpp cs java kt scala go rs swift js mjs ts jsx tsx vue php rb pl pm lua r jl m sh bash ps1 sql hs ml clj ex erl f90"
+
+#: Name of a format (its module) -> the extensions that say it, and whether a compression may stand around it.
+FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "jsonl": (("jsonl", "ndjson"), True),
+    "json_array": (("json",), True),  # a .json file that does not begin with [ is jsonl
+    "csv": (("csv", "tsv"), True),
+    "parquet": (("parquet", "pq"), False),
+    "arrow": (("arrow", "arrows", "ipc", "feather"), False),
+    "text": ((*"txt text md markdown rst adoc org tex html htm xhtml log srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
+}
+
+#: First bytes -> format. What follows a compression's magic is looked at in turn.
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+JSON_SPACE = b" \t\r\n"
+PEEK_BYTES = 1 << 16
+
+_BY_EXTENSION = {extension: name for name, (extensions, _) in FORMATS.items() for extension in extensions}
+
+
+class Format(Protocol):
+    """What a format's module offers. ``path`` is what ``Source.path`` is: a Path, text.Files, or a table in memory."""
+
+    def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
+        """Runs of whole rows, sequential and cheap. Where they are cut depends on the content of the file alone."""
+
+    def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
+        """The rows of a chunk, on any thread."""
+
+    def write(self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+        """The rows where ``keep`` is true, as they were read. ``add``: columns to append, one row a kept row."""
+
+
+def load(name: str) -> Format:
+    """The module of a format; only what a run needs is imported."""
+    return cast(Format, importlib.import_module(f"{__name__}.{name}"))
+
+
+def by_name(path: Path) -> str | None:
+    """The format that the file's name says, or None. A compression may stand around the line formats only."""
+    key = compression.kind_by_name(path)
+    name = path.name.lower()
+    for suffix in compression.KINDS[key].suffixes if key else ():
+        name = name.removesuffix(suffix)
+    found = _BY_EXTENSION.get(name.rpartition(".")[2]) if "." in name else None
+    if found is None or (key and not FORMATS[found][1]):
+        return None
+    return "jsonl" if found == "json_array" and not _begins_array(path) else found
+
+
+def by_content(path: Path) -> str | None:
+    """The format that the first bytes speak of, or None. No bytes are JSON lines without a line."""
+    head = _head(path)
+    for magic, name in MAGIC.items():
+        if head.startswith(magic):
+            return name
+    first = head.lstrip(JSON_SPACE)[:1]
+    if first in (b"", b"{", b"["):
+        return "json_array" if first == b"[" else "jsonl"
+    if compression.kind_of(path):
+        return None
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 3:  # else a character that the end of the look cuts
+            return None
+    return None if b"\0" in head else "text"
+
+
+def _begins_array(path: Path) -> bool:
+    try:
+        return _head(path).lstrip(JSON_SPACE).startswith(b"[")
+    except DataError:  # a damaged file: the reader will say so, in its turn
+        return False
+
+
+def _head(path: Path) -> bytes:
+    """The first bytes, decompressed, without a byte order mark."""
+    try:
+        with compression.open_read(path) as stream:
+            buffer = bytearray(PEEK_BYTES)
+            return bytes(buffer[: compression.read_into(stream, memoryview(buffer))]).removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error

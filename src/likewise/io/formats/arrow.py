@@ -1,0 +1,109 @@
+"""Arrow IPC: the file format (.arrow, Feather 2) and the stream format, told apart by their first bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import ipc
+
+from likewise.errors import DataError
+from likewise.io.batches import Keeper, gather, nonempty, reading
+from likewise.io.columns import parse, wanted
+from likewise.io.records import Chunk, Want
+
+__all__ = ["chunks", "parse", "write"]
+
+KIND = "an Arrow file or stream"
+FILE_MAGIC, FEATHER_1 = b"ARROW1", b"FEA1"
+
+
+def _open(path: Path, fields: list[int] | None = None) -> Any:
+    """A reader of the file or of the stream, memory-mapped: batches that are not compressed are not copied."""
+    nonempty(path, KIND)
+    with reading(path, KIND):
+        raw = pa.memory_map(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
+        magic = raw.read(len(FILE_MAGIC))
+        raw.seek(0)
+        if magic.startswith(FEATHER_1):
+            raise DataError(f"{path}: is a Feather file of version 1, which is no longer read; write it again with pyarrow.feather.write_feather")
+        options = ipc.IpcReadOptions(included_fields=fields or [])
+        return ipc.open_file(raw, options=options) if magic == FILE_MAGIC else ipc.open_stream(raw, options=options)
+
+
+def _batches(path: Path, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:
+    """Batches with their custom metadata."""
+    with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
+        if isinstance(reader, ipc.RecordBatchFileReader):
+            yield from map(reader.get_batch_with_custom_metadata, range(reader.num_record_batches))
+        else:
+            yield from reader.iter_batches_with_custom_metadata()
+
+
+def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+    names = _open(path).schema.names
+    top = [name for full in wanted(want) for name in (full, full.partition(".")[0])]
+    fields = [number for number, name in enumerate(names) if name in top]
+    reader = _open(path, fields or [0])  # an empty list would read all of them
+    yield from gather((batch for batch, _ in _batches(path, reader)), names, 0, start)
+
+
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """The rows where ``keep`` is true, batch by batch, as the same kind of file; ``add``: columns for behind the others, one row a kept row."""
+    if keep.all() and add is None:
+        shutil.copyfile(source, target)
+        return
+    reader = _open(source)
+    keeper = Keeper(source, reader.schema, keep, add)
+    options = ipc.IpcWriteOptions(compression=_compression(source))
+    if isinstance(reader, ipc.RecordBatchFileReader):
+        create = partial(ipc.new_file, schema=keeper.schema, options=options, metadata=reader.metadata)
+    else:
+        create = partial(ipc.new_stream, schema=keeper.schema, options=options)
+    save(((keeper(batch), custom) for batch, custom in _batches(source, reader)), target, create)
+    keeper.finish()
+
+
+def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Callable[[Any], Any]) -> None:
+    """Batches that have rows, with their custom metadata, through the writer that ``create`` makes."""
+    with pa.OSFile(os.fsencode(target), "wb") as sink, create(sink) as writer:
+        for batch, custom in batches:
+            if len(batch):
+                writer.write_batch(batch, custom_metadata=custom)
+
+
+def _compression(path: Path) -> str | None:
+    """How the buffers of the first batch are compressed. pyarrow does not tell, so this reads the message's flatbuffer."""
+    with reading(path, KIND), pa.memory_map(os.fsencode(path)) as raw:
+        if raw.read(len(FILE_MAGIC)) == FILE_MAGIC:
+            raw.seek(8)  # a file is its magic, padding, and a stream
+        else:
+            raw.seek(0)
+        for message in ipc.MessageReader.open_stream(raw):
+            if message.type == "record batch":
+                meta = message.metadata.to_pybytes()
+                header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
+                body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
+                codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
+                return None if not body else "zstd" if codec and meta[codec] == 1 else "lz4"
+    return None
+
+
+def _follow(meta: bytes, at: int) -> int:
+    """Where the table stands that a flatbuffer's offset at ``at`` leads to."""
+    return at + int(struct.unpack_from("<I", meta, at)[0])
+
+
+def _field(meta: bytes, table: int, slot: int) -> int:
+    """Where field number ``slot`` of a flatbuffer's table stands, or 0 where it has its default."""
+    vtable = table - struct.unpack_from("<i", meta, table)[0]
+    entry = 4 + 2 * slot
+    offset = struct.unpack_from("<H", meta, vtable + entry)[0] if entry < struct.unpack_from("<H", meta, vtable)[0] else 0
+    return table + int(offset) if offset else 0

@@ -1,0 +1,197 @@
+"""What the line formats share: cutting a stream of bytes into chunks of whole records, naming places in it, and copying records."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.errors import DataError
+from likewise.io import binary
+from likewise.io.compression import kind_of, open_read, open_write, read_into
+from likewise.io.records import Chunk, Want
+from likewise.kernels.bytes import gather
+
+CHUNK_BYTES = 8 << 20
+BLOCK_BYTES = 4 << 20
+MAX_RECORD = 1 << 30
+LF, CR = 10, 13
+BOM = b"\xef\xbb\xbf"
+OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+
+
+class State(NamedTuple):
+    """``Chunk.state`` of the line formats."""
+
+    path: Path
+    line_start: int  # the offset of the line in which the chunk begins; means something where Chunk.line does
+    more: Any  # what the format must know besides
+
+
+class Cut(NamedTuple):
+    """How many of the bytes at hand are whole records, and State.more for them; None: they hold no record and make no chunk."""
+
+    size: int
+    more: Any
+
+
+def beginning(path: Path) -> int:
+    """The offset of the text: after the byte-order mark, if there is one."""
+    with open_read(path) as stream:
+        head = bytearray(4)
+        read_into(stream, memoryview(head))
+    for mark, name in OTHER_MARKS.items():
+        if head.startswith(mark):
+            raise DataError(f"{path}: expected UTF-8, but the byte-order mark says {name}; convert it: iconv -f {name} -t UTF-8 FILE > NEW")
+    return len(BOM) if head.startswith(BOM) else 0
+
+
+def pieces(path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], *, cr: bool = False) -> Iterator[Chunk]:
+    """Chunks of whole records from the offset ``start`` on, where a record or nothing begins.
+
+    ``cut(data, offset, final)`` says how much to hand out of the next CHUNK_BYTES, or of more where one record is longer; all where they are
+    ``final``. So a chunk depends on nothing but the text from its start on. ``cr``: a CR without an LF ends a line, too.
+    """
+    with open_read(path) as stream:
+        line, line_start = 0, 0
+        if stream.seekable() and start > CHUNK_BYTES:
+            stream.seek(start)  # Ruler counts the lines, should anyone ask
+        else:
+            line, line_start = count_lines(stream, start, cr)
+        pending, size = memoryview(b""), CHUNK_BYTES
+        final = False
+        while not final:
+            data = bytearray(size)
+            ready = min(size, len(pending))
+            data[:ready] = pending[:ready]
+            filled = ready + read_into(stream, memoryview(data)[ready:])
+            final = filled < size
+            del data[filled:]
+            whole, more = cut(data, start, final)
+            pending = memoryview(bytes(memoryview(data)[whole:]) + bytes(pending[ready:]))
+            if not whole:
+                if size >= MAX_RECORD:
+                    raise DataError(f"{path}: the record that begins at byte {start:,} is longer than {MAX_RECORD >> 20} MiB; is the file what its name says?")
+                size *= 2
+                continue
+            size = CHUNK_BYTES
+            array = np.frombuffer(data, np.uint8)[:whole]
+            if more is not None:
+                yield Chunk(array, start, line, State(path, line_start, more))
+            if line:
+                line += line_ends(array, cr)
+                line_start = start + whole if cr else max(line_start, start + data.rfind(b"\n", 0, whole) + 1)
+            start += whole
+
+
+def line_ends(data: np.ndarray, cr: bool = False) -> int:
+    ends = np.count_nonzero(data == LF)
+    if cr:
+        ends += np.count_nonzero(data == CR) - np.count_nonzero((data[:-1] == CR) & (data[1:] == LF))
+    return int(ends)
+
+
+def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
+    """(line, offset of its start) of the place ``size`` bytes on in a stream at its beginning. The stream is then there."""
+    line, line_start, at, last = 1, 0, 0, b""
+    while at < size and (block := stream.read(min(size - at, BLOCK_BYTES))):
+        line += line_ends(np.frombuffer(last + block, np.uint8), cr) - len(last)
+        line_start = max(line_start, at + block.rfind(b"\n") + 1, at + block.rfind(b"\r") + 1 if cr else 0)
+        at += len(block)
+        last = b"\r" if cr and block.endswith(b"\r") else b""
+    return line, line_start
+
+
+class Ruler:
+    """Names places in a chunk, asked for in ascending order."""
+
+    def __init__(self, chunk: Chunk, cr: bool = False):
+        self.data, self.cr, self.at = chunk.data, cr, 0
+        self.line, line_start = chunk.line, chunk.state.line_start
+        if not self.line:
+            with open_read(chunk.state.path) as stream:
+                self.line, line_start = count_lines(stream, chunk.start, cr)
+        self.begin = line_start - chunk.start
+
+    def place(self, at: int) -> str:
+        """The line and the byte in it, both from 1."""
+        passed = self.data[self.at : at]
+        self.line += line_ends(passed, self.cr)
+        ends = np.flatnonzero((passed == LF) | (passed == CR) if self.cr else passed == LF)
+        if len(ends):
+            self.begin = self.at + int(ends[-1]) + 1
+        self.at = at
+        return f"line {self.line}, column {at - self.begin + 1}"
+
+
+def nullable(offsets: np.ndarray, data: np.ndarray, there: np.ndarray) -> pa.LargeBinaryArray:
+    """The array over these buffers, null where not ``there``."""
+    valid = pa.py_buffer(np.packbits(there, bitorder="little"))
+    return pa.LargeBinaryArray.from_buffers(binary.TYPE, len(there), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def floats(values: pa.LargeBinaryArray) -> np.ndarray:
+    """float64, NaN where there is no number."""
+    try:
+        return pc.cast(pc.cast(values, pa.large_string()), pa.float64()).fill_null(np.nan).to_numpy()
+    except pa.ArrowInvalid:
+        return np.array([_float(value) for value in values.to_pylist()], np.float64)
+
+
+def _float(text: bytes | None) -> float:
+    try:
+        return float(text or b"nan")
+    except ValueError:
+        return np.nan
+
+
+def values(want: Want) -> tuple[list[str], dict[str, int]]:
+    """(names, places): the parts of the text, then the other wanted columns, numbered as kernels number them; and the number of each of those others."""
+    texts = want.text.split("+")
+    others = {role: name for role, name in (("id", want.id), ("per", want.per), ("score", want.score)) if name is not None}
+    return texts + list(others.values()), {role: len(texts) + i for i, role in enumerate(others)}
+
+
+def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, head: bytes = b"", between: bytes = b"", tail: bytes = b"") -> None:
+    """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed as the source is."""
+    if not between and len(begin):  # runs of rows are copied as one
+        first = np.concatenate(([True], begin[1:] != end[:-1]))
+        begin, end = begin[first], end[np.concatenate((first[1:], [True]))]
+    begin, end = np.ascontiguousarray(begin, np.int64), np.ascontiguousarray(end, np.int64)
+    block = np.empty(BLOCK_BYTES, np.uint8)
+    packed = np.empty((1 + len(between)) * BLOCK_BYTES + 64, np.uint8)
+    separator = np.frombuffer(bytearray(between), np.uint8)
+    with open_read(source) as stream, open_write(target, kind_of(source)) as out:
+        out.write(head)
+        at = row = 0
+        while row < len(begin):
+            size = read_into(stream, memoryview(block))
+            used, row = gather(block[:size], at, begin, end, row, separator, packed)
+            out.write(memoryview(packed)[:used])
+            at += size
+            if size < BLOCK_BYTES and row < len(begin):
+                raise changed(source)
+        out.write(tail)
+
+
+def rows(source: Path, begin: np.ndarray, end: np.ndarray) -> Iterator[bytes]:
+    """The bytes begin[i]:end[i] of the source's text, one row after the other."""
+    with io.BufferedReader(open_read(source), BLOCK_BYTES) as stream:
+        at = 0
+        for first, last in zip(begin.tolist(), end.tolist(), strict=True):
+            while at < first and (skipped := stream.read(min(first - at, BLOCK_BYTES))):
+                at += len(skipped)
+            row = stream.read(last - first)
+            if at != first or len(row) != last - first:
+                raise changed(source)
+            at = last
+            yield row
+
+
+def changed(path: Path) -> DataError:
+    return DataError(f"{path}: is shorter than when it was first read; leave it alone while likewise runs, and start again")

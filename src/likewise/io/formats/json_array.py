@@ -1,0 +1,105 @@
+"""A JSON array of records (.json). Elements are read as the lines of JSONL are; what holds them together is checked here.
+
+An element that is not valid JSON is rejected by itself as long as its brackets and quotes are balanced. Where they are not, nothing
+tells where the next element begins: that is an error of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError
+from likewise.io.compression import kind_of, open_read, open_write
+from likewise.io.formats.bytes import BLOCK_BYTES, BOM, Cut, beginning, copy_rows, count_lines, pieces, rows
+from likewise.io.formats.jsonl import additions, extended, read_rows
+from likewise.io.records import Chunk, Records, Want
+from likewise.kernels.json import elements
+
+__all__ = ["chunks", "is_array", "parse", "write"]
+
+BLANK = b" \t\r\n"
+
+
+def is_array(path: Path) -> bool:
+    """Whether the first thing in the file is an opening bracket; else a .json file is read as JSON lines."""
+    return _first_byte(path)[1] == b"["
+
+
+def _first_byte(path: Path) -> tuple[int, bytes]:
+    """(offset, the byte) of what is not blank; no byte in a blank file."""
+    at = beginning(path)
+    with open_read(path) as stream:
+        stream.read(at)
+        while block := stream.read(BLOCK_BYTES):
+            if rest := block.lstrip(BLANK):
+                return at + len(block) - len(rest), rest[:1]
+            at += len(block)
+    return at, b""
+
+
+def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+    """Chunks end after the comma behind an element; the last one at the end of the file."""
+    bracket, byte = _first_byte(path)
+    if byte != b"[":
+        raise DataError(f"{_place(path, bracket)}: expected the opening bracket of a JSON array, not {byte.decode('latin-1')!r}; if each line is a record, name the file .jsonl")
+    closed = False
+
+    def cut(data: bytearray, offset: int, final: bool) -> Cut:
+        nonlocal closed
+        size, more = 0, None
+        if not closed:
+            begin, end, size, closed, wrong = elements(np.frombuffer(data, np.uint8), offset == bracket + 1)
+            if wrong >= 0:
+                raise DataError(f"{_place(path, offset + wrong)}: a closing brace that no opening one belongs to, so the next record can't be found; repair the file there")
+            more = (begin, end) if len(begin) else None
+        if closed:
+            if rest := data[size:].lstrip(BLANK):
+                raise DataError(f"{_place(path, offset + len(data) - len(rest))}: the array ended before this; if each line is a record, name the file .jsonl")
+            return Cut(len(data), more)
+        if final and not data.strip(BLANK) and _last_byte(path, offset) == b"]":  # a resumed run with nothing left to read
+            return Cut(len(data), None)
+        if final:
+            raise DataError(f"{_place(path, offset + len(data))}: the file ends inside the array, before its closing bracket; it was cut short: copy or write it again")
+        return Cut(size, more)
+
+    yield from pieces(path, max(start, bracket + 1), cut)
+
+
+def _last_byte(path: Path, end: int) -> bytes:
+    """What is not blank, last before the offset ``end``."""
+    last = b""
+    with open_read(path) as stream:
+        while end > 0 and (block := stream.read(min(end, BLOCK_BYTES))):
+            last = block.rstrip(BLANK)[-1:] or last
+            end -= len(block)
+    return last
+
+
+def _place(path: Path, at: int) -> str:
+    with open_read(path) as stream:
+        line, line_start = count_lines(stream, at, False)
+    return f"{path}, line {line}, column {at - line_start + 1}"
+
+
+def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    begin, end = chunk.state.more
+    return read_rows(chunk, want, begin, end, end)
+
+
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """The kept elements byte for byte, one a line, in a new array; with the columns of ``add`` as further fields of the objects."""
+    begin = start[keep]
+    end = begin + length[keep]
+    head, between, tail = (BOM[: beginning(source)] + b"[\n", b",\n", b"\n]\n") if len(begin) else (b"[]\n", b"", b"")
+    if add is None:
+        copy_rows(source, target, begin, end, head, between, tail)
+        return
+    with open_write(target, kind_of(source)) as out:
+        out.write(head)
+        for number, (row, extra) in enumerate(zip(rows(source, begin, end), additions(add), strict=True)):
+            out.write((between if number else b"") + extended(row, extra, source))
+        out.write(tail)

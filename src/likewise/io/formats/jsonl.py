@@ -1,0 +1,143 @@
+"""JSON lines (.jsonl, .ndjson): a JSON value a line, blank lines between them allowed.
+
+What is read: an object's wanted fields. A line that is valid JSON but no object is a row without text; a line that is not valid JSON is
+rejected. Ids are JSON text as it stood, but strings in their shortest form, so that "\\u0061" and "a" are one id; 1 and 1.0 are two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import UsageError
+from likewise.io import binary
+from likewise.io.compression import kind_of, open_write
+from likewise.io.formats.bytes import BOM, Cut, Ruler, beginning, copy_rows, floats, nullable, pieces, rows, values
+from likewise.io.ids import as_json
+from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.kernels.json import MAX_PATHS, REASONS, identities, lines, read
+
+__all__ = ["chunks", "parse", "write"]
+
+MAX_FIELDS = 50
+
+
+def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+    """Chunks end after a line feed."""
+
+    def cut(data: bytearray, offset: int, final: bool) -> Cut:
+        return Cut(len(data) if final else data.rfind(b"\n") + 1, ())
+
+    return pieces(path, max(start, beginning(path)), cut)
+
+
+def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    begin, end, following = lines(chunk.data)
+    return read_rows(chunk, want, begin, end, following)
+
+
+def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, following: np.ndarray) -> Records:
+    """The records data[begin[i]:end[i]], of which data[begin[i]:following[i]] is to be copied."""
+    wanted, others = values(want)
+    texts = len(wanted) - len(others)
+    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, want.tokens)
+    column = {role: (np.ascontiguousarray(first[:, value]), np.ascontiguousarray(last[:, value])) for role, value in others.items()}
+    found = bool((first[:, :texts] >= 0).any(axis=0).all())
+    return Records(
+        kind=np.where(fault > 0, REJECTED, np.where(is_text, TEXT, NO_TEXT)).astype(np.uint8),
+        start=chunk.start + begin,
+        length=following - begin,
+        text=binary.build(offsets, text),
+        id=identity(chunk.data, *column["id"]) if want.id is not None else None,
+        per=identity(chunk.data, *column["per"]) if want.per is not None else None,
+        score=score(chunk.data, *column["score"]) if want.score is not None else None,
+        rejected=list(refused(chunk, begin, end, fault, place)),
+        fields=() if found else fields(chunk.data[b:e] for b, e, bad in zip(begin.tolist(), end.tolist(), fault.tolist(), strict=True) if not bad),
+        found=found,
+    )
+
+
+def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(keys, key_at, path_at, value_of) for kernels.json: a name is a key of the record itself, or else a path with dots.
+
+    Made afresh for each chunk: threads that share arrays wait for each other where kernels count references.
+    """
+    paths = [(value, path) for value, name in enumerate(wanted) for path in ([name], name.split("."))[: 1 + ("." in name)]]
+    if len(paths) > MAX_PATHS:
+        raise UsageError(f"--field {'+'.join(wanted)[:60]}...: names {len(wanted)} fields, which is more than can be joined; name at most {MAX_PATHS // 2}")
+    keys = [key.encode("utf-8", "surrogatepass") for _, path in paths for key in path]
+    sizes = [len(key) for key in keys]
+    return (
+        np.frombuffer(bytearray(b"".join(keys)), np.uint8),
+        np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
+        np.concatenate(([0], np.cumsum([len(path) for _, path in paths], dtype=np.int64))),
+        np.array([value for value, _ in paths], np.int64),
+    )
+
+
+def identity(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.LargeBinaryArray:
+    text, offsets, there = identities(data, first, last, False)
+    return nullable(offsets, text, there)
+
+
+def score(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    number = np.zeros(256, bool)
+    number[list(b"-0123456789")] = True
+    there = first >= 0
+    there[there] = number[data[first[there]]]
+    return floats(identity(data, np.where(there, first, -1), last))
+
+
+def refused(chunk: Chunk, begin: np.ndarray, end: np.ndarray, fault: np.ndarray, place: np.ndarray) -> Iterator[Rejected]:
+    bad = np.flatnonzero(fault)
+    ruler = Ruler(chunk) if len(bad) else None
+    for row, at in zip(bad.tolist(), place[bad].tolist(), strict=True):
+        here = f" (0x{chunk.data[at]:02x})" if at < end[row] else ""
+        yield Rejected(row, f"{ruler.place(at)}{here}: {REASONS[fault[row]]}", chunk.data[begin[row] : end[row]].tobytes().rstrip(b"\r\n"))  # type: ignore[union-attr]
+
+
+def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:
+    """Names of fields of the first records that are objects."""
+    seen: dict[str, None] = {}
+    for record in islice(records, 100):
+        value = json.loads(record.tobytes(), parse_int=str, parse_float=str)
+        seen |= dict.fromkeys(value if isinstance(value, dict) else ())
+    return tuple(seen)[:MAX_FIELDS]
+
+
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """The kept lines byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further fields of the objects."""
+    head = BOM[: beginning(source)] if keep.any() else b""
+    begin = start[keep]
+    end = begin + length[keep]
+    if add is None:
+        copy_rows(source, target, begin, end, head)
+        return
+    with open_write(target, kind_of(source)) as out:
+        out.write(head)
+        for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
+            out.write(extended(row, extra, source))
+
+
+def additions(add: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in add.to_batches(max_chunksize=1 << 14):
+        yield from batch.to_pylist()
+
+
+def extended(row: bytes, extra: dict[str, Any], source: Path) -> bytes:
+    """The record with further fields before its last brace; what is no object stays as it is."""
+    record = row.rstrip(b" \t\r\n")
+    if not record.endswith(b"}") or not extra:
+        return row
+    quoted = [json.dumps(name, ensure_ascii=False).encode() for name in extra]
+    if any(name in record for name in quoted) and (clash := extra.keys() & json.loads(record, parse_int=str, parse_float=str).keys()):
+        raise UsageError(f"{source}: a record already has a field {min(clash)!r}, which is to be added; rename it there first")
+    members = b",".join(name + b":" + (b"null" if value != value else as_json(value)) for name, value in zip(quoted, extra.values(), strict=True))
+    comma = b"" if record[:-1].strip() == b"{" else b","
+    return record[:-1] + comma + members + b"}" + row[len(record) :]

@@ -1,0 +1,103 @@
+"""Tables and rows that are Python objects: turned into one Arrow table and read as any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import ipc
+
+from likewise.errors import UsageError
+from likewise.io.batches import Keeper, gather
+from likewise.io.columns import parse
+from likewise.io.formats.arrow import save
+from likewise.io.records import Chunk, Want
+
+__all__ = ["chunks", "parse", "table", "write"]
+
+ACCEPTED = "a table (anything with __arrow_c_stream__, such as polars, pandas or pyarrow), a list of str, or a list of dict"
+
+
+def table(given: Any) -> pa.Table:
+    """What was given as a table. A list of str is its column ``text``; rows (dicts) give a column for each key.
+
+    A column whose values have no common Arrow type holds JSON text, marked by the Arrow type ``arrow.json``:
+    the ids 1 and "1" stay two different ids, and the row can be had back.
+    """
+    if isinstance(given, pa.Table):
+        return given
+    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
+        return _from_arrow(given)
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
+    if isinstance(given, Mapping):
+        return pa.table({name: _column(name, list(values)) for name, values in given.items()})
+    rows = list(given)
+    for position, row in enumerate(rows):
+        if not isinstance(row, str | bytes | Mapping | Sequence | np.ndarray | None):
+            raise UsageError(f"row {position} of an input is {_described(row)}; give {ACCEPTED}")
+    if not any(isinstance(row, Mapping) for row in rows):
+        return pa.table({"text": _column("text", rows) if rows else pa.array([], pa.string())})
+    if odd := next((position for position, row in enumerate(rows) if not isinstance(row, Mapping)), None):
+        raise UsageError(f"row {odd} of an input is {_described(rows[odd])} and others are dicts; give rows of one kind")
+    names = dict.fromkeys(name for row in rows for name in row)
+    if bad := [name for name in names if not isinstance(name, str)]:
+        raise UsageError(f"a row of an input has the key {bad[0]!r}, and keys are column names: give them as str")
+    return pa.table({name: _column(name, [row.get(name) for row in rows]) for name in names})
+
+
+def _described(given: Any) -> str:
+    return f"{type(given).__name__} {given!r:.60}"
+
+
+def _from_arrow(given: Any) -> pa.Table:
+    """Tables as they are; a bare array or series is the column ``text``."""
+    try:
+        return pa.table(given)
+    except (pa.ArrowException, TypeError, ValueError):
+        values = pa.chunked_array(given) if hasattr(given, "__arrow_c_stream__") else pa.chunked_array([pa.array(given)])
+        return pa.table({"text": values})
+
+
+def _column(name: str, values: list[Any]) -> pa.Array | pa.ChunkedArray:
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) <= 1:
+        try:
+            return pa.array(values)
+        except UnicodeEncodeError:  # lone surrogates, which an Arrow string cannot hold
+            if kinds == {str}:
+                return pa.array([value if value is None else value.encode("utf-8", "surrogatepass") for value in values], pa.large_binary())
+        except OverflowError:
+            if min(value for value in values if value is not None) >= 0 and max(value for value in values if value is not None) < 2**64:
+                return pa.array(values, pa.uint64())
+        except pa.ArrowException:
+            pass
+    try:
+        texts = [None if value is None else json.dumps(value) for value in values]
+    except (TypeError, ValueError) as error:
+        types = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise UsageError(f"column {name!r} of an input holds values that no column can ({types}): {error}") from error
+    return pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), pa.array(texts, pa.large_string()))
+
+
+def chunks(path: pa.Table, want: Want, start: int = 0) -> Iterator[Chunk]:
+    return gather(path.to_batches(), path.column_names, 0, start)
+
+
+def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.Table:
+    """The rows where ``keep`` is true, with the columns of ``add`` (one row a kept row) behind the others."""
+    keeper = Keeper("the table", source.schema, keep, add)
+    kept = [keeper(batch) for batch in source.to_batches()]
+    keeper.finish()
+    return pa.Table.from_batches(kept, keeper.schema)
+
+
+def write(source: pa.Table, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """An Arrow file: the one format that holds every column type."""
+    kept = take(source, keep, add)
+    save(((batch, None) for batch in kept.to_batches()), target, partial(ipc.new_file, schema=kept.schema))

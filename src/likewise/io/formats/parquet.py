@@ -1,0 +1,154 @@
+"""Parquet files: read a bounded batch at a time, written back with the same schema, metadata and codecs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from likewise.errors import DataError
+from likewise.io.batches import CHUNK_BYTES, Keeper, gather, nonempty, reading
+from likewise.io.columns import parse, wanted
+from likewise.io.records import Chunk, Want
+
+__all__ = ["chunks", "parse", "write"]
+
+KIND = "a Parquet file"
+#: Rows decoded at once. Few, because what the metadata calls a small row can be a large one (dictionary pages are shared); more gains nothing.
+BATCH_ROWS = 4096
+#: A row group of the output is closed early at this size, so that a huge one does not have to fit into memory.
+GROUP_BYTES = 256 << 20
+
+
+def _open(path: Path, **options: Any) -> pq.ParquetFile:
+    nonempty(path, KIND)
+    with reading(path, KIND):
+        raw = pa.OSFile(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
+        # no pre_buffer, but a buffered stream: column chunks are not held whole
+        return pq.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
+
+
+def _batches(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    rows = size = 0
+    for group in groups:
+        meta = file.metadata.row_group(group)
+        rows, size = rows + meta.num_rows, size + meta.total_byte_size
+    step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1)))
+    with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
+        yield from file.iter_batches(step, row_groups=groups, columns=columns, use_threads=False)
+
+
+def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+    """Chunks do not cross the row groups of ``_spans``, so that a resumed run can pass over whole ones."""
+    file, first = _open(path), 0
+    for groups in _spans(file.metadata):
+        rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+        if first + rows > start:
+            yield from gather(_batches(path, file, groups, wanted(want)), file.schema_arrow.names, first, start)
+        first += rows
+
+
+def _spans(meta: pq.FileMetaData) -> Iterator[list[int]]:
+    """Consecutive row groups, small ones together up to about one chunk."""
+    span, size = [], 0
+    for group in range(meta.num_row_groups):
+        span.append(group)
+        size += meta.row_group(group).total_byte_size
+        if size >= CHUNK_BYTES or group + 1 == meta.num_row_groups:
+            yield span
+            span, size = [], 0
+
+
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """The rows where ``keep`` is true, row group by row group, with the columns of ``add`` (one row a kept row) behind the others."""
+    if keep.all() and add is None:
+        shutil.copyfile(source, target)
+        return
+    file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
+    keeper = Keeper(source, file.schema_arrow, keep, add)
+    with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **_options(file, keeper.schema)) as writer:
+        for group in range(file.num_row_groups):
+            pending: list[pa.RecordBatch] = []
+            size = 0
+            for batch in map(keeper, _batches(source, file, [group], None)):
+                pending.append(batch)
+                size += batch.nbytes
+                if size >= GROUP_BYTES:
+                    _flush(writer, pending)
+                    size = 0
+            _flush(writer, pending)
+    keeper.finish()
+
+
+def _flush(writer: pq.ParquetWriter, pending: list[pa.RecordBatch]) -> None:
+    if rows := sum(batch.num_rows for batch in pending):
+        writer.write_table(pa.Table.from_batches(pending), row_group_size=rows)
+    pending.clear()
+
+
+def _options(file: pq.ParquetFile, schema: pa.Schema) -> dict[str, Any]:
+    """How the file was written, as far as its metadata tells."""
+    leaves = [file.schema.column(i) for i in range(len(file.schema))]
+    chunks = [file.metadata.row_group(0).column(i) for i in range(len(leaves))] if file.num_row_groups else []
+    codecs = {chunk.path_in_schema: _CODECS.get(chunk.compression, chunk.compression) for chunk in chunks}
+    added = schema.names[len(file.schema_arrow) :]
+    codec = max(codecs.values(), key=list(codecs.values()).count, default="SNAPPY")
+    logical = [leaf.logical_type.type for leaf in leaves]
+    return {
+        "compression": codecs | dict.fromkeys(added, codec) if codecs else codec,
+        "use_dictionary": [chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page] + added,
+        "store_schema": b"ARROW:schema" in (file.metadata.metadata or {}),
+        "use_compliant_nested_type": not any(".list.item" in leaf.path for leaf in leaves),
+        "use_deprecated_int96_timestamps": _int96(file) != [] and "TIMESTAMP" not in logical,
+        "store_decimal_as_integer": any(
+            name == "DECIMAL" and leaf.physical_type in ("INT32", "INT64") for name, leaf in zip(logical, leaves, strict=True)
+        ),
+    }
+
+
+_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
+
+
+def _int96(file: pq.ParquetFile) -> list[str]:
+    return [leaf.path for leaf in map(file.schema.column, range(len(file.schema))) if leaf.physical_type == "INT96"]
+
+
+def _int96_unit(path: Path) -> str:
+    """The unit in which INT96 timestamps (Spark, Hive) are read without loss: ns wraps outside the years 1678 to 2262, us drops digits."""
+    fine, wide = _open(path), _open(path, coerce_int96_timestamp_unit="us")
+    if not (columns := _int96(fine)):
+        return "ns"
+    groups = list(range(fine.num_row_groups))
+    whole = {"ns": True, "us": True}
+    for both in zip(_batches(path, fine, groups, columns), _batches(path, wide, groups, columns), strict=True):
+        for ns, us in zip(*map(_timestamps, both), strict=True):
+            whole["ns"] &= bool((ns // 1000 == us).all())
+            whole["us"] &= bool((us * 1000 == ns).all())
+    for unit, lossless in whole.items():
+        if lossless:
+            return unit
+    raise DataError(
+        f"{path}: INT96 timestamps outside the years 1678 to 2262 stand beside ones finer than a microsecond; write it again with INT64 ones"
+    )
+
+
+def _timestamps(values: pa.RecordBatch | pa.Array) -> list[np.ndarray]:
+    """The numbers in timestamp columns, however deep in structs, lists and maps they are."""
+    if isinstance(values, pa.RecordBatch):
+        children = values.columns
+    elif pa.types.is_timestamp(values.type):
+        return [values.drop_null().cast(pa.int64()).to_numpy()]
+    elif pa.types.is_map(values.type):
+        children = [values.keys, values.items]
+    elif pa.types.is_nested(values.type):
+        flat = values.flatten()
+        children = flat if isinstance(flat, list) else [flat]
+    else:
+        children = []
+    return [leaf for child in children for leaf in _timestamps(child)]

@@ -1,0 +1,98 @@
+"""Text files: a file is an item, and all text files of a run are one source."""
+
+from __future__ import annotations
+
+import codecs
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError, UsageError
+from likewise.io import binary
+from likewise.io.batches import CHUNK_BYTES, reading
+from likewise.io.ids import as_json
+from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+
+KIND = "text"
+
+
+class Files(NamedTuple):
+    """The text files of a run: where they are, and their names under the inputs' common folder, with / between the parts."""
+
+    paths: tuple[Path, ...]
+    names: tuple[str, ...]
+
+
+def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
+    """Whole files, together about CHUNK_BYTES; ``start`` counts files. ``data`` is a RecordBatch of their names and bytes,
+    ``state`` says of those that could not be opened why."""
+    first, size = start, 0
+    names: list[bytes] = []
+    bodies: list[bytes] = []
+    failures: dict[int, str] = {}
+    for number in range(start, len(path.paths)):
+        names.append(as_json(path.names[number]))
+        try:
+            with reading(path.paths[number], KIND):
+                bodies.append(path.paths[number].read_bytes())
+        except DataError as error:
+            failures[len(bodies)] = str(error)
+            bodies.append(b"")
+        size += len(bodies[-1])
+        if size >= CHUNK_BYTES or number + 1 == len(path.paths):
+            yield Chunk(pa.record_batch({"name": binary.from_list(names), "bytes": binary.from_list(bodies)}), first, 0, failures)
+            first, size, names, bodies, failures = number + 1, 0, [], [], {}
+
+
+def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    """The id of a file is its name. It has no other field, and no tokens."""
+    names, raw = chunk.data.columns
+    rows = len(raw)
+    kind = np.full(rows, NO_TEXT if want.tokens else TEXT, np.uint8)
+    text, rejected = raw, [Rejected(row, reason, b"") for row, reason in chunk.state.items()]
+    kind[list(chunk.state)] = REJECTED
+    offsets, data = binary.parts(raw)
+    marked = any(data[at : at + 3].tobytes() == codecs.BOM_UTF8 for at in offsets[:-1].tolist())
+    if want.tokens or marked or not binary.is_utf8(raw):
+        bodies = [b"" if want.tokens else body.removeprefix(codecs.BOM_UTF8) for body in raw.to_pylist()]
+        for row, body in enumerate(bodies):
+            if (at := binary.utf8_fault(body)) is not None:
+                rejected.append(Rejected(row, _reason(names[row].as_py(), body, at), raw[row].as_py()))
+                kind[row], bodies[row] = REJECTED, b""
+        text = binary.from_list(bodies)
+        rejected.sort()
+    return Records(
+        kind=kind,
+        start=np.arange(chunk.start, chunk.start + rows),
+        length=np.diff(offsets),
+        text=text,
+        id=names if want.id else None,
+        per=pa.nulls(rows, binary.TYPE) if want.per else None,
+        score=np.full(rows, np.nan) if want.score else None,
+        rejected=rejected,
+        fields=("text",),
+        found=want.text == "text" and not want.tokens,
+    )
+
+
+def _reason(name: bytes, body: bytes, at: int) -> str:
+    """Line and column as an editor counts them: from 1, columns in characters."""
+    line_start = body.rfind(b"\n", 0, at) + 1
+    column = len(body[line_start:at].decode("utf-8", "surrogatepass")) + 1
+    hint = "; it looks like UTF-16, save it as UTF-8" if body[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
+    line = body.count(b"\n", 0, at) + 1
+    return f"file {name.decode()}: byte {at} (line {line}, column {column}) is 0x{body[at]:02x} and not UTF-8{hint}"
+
+
+def write(source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """Copies of the kept files under the folder ``target``."""
+    if add is not None:
+        raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose --output ids or mask instead")
+    for path, name in (file for file, kept in zip(zip(*source, strict=True), keep, strict=True) if kept):
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)

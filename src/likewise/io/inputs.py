@@ -1,0 +1,294 @@
+"""What the user named as input, resolved into sources: files, folders, globs, standard input, tables in memory."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import xxhash
+
+from likewise.errors import DataError, UsageError
+from likewise.io import compression, formats
+from likewise.io.formats import Format, memory
+from likewise.io.formats.text import Files
+
+STDIN = "-"
+TEXT_FILES = "text files"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What one format module reads as one run of rows: a data file, all text files, or a table in memory."""
+
+    name: str  # the path under the inputs' common folder, / between the parts; "stdin"; TEXT_FILES; "memory.arrow"
+    path: Path | Files | pa.Table
+    format: Format
+    size: int  # bytes
+    second: bool = False  # of the second collection, where there are two
+
+    @property
+    def printable(self) -> str:
+        """The name as text: bytes of it that are not UTF-8 stand as \\xNN."""
+        return self.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+    @property
+    def table(self) -> pa.Table | None:
+        """The rows, if they came as Python data."""
+        return self.path if isinstance(self.path, pa.Table) else None
+
+    def target(self, folder: Path) -> Path:
+        """Where under ``folder`` the kept rows belong: what ``format.write`` takes. Text files bring their own names."""
+        return folder if isinstance(self.path, Files) else folder / self.name
+
+    def fingerprint(self) -> dict[str, dict[str, int | str]]:
+        """Size and time of every file (rows and a digest for a table), by name: a resumed run must find the same."""
+        if isinstance(self.path, pa.Table):
+            return {self.name: {"rows": len(self.path), "xxh3_128": _digest(self.path)}}
+        files = zip(self.path.names, self.path.paths, strict=True) if isinstance(self.path, Files) else [(self.name, self.path)]
+        stats = {name: _stat(path) for name, path in files}
+        return {name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns} for name, found in stats.items()}
+
+
+class Sources(list[Source]):
+    """In the order in which they are read. ``skipped``: files in named folders that are of no known format, for a warning."""
+
+    def __init__(self, sources: Sequence[Source], skipped: Sequence[Path] = ()) -> None:
+        super().__init__(sources)
+        self.skipped = list(skipped)
+
+
+def resolve(inputs: Sequence[Any], *, out: Path | None = None, stdin_spool: Path | None = None) -> Sources:
+    """The sources that ``inputs`` name, in the order named; inside a folder or a glob sorted by path.
+
+    A str or Path is a file, a folder, a glob or ``-``; anything else is taken as a table. ``out`` is the output, which
+    must not be an input and is passed over inside input folders. Standard input is first copied to ``stdin_spool``.
+    """
+    if not inputs:
+        raise UsageError("no input: name files, folders, globs such as 'crawl/**/*.jsonl.zst', or - for standard input")
+    found = _Found(out)
+    for given in inputs:
+        if not isinstance(given, str | os.PathLike):
+            found.add_table(given)
+        elif os.fspath(given) == STDIN:
+            found.add_stdin(stdin_spool)
+        else:
+            found.add_path(os.fspath(given))
+    return found.sources()
+
+
+@dataclass(frozen=True)
+class _Entry:
+    data: Path | pa.Table
+    kind: str  # a key of formats.FORMATS, or "memory"
+    name: str = ""  # of what has no place in a folder
+
+
+class _Found:
+    """What has been found so far."""
+
+    def __init__(self, out: Path | None) -> None:
+        self.entries: list[_Entry] = []
+        self.seen: set[tuple[int, int]] = set()
+        self.bases: list[Path] = []  # the folders of the inputs; names are relative to the one that is common to them
+        self.skipped: list[Path] = []
+        self.guarded = [] if out is None else [out.resolve(), out.with_name(out.name + ".work").resolve()]
+        self.guarded_keys = {_key(path.stat()) for path in self.guarded if path.exists()}
+
+    def add_table(self, given: Any) -> None:
+        self.entries.append(_Entry(memory.table(given), "memory", "memory.arrow"))
+
+    def add_stdin(self, spool: Path | None) -> None:
+        if spool is None:
+            raise UsageError("standard input (-) cannot be read here; name a file")
+        if any(entry.name == "stdin" for entry in self.entries):
+            return
+        if not spool.exists():  # a resumed run finds what the first one spooled
+            spool.parent.mkdir(parents=True, exist_ok=True)
+            part = spool.with_name(spool.name + ".part")
+            with open(part, "wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+            part.replace(spool)
+        kind = formats.by_content(spool)
+        if kind is None:
+            raise DataError(f"standard input: the first bytes do not tell what it is; likewise reads {_extensions()}")
+        self.entries.append(_Entry(spool, kind, "stdin"))
+
+    def add_path(self, given: str) -> None:
+        path = Path(given)
+        if glob.has_magic(given) and not os.path.lexists(given):
+            self._add_glob(given)
+            return
+        if "://" in given:
+            raise UsageError(f"{given}: remote addresses cannot be read; copy the files to this machine first")
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise UsageError(_missing(path, error)) from error
+        if _key(found) in self.guarded_keys or self._in_output(path):
+            raise UsageError(f"{given}: this input is the output, or lies in it; give another output with -o")
+        if stat.S_ISDIR(found.st_mode):
+            self.bases.append(_place(path))
+            self._add_folder(path)
+        elif stat.S_ISREG(found.st_mode):
+            self.bases.append(_place(path).parent)
+            self._add_file(path, found, _format_of_named(path))
+        else:
+            raise UsageError(f"{given}: is neither a file nor a folder; feed a pipe to standard input and name it -")
+
+    def _add_folder(self, folder: Path) -> None:
+        before = len(self.skipped)
+        if not sum(self._add_met(path, formats.by_name) for path in self._walk(folder, frozenset())):
+            others = self.skipped[before:]
+            beside = f", only others ({len(others)}, such as {others[0].name})" if others else ""
+            raise UsageError(f"{folder}: no data file in this folder{beside}; likewise reads {_extensions()}")
+
+    def _add_glob(self, pattern: str) -> None:
+        base = Path(pattern)
+        while glob.has_magic(str(base)):
+            base = base.parent
+        self.bases.append(_place(base))
+        matches = sorted(map(Path, glob.glob(pattern, recursive=True)), key=lambda path: path.parts)  # noqa: PTH207 - passes over hidden files
+        if not matches:
+            raise UsageError(f"{pattern}: no file matches this pattern")
+        outside = [match for match in matches if not self._in_output(match)]
+        if not outside:
+            raise UsageError(f"{pattern}: all that matches this pattern lies in the output; give another output with -o")
+        met = [path for match in outside for path in (self._walk(match, frozenset()) if match.is_dir() else [match])]
+        if not sum(self._add_met(path, _by_name_or_magic) for path in met):
+            raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
+
+    def _add_met(self, path: Path, tell: Callable[[Path], str | None]) -> bool:
+        """A file that was met, not named: one of unknown format is passed over and remembered. Whether it holds data."""
+        try:
+            found = path.stat()
+        except OSError:  # a link that leads nowhere
+            self.skipped.append(path)
+            return False
+        if _key(found) in self.guarded_keys or (path.is_symlink() and self._in_output(path)):
+            return False
+        kind = tell(path) if stat.S_ISREG(found.st_mode) else None
+        if kind is None:
+            self.skipped.append(path)
+            return False
+        self._add_file(path, found, kind)
+        return True
+
+    def _add_file(self, path: Path, found: os.stat_result, kind: str) -> None:
+        if _key(found) not in self.seen:  # a file named twice, or reached through a link, is read once
+            self.seen.add(_key(found))
+            self.entries.append(_Entry(path, kind))
+
+    def _walk(self, folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Path]:
+        """All files below, sorted by path; hidden ones, the output, and links back up are left out."""
+        key = _key(folder.stat())
+        if key in self.guarded_keys or key in above or (folder.is_symlink() and self._in_output(folder)):
+            return
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            raise DataError(f"{folder}: this folder cannot be listed: {error.strerror}") from error
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                yield from self._walk(folder / entry.name, above | {key})
+            else:
+                yield folder / entry.name
+
+    def _in_output(self, path: Path) -> bool:
+        return bool(self.guarded) and any(path.resolve().is_relative_to(guarded) for guarded in self.guarded)
+
+    def sources(self) -> Sources:
+        """One source an entry, but one for all text files, where the first of them stands."""
+        names = self._names()
+        texts = [(entry.data, name) for entry, name in zip(self.entries, names, strict=True) if entry.kind == "text"]
+        sources: list[Source] = []
+        for entry, name in zip(self.entries, names, strict=True):
+            if entry.kind != "text":
+                size = entry.data.nbytes if isinstance(entry.data, pa.Table) else _stat(entry.data).st_size
+                sources.append(Source(name, entry.data, formats.load(entry.kind), size))
+            elif name == texts[0][1]:
+                files = Files(*zip(*texts, strict=True))
+                sources.append(Source(TEXT_FILES, files, formats.load("text"), sum(_stat(path).st_size for path in files.paths)))
+        return Sources(sources, self.skipped)
+
+    def _names(self) -> list[str]:
+        """A name for each entry, no two alike: they become paths of the output."""
+        common = os.path.commonpath(self.bases) if self.bases else ""
+        names = [entry.name or os.path.relpath(_place(entry.data), common).replace(os.sep, "/") for entry in self.entries]
+        for number, entry in enumerate(self.entries):
+            again = 1
+            while entry.name and names[number] in names[:number] + names[number + 1 :]:
+                again += 1
+                stem, dot, extension = entry.name.partition(".")
+                names[number] = f"{stem}-{again}{dot}{extension}"
+        return names
+
+
+def _format_of_named(path: Path) -> str:
+    """The format of a file that the user named: if its name does not say, its content does."""
+    if (kind := formats.by_name(path) or formats.by_content(path)) is not None:
+        return kind
+    if compression.kind_by_name(path):
+        raise UsageError(f"{path}: compression is read around JSON lines, JSON and CSV only; decompress this file first")
+    raise UsageError(f"{path}: neither the name nor the first bytes tell what this is; likewise reads {_extensions()}")
+
+
+def _by_name_or_magic(path: Path) -> str | None:
+    """For what a pattern brought up: shards without an extension are data, but not every other file is a text."""
+    if (kind := formats.by_name(path)) is not None:
+        return kind
+    kind = formats.by_content(path)
+    return None if kind == "text" else kind
+
+
+def _extensions() -> str:
+    return ", ".join(f".{extensions[0]}" for extensions, _ in formats.FORMATS.values()) + " and more"
+
+
+def _missing(path: Path, error: OSError) -> str:
+    """Why a path cannot be read, and the name that was probably meant."""
+    if path.is_symlink():
+        return f"{path}: is a link to {path.readlink()}, which is not there"
+    if not isinstance(error, FileNotFoundError):
+        return f"{path}: cannot be read: {error.strerror}"
+    if not path.parent.is_dir():
+        return f"{path}: there is no folder {path.parent}"
+    close = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], 1)
+    return f"{path}: no such file or folder" + (f"; did you mean {path.with_name(close[0])}?" if close else "")
+
+
+def _key(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
+def _stat(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except OSError as error:
+        raise DataError(f"{path}: was there a moment ago, and cannot be read now: {error.strerror}") from error
+
+
+def _place(path: Path) -> Path:
+    """Absolute, without . and ..; links stay what they are, except before a .. where they decide what it means."""
+    if ".." not in path.parts:
+        return path.absolute()
+    return path.resolve() if path.name == ".." else path.parent.resolve() / path.name
+
+
+def _digest(table: pa.Table) -> str:
+    """Of schema and values, however they lie in memory."""
+    digest = xxhash.xxh3_128(table.schema.serialize())
+    for batch in table.combine_chunks().to_batches():
+        digest.update(batch.serialize())
+    return digest.hexdigest()

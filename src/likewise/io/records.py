@@ -1,0 +1,68 @@
+"""What a reader hands on: chunks of raw input, and the rows that were found in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+#: What a row turned out to be. NO_TEXT: the wanted value is null, missing or not a text. REJECTED: the row cannot be decoded.
+TEXT, NO_TEXT, REJECTED = 0, 1, 2
+
+
+class Want(NamedTuple):
+    """What to take from each row. A name is a column, or a path with dots; ``text`` may join several with ``+``."""
+
+    text: str = "text"
+    id: str | None = "id"  # None: no id column is wanted; a name that no row has gives no ids
+    per: str | None = None
+    score: str | None = None
+    tokens: bool = False  # the value is a list of token ids, not a text
+
+
+class Chunk(NamedTuple):
+    """A run of whole rows of one file, cheap to make; ``parse`` does the work on any thread.
+
+    ``data`` is a uint8 array for byte formats, a pyarrow RecordBatch for columnar ones.
+    ``start`` is the offset of the first byte in the (decompressed) stream, or the number of the first row.
+    ``line`` is the number of the first line, from 1 (0 where lines mean nothing).
+    ``state`` is whatever the format must know to parse the chunk, such as CSV's header.
+    """
+
+    data: Any
+    start: int
+    line: int
+    state: Any = None
+
+
+class Rejected(NamedTuple):
+    """A row that cannot be decoded: its number in the chunk, why and where in words, and its bytes."""
+
+    row: int
+    reason: str
+    raw: bytes
+
+
+@dataclass
+class Records:
+    """The rows of a chunk, one entry a row, in order; rejected rows are rows too, so that positions count them.
+
+    Byte formats: ``start``/``length`` are the row's bytes in the stream, line end included; copying them copies the row.
+    Columnar formats: ``start`` is the row number and ``length`` is 0.
+    """
+
+    kind: np.ndarray  # uint8[n]: TEXT, NO_TEXT or REJECTED
+    start: np.ndarray  # int64[n]
+    length: np.ndarray  # int64[n]
+    text: pa.LargeBinaryArray  # UTF-8, lone surrogates as three bytes each; empty where kind is not TEXT. tokens: int64 little endian, 8 bytes a token
+    id: pa.LargeBinaryArray | None = None  # the id as JSON text ('7', '"a"'); null where the row has none
+    per: pa.LargeBinaryArray | None = None  # the grouping value as JSON text; null where the row has none
+    score: np.ndarray | None = None  # float64[n]; NaN where missing or not a number
+    rejected: list[Rejected] = field(default_factory=list)
+    fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
+    found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
+
+    def __len__(self) -> int:
+        return len(self.kind)

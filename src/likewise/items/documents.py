@@ -1,0 +1,110 @@
+"""Texts as sets of shingles: normalise, cut into tokens, fingerprint every k in a row (SPEC 2 and 8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import UsageError
+from likewise.items import tables, unicode
+from likewise.items.normalize import LINE_END, normalize
+from likewise.items.stopwords import STOP_WORDS
+from likewise.kernels import shingles, text, tokens
+from likewise.kernels.digest import KEYS
+from likewise.kernels.hashing import derive
+from likewise.methods import Text
+
+UNITS = {
+    "words": shingles.WORDS,
+    "whitespace": shingles.WHITESPACE,
+    "chars": shingles.CHARS,
+    "lines": shingles.LINES,
+    "paragraphs": shingles.PARAGRAPHS,
+    "stopwords": shingles.STOPWORDS,
+    "bytes": shingles.BYTES,
+    "code": shingles.CODE,
+    "tokens": shingles.IDS,
+}
+IN_LINES = {"lines", "paragraphs"}  # the step `space` leaves line ends standing for these
+
+#: Streams of constants drawn from the seed (kernels.hashing.derive).
+BYTE_KEYS, PLACE_FACTORS = np.uint64(0x7E87_0001), np.uint64(0x7E87_0002)
+
+
+@dataclass
+class Shingled:
+    """Texts as sets: item i has the fingerprints values[offsets[i] : offsets[i + 1]]."""
+
+    tokens: np.ndarray  # uint32[n]
+    chars: np.ndarray  # uint32[n]: code points of the text as read; ids where tokens are ids
+    copy: np.ndarray  # uint64[n, 2]: a hash of the normalised text that stands for the text itself
+    offsets: np.ndarray  # int64[n + 1]
+    values: np.ndarray  # uint64[offsets[n]], ascending and distinct within an item
+
+
+def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
+    """A function (texts, bool[n]: which are to be read) -> Shingled; an item not to be read is empty. Threads may share it."""
+    if method.unit == "tokens" and method.normalize:
+        raise UsageError(f"--normalize {','.join(method.normalize)}: token ids have no text to normalise; leave it out or give none")
+    in_lines = method.unit in IN_LINES
+    table, ascii = tables.normalisation(method.normalize, in_lines)
+    ranks = unicode.values("combining")
+    classes = tables.classes(method.unit)
+    seed64 = np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF)
+    keys, factors = derive(seed64, BYTE_KEYS, KEYS), derive(seed64, PLACE_FACTORS, method.k + 2)
+    stops = stop_table(method, seed) if method.unit == "stopwords" else np.zeros(0, np.uint64)
+
+    def shingle(texts: pa.LargeBinaryArray, live: np.ndarray) -> Shingled:
+        data, start, length = buffers(texts, live)
+        out, start, length, chars, hard = text.normalise(data, start, length, table, ranks, ascii)
+        if hard.any():
+            out = by_hand(texts, np.flatnonzero(hard), method.normalize, in_lines, out, start, length, chars)
+        if method.unit == "tokens":
+            chars = (length // 8).astype(np.uint32)
+        counts, copy, offsets, values = shingles.shingle(out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops)
+        return Shingled(counts, chars, copy, offsets, values)
+
+    return shingle
+
+
+def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The bytes of an array, and where each text begins and how long it is; nulls and what is not ``live`` are empty."""
+    _, ends, data = texts.buffers()
+    borders = np.frombuffer(ends, np.int64, len(texts) + 1, texts.offset * 8) if len(texts) else np.zeros(1, np.int64)
+    if texts.null_count:
+        live = live & texts.is_valid().to_numpy(zero_copy_only=False)
+    every = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
+    every.flags.writeable = False  # one type for the kernel, whatever the buffer's
+    return every, borders[:-1].copy(), np.where(live, np.diff(borders), 0)
+
+
+def by_hand(
+    texts: pa.LargeBinaryArray, hard: np.ndarray, steps: tuple[str, ...], in_lines: bool, out: np.ndarray, start: np.ndarray, length: np.ndarray, chars: np.ndarray
+) -> np.ndarray:
+    """Normalise the texts that the kernel handed back, behind the others. Returns the longer array; start, length and chars are set."""
+    pieces = [out[: -text.SPARE]]
+    end = len(pieces[0])
+    for item in hard.tolist():
+        read = texts[item].as_py().decode("utf-8", "surrogatepass")
+        piece = np.frombuffer(normalize(read, steps, in_lines=in_lines).encode("utf-8", "surrogatepass"), np.uint8)
+        start[item], length[item], chars[item] = end, len(piece), len(read)
+        pieces.append(piece)
+        end += len(piece)
+    return np.concatenate([*pieces, np.zeros(text.SPARE, np.uint8)])
+
+
+def stop_table(method: Text, seed: int) -> np.ndarray:
+    """The fingerprints of the stop words as one-word shingles, in the hash table of kernels.shingles.is_stop."""
+    words = sorted({normalize(word, method.normalize) for word in STOP_WORDS})
+    alone = shingler(Text("words", 1, ()), seed)(pa.array([word.encode() for word in words], pa.large_binary()), np.ones(len(words), bool))
+    stops = np.zeros(shingles.STOP_SLOTS, np.uint64)
+    for value in np.unique(alone.values):
+        slot = int(value) >> 54
+        while stops[slot]:
+            slot = (slot + 1) % shingles.STOP_SLOTS
+        stops[slot] = value
+    return stops

@@ -1,0 +1,75 @@
+"""What Unicode says of each character, in the version that unicode_data pins: arrays over all code points.
+
+A result must not depend on the Python it was computed with, so nothing here asks the running Python.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from functools import cache
+
+import numpy as np
+
+from likewise.items import scripts
+from likewise.items.scripts import Ranges
+from likewise.items.unicode_data import CATEGORIES, TABLES
+
+SIZE = 0x110000
+#: Targets of ``mapping`` that are no single character: several or depending on the neighbours, and none.
+MANY, NONE = -1, -2
+
+
+def _columns(name: str) -> np.ndarray:
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(TABLES[name])), np.uint8)
+    return np.ascontiguousarray(planes.reshape(4, -1).T).view("<i4").reshape(2, -1)
+
+
+@cache
+def values(name: str) -> np.ndarray:
+    """uint8[SIZE]: ``category`` (index into CATEGORIES), ``combining`` (class) or ``composition``
+    (1: may compose with a character after it, 2: with one before it)."""
+    steps, each = _columns(name)
+    return np.repeat(each.astype(np.uint8), np.diff(np.cumsum(steps), append=SIZE))
+
+
+def mapping(name: str) -> np.ndarray:
+    """int32[SIZE]: what ``nfc``, ``nfkc``, ``lower``, ``fold`` or ``accents`` make of a character that stands alone; MANY or NONE."""
+    targets = np.arange(SIZE, dtype=np.int32)
+    sources, changed = np.cumsum(_columns(name), axis=1)
+    targets[sources] = changed
+    return targets
+
+
+def within(ranges: Ranges) -> np.ndarray:
+    """bool[SIZE]: the characters of these ranges."""
+    members = np.zeros(SIZE, bool)
+    for low, high in ranges:
+        members[low : high + 1] = True
+    return members
+
+
+def of_category(*names: str) -> np.ndarray:
+    """bool[SIZE]: the characters of these general categories; one letter stands for all that begin with it."""
+    return np.array([name.startswith(names) for name in CATEGORIES])[values("category")]
+
+
+def white_space() -> np.ndarray:
+    """What str.split() splits at."""
+    return of_category("Z") | within(scripts.CONTROL_SPACES)
+
+
+def invisible() -> np.ndarray:
+    """Format characters (zero-width, soft hyphen, bidi marks) and variation selectors."""
+    return of_category("Cf") | within(scripts.VARIATION_SELECTORS)
+
+
+def vowel_marks() -> np.ndarray:
+    """The vowel marks of Arabic and Hebrew, and the tatweel."""
+    return of_category("Mn") & within(scripts.VOWEL_MARKS) | within(((scripts.TATWEEL, scripts.TATWEEL),))
+
+
+def pattern(members: np.ndarray) -> str:
+    """bool[SIZE] -> a character class of ``re``."""
+    edges = np.flatnonzero(np.diff(members, prepend=False, append=False)).reshape(-1, 2)
+    return "[" + "".join(f"\\U{low:08x}-\\U{after - 1:08x}" for low, after in edges.tolist()) + "]"

@@ -1,0 +1,104 @@
+"""Sixty-four bytes at a time: a test on every byte of a block comes back as the bits of one integer.
+
+Numba has no vector type, so these few functions are written in LLVM's; it makes an instruction or two of each where the
+machine has wide vectors, and the same results everywhere. Bit i of a mask stands for byte ``at + i``.
+The caller guarantees that all 64 bytes from ``at`` may be touched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from likewise.kernels.jit import inline
+
+BLOCK = 64
+BYTE, WORD = ir.IntType(8), ir.IntType(64)
+BYTES = ir.VectorType(BYTE, BLOCK)
+
+
+def _pointer(context, builder, array_type, array, at):
+    start = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(start, [at]), BYTES.as_pointer())
+
+
+def _load(context, builder, array_type, array, at):
+    return builder.load(_pointer(context, builder, array_type, array, at), align=1)
+
+
+def _all(builder, byte):
+    """A block of 64 times the same byte."""
+    first = builder.insert_element(ir.Constant(BYTES, ir.Undefined), byte, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK))
+
+
+def _between(builder, block, low, high):
+    """Which bytes have low <= byte <= high, by one unsigned comparison."""
+    low, high = (_all(builder, ir.Constant(BYTE, bound) if isinstance(bound, int) else builder.trunc(bound, BYTE)) for bound in (low, high))
+    return builder.icmp_unsigned("<=", builder.sub(block, low), builder.sub(high, low))
+
+
+@intrinsic
+def between64(typingctx, data, at, low, high):
+    """Mask of the bytes of a block that lie in low..high."""
+
+    def codegen(context, builder, signature, args):
+        array, at, low, high = args
+        return builder.bitcast(_between(builder, _load(context, builder, signature.args[0], array, at), low, high), WORD)
+
+    return types.uint64(data, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def copy64(typingctx, data, at, out, to, lower, blank):
+    """Copy a block to out[to:]. With ``lower``, A-Z become a-z; with ``blank``, each ASCII white space becomes a space."""
+
+    def codegen(context, builder, signature, args):
+        array, at, out, to, lower, blank = args
+        block = _load(context, builder, signature.args[0], array, at)
+        case = _all(builder, builder.select(lower, ir.Constant(BYTE, 32), ir.Constant(BYTE, 0)))
+        space = builder.or_(_between(builder, block, 0x09, 0x0D), _between(builder, block, 0x1C, 0x1F))
+        spaced = builder.select(space, _all(builder, ir.Constant(BYTE, 0x20)), block)
+        block = builder.select(_between(builder, block, ord("A"), ord("Z")), builder.add(block, case), builder.select(blank, spaced, block))
+        builder.store(block, _pointer(context, builder, signature.args[2], out, to), align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, out, types.int64, types.boolean, types.boolean), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, mask):
+    """The number of the lowest bit that is set; 64 if none is."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def bit_length(typingctx, mask):
+    """One more than the number of the highest bit that is set; 0 if none is."""
+
+    def codegen(context, builder, signature, args):
+        return builder.sub(ir.Constant(WORD, 64), builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0)))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def count_bits(typingctx, mask):
+    """How many bits are set."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+@inline
+def low_bits(count):
+    """Mask of the lowest ``count`` bits, for 1 or more; all of them from 64 on."""
+    return ~np.uint64(0) >> np.uint64(max(64 - count, 0))

@@ -1,0 +1,84 @@
+"""Sorting and counting of fingerprints in linear time. They are uniform over 64 bits, which says nearly where each belongs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.hashing import mix64
+from likewise.kernels.jit import inline
+
+HALF = np.uint64(32)
+ONE = np.uint64(1)
+
+
+@inline
+def sort_distinct(values, count, places, out):
+    """The different ones of values[:count], ascending, to out; how many. ``places``: scratch, uint32, at least ``count``.
+
+    A counting sort into as many buckets as there are values, by their top bits; within a bucket, of one value on average,
+    one pass without branches that carries the larger value along, then an insertion sort that finds little left to do.
+    """
+    if count == 0:
+        return 0
+    size = np.uint64(count)
+    for i in range(count):
+        places[i] = 0
+    for i in range(count):
+        places[(values[i] >> HALF) * size >> HALF] += np.uint32(1)
+    before = np.uint32(0)
+    for i in range(count):
+        here = places[i]
+        places[i] = before
+        before += here
+    for i in range(count):
+        bucket = (values[i] >> HALF) * size >> HALF
+        out[np.uint64(places[bucket])] = values[i]
+        places[bucket] += np.uint32(1)
+    larger = out[0]
+    for i in range(ONE, size):
+        value = out[i]
+        out[i - ONE] = min(larger, value)
+        larger = max(larger, value)
+    out[size - ONE] = larger
+    end, last = ONE, out[0]
+    for i in range(ONE, size):
+        value = out[i]
+        if value > last:
+            out[end] = last = value
+            end += ONE
+        elif value < last:
+            end = insert(out, end, value)
+    return np.int64(end)
+
+
+@inline
+def insert(out, end, value):
+    """Put a value into the sorted out[:end], below its last, unless it is there; the new end."""
+    at = end
+    while at > 0 and out[at - ONE] > value:
+        at -= ONE
+    if at > 0 and out[at - ONE] == value:
+        return end
+    for i in range(end, at, -1):
+        out[i] = out[i - 1]
+    out[at] = value
+    return end + ONE
+
+
+@inline
+def number_repeats(values, count, seen, times):
+    """Make the i-th occurrence of a value its own value, so that a bag becomes a set. ``seen``, ``times``: scratch, at least 2 * count.
+
+    The sets of two bags then have sum(min) in common and sum(max) together: their Jaccard is the weighted one of the bags.
+    """
+    slots = np.uint64(2 * count)
+    for i in range(2 * count):
+        times[i] = 0
+    for i in range(count):
+        value = values[i]
+        slot = (value >> HALF) * slots >> HALF
+        while times[slot] and seen[slot] != value:
+            slot = slot + ONE if slot + ONE < slots else np.uint64(0)
+        seen[slot] = value
+        times[slot] += np.uint32(1)
+        values[i] = mix64(value + np.uint64(times[slot]) * np.uint64(0x9E3779B97F4A7C15))

@@ -1,0 +1,533 @@
+"""JSON records, checked strictly (RFC 8259) and read where they lie: the places of a few wanted values, and the text of some.
+
+Wanted values are numbered from 0; the first ``texts`` of them make up the row's text. Each is reached by one path or more, a
+path being a list of keys from the outermost object inwards; the first path that leads to a value counts. Paths come as tables:
+keys[key_at[k] : key_at[k + 1]] is key k, keys path_at[p] .. path_at[p + 1] - 1 make up path p, which leads to value_of[p].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.bytes import below32, copy, equal32, find, first_bit, utf8_error
+from likewise.kernels.jit import inline, kernel
+
+MAX_DEPTH = 512
+MAX_PATHS = 62  # sets of paths are bits of an int64
+
+#: Why a record is refused; kernels give the index.
+REASONS = (
+    "",
+    "this byte is not UTF-8",
+    "a value is expected here",
+    "a number, true, false or null is misspelt here (NaN and Infinity are no JSON)",
+    "a key in quotes is expected here",
+    "a colon is expected here",
+    "a comma or the closing bracket is expected here",
+    "a control character in a string must be written as an escape",
+    "this is no escape of JSON",
+    "a string is not closed in this record",
+    "the record ends before its last bracket is closed",
+    f"brackets nest deeper than {MAX_DEPTH}",
+    "the record ends here, and more follows",
+)
+OK, NOT_UTF8, NO_VALUE, MISSPELT, NO_KEY, NO_COLON, NO_COMMA, CONTROL, NO_ESCAPE, UNCLOSED, ENDS, DEEP, MORE = range(13)
+
+TAB, LF, CR, SPACE, QUOTE, COMMA, MINUS, DOT, SLASH, ZERO, NINE, COLON = (ord(c) for c in '\t\n\r ",-./09:')
+OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT = (ord(c) for c in "[\\]{}")
+A, B, E, F, N, R, T, U = (ord(c) for c in "abefnrtu")
+FALSE, NULL, TRUE = (np.frombuffer(word, np.uint8) for word in (b"false", b"null", b"true"))
+
+
+@kernel
+def lines(data):
+    """The lines of ``data`` that are not blank: where each begins, ends (without its line feed), and the next begins. int64[n] each."""
+    count = 1
+    for byte in data:
+        count += byte == LF
+    begin, end, following = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    n = 0
+    at = 0
+    while at < data.size:
+        stop = find(data, at, data.size, LF)
+        if skip_blank(data, at, stop) < stop:
+            begin[n] = at
+            end[n] = stop
+            following[n] = min(stop + 1, data.size)
+            n += 1
+        at = stop + 1
+    return begin[:n], end[:n], following[:n]
+
+
+@kernel
+def elements(data, first):
+    """The elements of a JSON array from the start of one: (begin[n], end[n], next, closed, wrong).
+
+    ``next`` is where the first element that does not end in ``data`` begins, or what follows the array where it is ``closed``.
+    ``wrong`` is the place of a curly bracket that would close the array, or -1. ``first``: the array's opening bracket came just before.
+    """
+    count = 1
+    for byte in data:
+        count += byte == COMMA
+    begin, end = np.empty(count, np.int64), np.empty(count, np.int64)
+    n = 0
+    at = start = 0
+    depth = 0
+    while at < data.size:
+        byte = data[at]
+        if byte == QUOTE:
+            at = closing_quote(data, at + 1)
+        elif byte == OPEN_LIST or byte == OPEN_OBJECT:
+            depth += 1
+        elif (byte == CLOSE_LIST or byte == CLOSE_OBJECT) and depth > 0:
+            depth -= 1
+        elif byte == CLOSE_OBJECT:
+            return begin[:n], end[:n], start, False, at
+        elif (byte == COMMA and depth == 0) or byte == CLOSE_LIST:
+            stop = at
+            start = skip_blank(data, start, stop)
+            while stop > start and is_blank(data[stop - 1]):
+                stop -= 1
+            if byte == COMMA or start < stop or n > 0 or not first:
+                begin[n] = start
+                end[n] = stop
+                n += 1
+            start = at + 1
+            if byte == CLOSE_LIST:
+                return begin[:n], end[:n], start, True, -1
+        at += 1
+    return begin[:n], end[:n], start, False, -1
+
+
+@kernel
+def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens):
+    """Check the records data[begin[i]:end[i]] and read their wanted values.
+
+    Returns (fault, place, first[n, values], last[n, values], is_text, text, offsets). fault: uint8[n], an index of REASONS, and the place
+    of the byte that is at fault. first, last: where each wanted value begins and ends in ``data``, -1 where it is missing. is_text: bool[n].
+    text[offsets[i]:offsets[i + 1]] is the row's text: its strings without their escapes, with a blank line between two; a lone surrogate is
+    three bytes (WTF-8). With ``tokens``: the whole numbers of its lists, 8 bytes each, little endian.
+    """
+    n, values = begin.size, value_of.max() + 1
+    fault, place = np.zeros(n, np.uint8), np.zeros(n, np.int64)
+    first, last = np.full((n, values), -1, np.int64), np.full((n, values), -1, np.int64)
+    is_text, offsets = np.zeros(n, np.bool_), np.zeros(n + 1, np.int64)
+    text = np.empty((5 if tokens else 1) * texts * data.size + 64, np.uint8)  # "0," is 2 bytes and becomes 8; untouched memory is free
+    paths_first, paths_last = np.empty(value_of.size, np.int64), np.empty(value_of.size, np.int64)
+    live, capture, kind = np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.uint8)
+    to = 0
+    for row in range(n):
+        paths_first[:] = -1
+        at = utf8_error(data, begin[row], end[row])
+        if at < end[row]:
+            code = NOT_UTF8
+        else:
+            at, code = check(data, begin[row], end[row], keys, key_at, path_at, paths_first, paths_last, live, capture, kind, text, to)
+        if code != OK:
+            fault[row] = code
+            place[row] = at
+        else:
+            for p in range(value_of.size - 1, -1, -1):
+                if paths_first[p] >= 0:
+                    first[row, value_of[p]] = paths_first[p]
+                    last[row, value_of[p]] = paths_last[p]
+            to, is_text[row] = append_text(data, first[row], last[row], texts, tokens, text, to)
+        offsets[row + 1] = to
+    return fault, place, first, last, is_text, text[:to], offsets
+
+
+@kernel
+def identities(data, first, last, plain):
+    """Values as JSON text that can be compared byte by byte: (text, offsets[n + 1], there[n]); null, and a first of -1, are not there.
+
+    Strings are written in the shortest way (only quotes, backslashes, control characters and lone surrogates escaped); other values stand
+    as they stood. ``plain``: the values are no JSON, but the insides of strings, without escapes.
+    """
+    n = first.size
+    size = 0
+    for row in range(n):
+        size += (last[row] - first[row]) * (6 if plain else 1) + 2 if first[row] >= 0 else 0
+    text, scratch = np.empty(size + 64, np.uint8), np.empty((0 if plain else data.size) + 64, np.uint8)
+    offsets, there = np.zeros(n + 1, np.int64), np.zeros(n, np.bool_)
+    to = 0
+    for row in range(n):
+        at, end = first[row], last[row]
+        there[row] = at >= 0 and (plain or data[at] != N)
+        if there[row] and plain:
+            to = quote(data, at, end, text, to)
+        elif there[row] and data[at] == QUOTE and find(data, at, end, BACKSLASH) < end:
+            to = quote(scratch, 0, unescape(data, at + 1, end - 1, scratch, 0), text, to)
+        elif there[row]:
+            to = copy(data, at, end, text, to)
+        offsets[row + 1] = to
+    return text[:to], offsets, there
+
+
+@inline
+def is_blank(byte):
+    return byte == SPACE or byte == LF or byte == CR or byte == TAB
+
+
+@inline
+def skip_blank(data, at, end):
+    while at < end and is_blank(data[at]):
+        at += 1
+    return at
+
+
+@inline
+def check(data, at, end, keys, key_at, path_at, paths_first, paths_last, live, capture, kind, scratch, free):
+    """Check that data[at:end] is one JSON value; (place, fault). Where path p leads is put into paths_first[p], paths_last[p].
+
+    Inside the brackets of depth d: kind[d] is the opening bracket; live[d] the paths whose first d - 1 keys lead to this object; capture[d] the
+    paths whose value this is. A key that comes again takes back what the first one led to. A key with escapes is unescaped to scratch[free:].
+    """
+    depth = 0
+    hit, deeper = 0, 2 ** (path_at.size - 1) - 1  # paths that end at the value that comes next; paths that go on inside it
+    while True:
+        at = skip_blank(data, at, end)
+        if at >= end:
+            return end, ENDS if depth else NO_VALUE
+        start, byte = at, data[at]
+        opened = byte == OPEN_OBJECT or byte == OPEN_LIST
+        if opened:
+            if depth == MAX_DEPTH:
+                return at, DEEP
+            depth += 1
+            kind[depth], capture[depth], live[depth] = byte, hit, deeper if byte == OPEN_OBJECT else 0
+            at = skip_blank(data, at + 1, end)
+            mark(paths_first, hit, start)
+        else:
+            at, code = scalar(data, at, end)
+            if code != OK:
+                return at, code
+            mark(paths_first, hit, start)
+            mark(paths_last, hit, at)
+        while True:  # close what closes here, until another value has to follow
+            if depth == 0:
+                at = skip_blank(data, at, end)
+                return at, OK if at == end else MORE
+            if not opened:
+                at = skip_blank(data, at, end)
+            if at >= end:
+                return end, ENDS
+            byte = data[at]
+            if byte == kind[depth] + 2:  # in ASCII both closing brackets are two after their opening ones
+                at += 1
+                mark(paths_last, capture[depth], at)
+                depth -= 1
+                opened = False
+                continue
+            if not opened:
+                if byte != COMMA:
+                    return at, NO_COMMA
+                at = skip_blank(data, at + 1, end)
+            break
+        hit = deeper = 0
+        if kind[depth] == OPEN_OBJECT:
+            if at >= end:
+                return end, ENDS
+            if data[at] != QUOTE:
+                return at, NO_KEY
+            start = at + 1
+            at, code, escaped = string_end(data, start, end)
+            if code != OK:
+                return at, code
+            if live[depth] and escaped:
+                hit, deeper = follow(scratch, free, unescape(data, start, at, scratch, free), live[depth], depth, keys, key_at, path_at, paths_first)
+            elif live[depth]:
+                hit, deeper = follow(data, start, at, live[depth], depth, keys, key_at, path_at, paths_first)
+            at = skip_blank(data, at + 1, end)
+            if at >= end:
+                return end, ENDS
+            if data[at] != COLON:
+                return at, NO_COLON
+            at += 1
+
+
+@inline
+def mark(places, paths, at):
+    """places[p] = at for each p of a set of paths."""
+    while paths:
+        places[first_bit(paths)] = at
+        paths &= paths - 1
+
+
+@inline
+def follow(key, at, end, paths, depth, keys, key_at, path_at, paths_first):
+    """Which of the paths have key[at:end] as their key number ``depth``: (those that end with it, those that go on)."""
+    hit = deeper = 0
+    while paths:
+        p = first_bit(paths)
+        bit = paths & -paths
+        k = path_at[p] + depth - 1
+        if same(key, at, end, keys, key_at[k], key_at[k + 1]):
+            paths_first[p] = -1
+            if k + 1 == path_at[p + 1]:
+                hit |= bit
+            else:
+                deeper |= bit
+        paths ^= bit
+    return hit, deeper
+
+
+@inline
+def same(a, at, end, b, b_at, b_end):
+    if end - at != b_end - b_at:
+        return False
+    for i in range(end - at):
+        if a[at + i] != b[b_at + i]:
+            return False
+    return True
+
+
+@inline
+def scalar(data, at, end):
+    """(place after the string, number or word at ``at``, OK), or (place, fault)."""
+    byte = data[at]
+    if byte == QUOTE:
+        at, code, _ = string_end(data, at + 1, end)
+        return (at + 1 if code == OK else at), code
+    if byte == MINUS or (ZERO <= byte <= NINE):
+        stop = number_end(data, at, end)
+    elif byte == T:
+        stop = at + 4 if same(data, at, min(at + 4, end), TRUE, 0, 4) else -1
+    elif byte == F:
+        stop = at + 5 if same(data, at, min(at + 5, end), FALSE, 0, 5) else -1
+    elif byte == N:
+        stop = at + 4 if same(data, at, min(at + 4, end), NULL, 0, 4) else -1
+    else:
+        letter = (A <= byte | 0x20) and (byte | 0x20 <= A + 25)
+        return at, MISSPELT if letter else NO_VALUE
+    return (at, MISSPELT) if stop < 0 else (stop, OK)
+
+
+@inline
+def number_end(data, at, end):
+    """The place after the number at ``at``, or -1."""
+    if data[at] == MINUS:
+        at += 1
+    stop = digits_end(data, at, end)
+    if stop == at or (data[at] == ZERO and stop > at + 1):
+        return -1
+    at = stop
+    if at < end and data[at] == DOT:
+        stop = digits_end(data, at + 1, end)
+        if stop == at + 1:
+            return -1
+        at = stop
+    if at < end and data[at] | 0x20 == E:
+        at += 1
+        if at < end and (data[at] == MINUS or data[at] == MINUS - 2):  # or plus
+            at += 1
+        stop = digits_end(data, at, end)
+        if stop == at:
+            return -1
+        at = stop
+    return at
+
+
+@inline
+def digits_end(data, at, end):
+    while at < end and ZERO <= data[at] <= NINE:
+        at += 1
+    return at
+
+
+@inline
+def string_end(data, at, end):
+    """(place of the quote that closes the string whose inside begins at ``at``, OK, has escapes), or (place, fault, False)."""
+    escaped = False
+    while True:
+        at = string_stop(data, at, end)
+        if at >= end:
+            return end, UNCLOSED, False
+        byte = data[at]
+        if byte == QUOTE:
+            return at, OK, escaped
+        if byte != BACKSLASH:
+            return at, CONTROL, False
+        size = escape_size(data, at, end)
+        if size == 0:
+            return at, NO_ESCAPE, False
+        escaped = True
+        at += size
+
+
+@inline
+def closing_quote(data, at):
+    """The place of the quote that closes a string which need not be valid, or the end of ``data``."""
+    while True:
+        at = min(find(data, at, data.size, QUOTE), find(data, at, data.size, BACKSLASH))
+        if at >= data.size or data[at] == QUOTE:
+            return min(at, data.size)
+        at += 2
+
+
+@inline
+def string_stop(data, at, end):
+    """The first quote, backslash or control character, or ``end``."""
+    while at + 32 <= data.size and at < end:
+        mask = equal32(data, at, QUOTE) | equal32(data, at, BACKSLASH) | below32(data, at, SPACE)
+        if mask:
+            return min(at + first_bit(mask), end)
+        at += 32
+    while at < end and data[at] != QUOTE and data[at] != BACKSLASH and data[at] >= SPACE:
+        at += 1
+    return min(at, end)
+
+
+@inline
+def escape_size(data, at, end):
+    """Bytes of the escape at ``at``: 2, 6, or 0 where it is none."""
+    if at + 1 >= end:
+        return 0
+    byte = data[at + 1]
+    if byte == U:
+        return 6 if at + 6 <= end and hex4(data, at + 2) >= 0 else 0
+    return 2 if byte == QUOTE or byte == BACKSLASH or byte == SLASH or byte == B or byte == F or byte == N or byte == R or byte == T else 0
+
+
+@inline
+def hex4(data, at):
+    """The number that four hexadecimal digits stand for, or -1."""
+    number = 0
+    for i in range(at, at + 4):
+        byte = np.int64(data[i])
+        letter = byte | 0x20
+        if ZERO <= byte <= NINE:
+            number = number * 16 + byte - ZERO
+        elif A <= letter <= F:
+            number = number * 16 + letter - A + 10
+        else:
+            return -1
+    return number
+
+
+@inline
+def unescape(data, at, end, out, to):
+    """Write the string data[at:end] without its escapes to out[to:]; the place after it. Never longer than it was."""
+    while at < end:
+        if data[at] != BACKSLASH:
+            stop = find(data, at, end, BACKSLASH)
+            to = copy(data, at, stop, out, to)
+            at = stop
+            continue
+        byte = data[at + 1]
+        at += 2
+        if byte == U:
+            code = hex4(data, at)
+            at += 4
+            if 0xD800 <= code < 0xDC00 and at + 6 <= end and data[at] == BACKSLASH and data[at + 1] == U:
+                low = hex4(data, at + 2)
+                if 0xDC00 <= low < 0xE000:
+                    code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+                    at += 6
+            to = encode(code, out, to)
+        else:
+            out[to] = 8 if byte == B else 12 if byte == F else LF if byte == N else CR if byte == R else TAB if byte == T else byte
+            to += 1
+    return to
+
+
+@inline
+def encode(code, out, to):
+    """Write a code point as UTF-8, a surrogate as three bytes; the place after it."""
+    if code < 0x80:
+        out[to] = code
+        return to + 1
+    if code < 0x800:
+        out[to] = 0xC0 | (code >> 6)
+        out[to + 1] = 0x80 | (code & 0x3F)
+        return to + 2
+    if code < 0x10000:
+        out[to] = 0xE0 | (code >> 12)
+        out[to + 1] = 0x80 | ((code >> 6) & 0x3F)
+        out[to + 2] = 0x80 | (code & 0x3F)
+        return to + 3
+    out[to] = 0xF0 | (code >> 18)
+    out[to + 1] = 0x80 | ((code >> 12) & 0x3F)
+    out[to + 2] = 0x80 | ((code >> 6) & 0x3F)
+    out[to + 3] = 0x80 | (code & 0x3F)
+    return to + 4
+
+
+@inline
+def quote(data, at, end, out, to):
+    """Write data[at:end] as a JSON string in its shortest form; the place after it."""
+    out[to] = QUOTE
+    to += 1
+    while at < end:
+        byte = data[at]
+        short = B if byte == 8 else F if byte == 12 else N if byte == LF else R if byte == CR else T if byte == TAB else 0
+        if byte == QUOTE or byte == BACKSLASH:
+            short = np.int64(byte)
+        surrogate = byte == 0xED and at + 2 < end and data[at + 1] >= 0xA0
+        if short:
+            out[to] = BACKSLASH
+            out[to + 1] = short
+            to += 2
+        elif byte < SPACE or surrogate:
+            code = 0xD000 | ((np.int64(data[at + 1]) & 0x3F) << 6) | (np.int64(data[at + 2]) & 0x3F) if surrogate else np.int64(byte)
+            out[to] = BACKSLASH
+            out[to + 1] = U
+            for i in range(4):
+                digit = (code >> (12 - 4 * i)) & 15
+                out[to + 2 + i] = ZERO + digit if digit < 10 else A + digit - 10
+            to += 6
+            at += 2 if surrogate else 0
+        else:
+            out[to] = byte
+            to += 1
+        at += 1
+    out[to] = QUOTE
+    return to + 1
+
+
+@inline
+def append_text(data, first, last, texts, tokens, out, to):
+    """Write a row's text to out[to:]; (the place after it, whether it has one)."""
+    start, found = to, False
+    for value in range(texts):
+        at, end = first[value], last[value]
+        if at < 0 or data[at] != (OPEN_LIST if tokens else QUOTE):
+            continue
+        if tokens:
+            to = append_tokens(data, at, end, out, to)
+            if to < 0:
+                return start, False
+        else:
+            if found:
+                out[to], out[to + 1] = LF, LF
+                to += 2
+            to = unescape(data, at + 1, end - 1, out, to)
+        found = True
+    return to, found
+
+
+@inline
+def append_tokens(data, at, end, out, to):
+    """Write a checked list of whole numbers of 64 bits, signed or not, as 8 bytes each; the place after it, or -1 if it is not that."""
+    at = skip_blank(data, at + 1, end)
+    while data[at] != CLOSE_LIST:
+        negative = data[at] == MINUS
+        at += negative
+        stop = digits_end(data, at, end)
+        number = np.uint64(0)
+        for i in range(at, stop):
+            digit = np.uint64(data[i] - ZERO)
+            if number > (np.uint64(0xFFFFFFFFFFFFFFFF) - digit) // np.uint64(10):
+                return -1
+            number = number * np.uint64(10) + digit
+        if stop == at or (negative and number > np.uint64(0x8000000000000000)):
+            return -1
+        number = ~number + np.uint64(1) if negative else number
+        for i in range(8):
+            out[to + i] = np.uint8(number >> np.uint64(8 * i))
+        to += 8
+        at = skip_blank(data, stop, end)
+        if data[at] == COMMA:
+            at = skip_blank(data, at + 1, end)
+        elif data[at] != CLOSE_LIST:  # a fraction or an exponent
+            return -1
+    return to

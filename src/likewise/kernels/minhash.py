@@ -1,0 +1,178 @@
+"""MinHash signatures in near-linear time ("OPH-fill"), by the textbook's k functions, and the band keys of both.
+
+OPH-fill: one round of one-permutation hashing puts each element into one slot, and a slot keeps its least value. Each slot that
+stays empty is then filled by a MinHash of its own over all elements, marked by a high bit, so that any hit sorts below any fill.
+So each slot takes its minimum in one fixed order of all possible elements: two sets agree in it with probability Jaccard, at every
+set size, and the signature of a union is the elementwise minimum of signatures. It is Fast Similarity Sketching (Dahlgaard, Knudsen
+and Thorup, arXiv 1704.04370) cut to one round. Classic: no slot is hit and each is filled; k independent multiply-shift functions.
+
+Elements are always mixed under the key first, so that consecutive integers do as well as random words. A set may repeat elements.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.hashing import mix64, multiply_fold
+from likewise.kernels.jit import inline, kernel
+
+#: Names this way of computing slots and band keys in manifests: another value of any slot or key is another scheme.
+SCHEME = "oph-fill-1"
+#: Every slot of an empty set; also above every other slot, so that an empty set is neutral in a merge.
+EMPTY = 0xFFFFFFFF
+FILLED = 0x80000000
+
+CHUNK = 256  # elements mixed at a time: mixing apart from the scattered minima lets it run in vectors
+LANES = 16  # the fill loop runs over whole vectors of slots,
+WORDS = 4  # and over so many elements at once, which saves loads and stores of the slots
+
+GOLDEN = 0x9E3779B97F4A7C15  # odd, arbitrary constants that keep the streams of one key apart
+FILL = 0xD1B54A32D192ED03
+BAND = 0x8CB92BA72F3D8DD7
+FOLD = 0xA0761D6478BD642F
+
+
+@inline
+def functions(slots, key):
+    """The fill functions x -> multiplier * x + addend mod 2^32, multipliers odd: uint32[slots] and uint32[slots]."""
+    multipliers = np.empty(slots, np.uint32)
+    addends = np.empty(slots, np.uint32)
+    for j in range(slots):
+        bits = mix64(mix64(key ^ np.uint64(FILL)) + np.uint64(GOLDEN) * np.uint64(j + 1))
+        multipliers[j] = np.uint32(bits) | np.uint32(1)
+        addends[j] = np.uint32(bits >> np.uint64(32))
+    return multipliers, addends
+
+
+@inline
+def hit(values, begin, end, key, row, mixed):
+    """Each element into one slot of ``row``: the high half of its mixed word chooses the slot, the low 31 bits are the value."""
+    slots = np.uint64(row.size)
+    row[:] = np.uint32(EMPTY)
+    for chunk in range(begin, end, CHUNK):
+        count = min(CHUNK, end - chunk)
+        for i in range(count):
+            mixed[i] = mix64(values[chunk + i] ^ key)
+        for i in range(count):
+            slot = ((mixed[i] >> np.uint64(32)) * slots) >> np.uint64(32)
+            row[slot] = min(row[slot], np.uint32(mixed[i]) & np.uint32(FILLED - 1))
+
+
+@inline
+def fill(values, begin, end, key, count, multipliers, addends, least, words):
+    """least[c] = min over the elements of multipliers[c] * word + addends[c] mod 2^32, for c below ``count`` rounded up to LANES.
+
+    The word is a second mix of the element, so that its bits are independent of those that chose slot and value.
+    """
+    padded = (count + LANES - 1) // LANES * LANES
+    least[:padded] = np.uint32(EMPTY)
+    for chunk in range(begin, end, CHUNK):
+        size = min(CHUNK, end - chunk)
+        for i in range(size):
+            words[i] = np.uint32(mix64(mix64(values[chunk + i] ^ key) ^ np.uint64(FILL)) >> np.uint64(32))
+        words[size : size + WORDS] = words[size - 1]  # repeats of an element do not change a minimum
+        for i in range(0, size, WORDS):
+            w0, w1, w2, w3 = words[i], words[i + 1], words[i + 2], words[i + 3]
+            for c in range(padded):
+                multiplier, addend = multipliers[c], addends[c]
+                first = min(np.uint32(multiplier * w0 + addend), np.uint32(multiplier * w1 + addend))
+                second = min(np.uint32(multiplier * w2 + addend), np.uint32(multiplier * w3 + addend))
+                least[c] = min(least[c], first, second)
+
+
+@inline
+def scratch(slots):
+    """Working arrays for one set after the other: mixed, words, empty, chosen multipliers, chosen addends, least."""
+    padded = slots + LANES
+    return (
+        np.empty(CHUNK, np.uint64),
+        np.empty(CHUNK + WORDS, np.uint32),
+        np.empty(slots, np.int64),
+        np.zeros(padded, np.uint32),
+        np.zeros(padded, np.uint32),
+        np.empty(padded, np.uint32),
+    )
+
+
+@inline
+def sign(values, begin, end, key, classic, multipliers, addends, row, work):
+    """The signature of values[begin:end] into ``row``, uint32[slots]."""
+    mixed, words, empty, chosen_multipliers, chosen_addends, least = work
+    if classic:
+        fill(values, begin, end, key, row.size, multipliers, addends, least, words)
+        row[:] = least[: row.size]
+        return
+    hit(values, begin, end, key, row, mixed)
+    count = 0
+    for j in range(row.size):  # without a branch: which slots are empty cannot be foretold
+        empty[count] = j
+        chosen_multipliers[count] = multipliers[j]
+        chosen_addends[count] = addends[j]
+        count += row[j] == np.uint32(EMPTY)
+    if count == 0 or begin == end:
+        return
+    fill(values, begin, end, key, count, chosen_multipliers, chosen_addends, least, words)
+    for c in range(count):
+        row[empty[c]] = (least[c] >> np.uint32(1)) | np.uint32(FILLED)
+
+
+@inline
+def band_key(slots, begin, end, key):
+    """An ordered, mixed 64-bit hash of slots[begin:end]. Never their sum: sums of small minima concentrate and collide."""
+    state = key
+    for j in range(begin, end - 1, 2):
+        state = multiply_fold(state ^ (np.uint64(slots[j]) << np.uint64(32) | np.uint64(slots[j + 1])), np.uint64(FOLD))
+    if (end - begin) & 1:
+        state = multiply_fold(state ^ np.uint64(slots[end - 1]), np.uint64(FOLD))
+    return mix64(state)
+
+
+@inline
+def seeds_of_bands(bands, key):
+    """The state in which each band's key begins, uint64[bands]: equal slots in different bands give different keys."""
+    seeds = np.empty(bands, np.uint64)
+    for band in range(bands):
+        seeds[band] = mix64(mix64(key ^ np.uint64(BAND)) + np.uint64(GOLDEN) * np.uint64(band + 1))
+    return seeds
+
+
+@kernel
+def sketch(values, offsets, slots, key, classic):
+    """Signatures uint32[n, slots] of the sets values[offsets[i]:offsets[i + 1]]; values uint64, offsets int64[n + 1], key uint64."""
+    n = offsets.size - 1
+    key = mix64(key)
+    multipliers, addends = functions(slots + LANES, key)
+    work = scratch(slots)
+    out = np.empty((n, slots), np.uint32)
+    for i in range(n):
+        sign(values, offsets[i], offsets[i + 1], key, classic, multipliers, addends, out[i], work)
+    return out
+
+
+@kernel
+def sketch_bands(values, offsets, slots, bands, rows, key, classic):
+    """``band_keys(sketch(values, offsets, slots, key, classic), bands, rows, key)`` without the matrix in between: uint64[bands, n]."""
+    n = offsets.size - 1
+    seeds = seeds_of_bands(bands, mix64(key))
+    key = mix64(key)
+    multipliers, addends = functions(slots + LANES, key)
+    work = scratch(slots)
+    row = np.empty(slots, np.uint32)
+    out = np.empty((bands, n), np.uint64)
+    for i in range(n):
+        sign(values, offsets[i], offsets[i + 1], key, classic, multipliers, addends, row, work)
+        for band in range(bands):
+            out[band, i] = band_key(row, band * rows, (band + 1) * rows, seeds[band])
+    return out
+
+
+@kernel
+def band_keys(signatures, bands, rows, key):
+    """The key of each band of each signature, uint64[bands, n]; signatures uint32[n, at least bands * rows]."""
+    n = signatures.shape[0]
+    seeds = seeds_of_bands(bands, mix64(key))
+    out = np.empty((bands, n), np.uint64)
+    for i in range(n):
+        for band in range(bands):
+            out[band, i] = band_key(signatures[i], band * rows, (band + 1) * rows, seeds[band])
+    return out

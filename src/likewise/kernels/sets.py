@@ -1,0 +1,56 @@
+"""Exact overlap of sorted sets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.jit import inline, kernel
+
+
+@inline
+def overlap(values, a, a_end, b, b_end, need):
+    """Size of the intersection of values[a:a_end] and values[b:b_end], both ascending and distinct; -1 as soon as it cannot reach ``need``.
+
+    Without branches on the data: which side moves is as good as random, and a mispredicted branch costs more than a step.
+    """
+    common = np.int64(0)
+    while a < a_end and b < b_end:
+        # 16 steps between two looks at the bound: it is there to stop early, not exactly.
+        if common + min(a_end - a, b_end - b) < need:
+            return np.int64(-1)
+        for _ in range(16):
+            if a >= a_end or b >= b_end:
+                break
+            x = values[a]
+            y = values[b]
+            common += x == y
+            a += x <= y
+            b += y <= x
+    return common if common >= need else np.int64(-1)
+
+
+@inline
+def needed(size_a, size_b, numerator, denominator, fixed_union):
+    """Least overlap at which two sets of these sizes are at or above the threshold, in whole numbers (SPEC 8).
+
+    Jaccard p/q: i >= p(a+b)/(p+q). Slots of two signatures (``fixed_union``): i >= p*a/q.
+    """
+    if fixed_union:
+        return (numerator * size_a + denominator - 1) // denominator
+    total = numerator + denominator
+    return (numerator * (size_a + size_b) + total - 1) // total
+
+
+@kernel
+def overlaps(left, left_offsets, right, right_offsets):
+    """Intersection sizes of the i-th sets of two batches. int64[n]"""
+    out = np.empty(len(left_offsets) - 1, np.int64)
+    for i in range(len(out)):
+        a, b, common = left_offsets[i], right_offsets[i], 0
+        while a < left_offsets[i + 1] and b < right_offsets[i + 1]:
+            x, y = left[a], right[b]
+            common += x == y
+            a += x <= y
+            b += y <= x
+        out[i] = common
+    return out

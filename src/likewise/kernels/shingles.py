@@ -1,0 +1,153 @@
+"""From normalised texts to sets of shingle fingerprints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels import tokens
+from likewise.kernels.digest import hash_bytes, hash_twice
+from likewise.kernels.distinct import number_repeats, sort_distinct
+from likewise.kernels.hashing import mix64
+from likewise.kernels.jit import inline, kernel
+from likewise.kernels.utf8 import decode
+
+WORDS, WHITESPACE, CHARS, LINES, PARAGRAPHS, STOPWORDS, BYTES, CODE, IDS = range(9)
+
+TILE = 512  # shingles whose sums are built together: they stay in the nearest cache
+STOP_SLOTS = 1024
+
+
+@kernel
+def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops):
+    """Texts data[start : start + length] -> tokens uint32[n], copy uint64[n, 2], offsets int64[n + 1], values uint64[offsets[n]].
+
+    ``data`` has tokens.SPARE bytes more and may be changed (invisible characters are taken out); ``keys``: see digest;
+    ``factors``: a random odd number for each place in a shingle, and one more; ``stops``: see ``is_stop``.
+    """
+    items = start.size
+    longest = length.max() if items else 0
+    token_count = np.empty(items, np.uint32)
+    copy = np.empty((items, 2), np.uint64)
+    offsets = np.zeros(items + 1, np.int64)
+    values = np.empty(length.sum() // 4 + 64, np.uint64)
+    starts, ends = np.empty(longest + 65, np.int64), np.empty(longest + 65, np.int64)
+    hashes, prints = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
+    places = np.empty(2 * longest + 2, np.uint32)
+    seen = np.empty(2 * longest + 2 if bag else 0, np.uint64)
+    for item in range(items):
+        begin, end = start[item], start[item] + length[item]
+        copy[item, 0], copy[item, 1] = hash_twice(data, begin, end - begin, keys)
+        count = token_hashes(data, begin, end, unit, classes, keys, starts, ends, hashes)
+        token_count[item] = count
+        if unit == STOPWORDS:
+            found = anchored(hashes, count, k, factors, stops, prints)
+        else:
+            found = consecutive(hashes, count, k, factors, prints)
+        if bag:
+            number_repeats(prints, found, seen, places)
+        used = offsets[item]
+        if used + found > values.size:
+            values = grown(values, used, used + found)
+        offsets[item + 1] = used + sort_distinct(prints, found, places, values[used:])
+    return token_count, copy, offsets, values[: offsets[items]]
+
+
+@inline
+def grown(values, used, least):
+    more = np.empty(max(2 * values.size, least), np.uint64)
+    more[:used] = values[:used]
+    return more
+
+
+@inline
+def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
+    """The tokens of one text, as 64 bits each; how many. Characters and bytes stand for themselves."""
+    if unit == BYTES:
+        for i in range(end - begin):
+            out[i] = data[begin + i]
+        return end - begin
+    if unit == CHARS:
+        return code_points(data, begin, end, out)
+    count = cut(data, begin, end, unit, classes, starts, ends)
+    if count == tokens.AGAIN:
+        count = cut(data, begin, tokens.take_out(data, begin, end, classes), unit, classes, starts, ends)
+    for i in range(count):
+        out[i] = hash_bytes(data, starts[i], ends[i] - starts[i], keys)
+    return count
+
+
+@inline
+def code_points(data, at, end, out):
+    count = 0
+    while at < end:
+        code, size = decode(data, at)
+        out[count] = code
+        count += 1
+        at += size
+    return count
+
+
+@inline
+def cut(data, begin, end, unit, classes, starts, ends):
+    if unit == IDS:
+        for i in range((end - begin) // 8):
+            starts[i] = begin + 8 * i
+            ends[i] = begin + 8 * i + 8
+        return (end - begin) // 8
+    if unit == CODE:
+        return tokens.code_tokens(data, begin, end, classes, starts, ends)
+    if unit == LINES or unit == PARAGRAPHS:
+        return tokens.lines(data, begin, end, classes, unit == PARAGRAPHS, starts, ends)
+    return tokens.runs(data, begin, end, classes, unit == WHITESPACE, starts, ends)
+
+
+@inline
+def consecutive(hashes, count, k, factors, out):
+    """Fingerprints of each k tokens in a row; how many. Fewer than k tokens are one shingle."""
+    if count < k:
+        return whole(hashes, count, factors[k], out)
+    found = count - k + 1
+    for low in range(0, found, TILE):
+        sums = out[low : min(low + TILE, found)]
+        sums[:] = factors[k]
+        for place in range(k):
+            factor = factors[place]
+            column = hashes[low + place : low + place + sums.size]
+            for i in range(sums.size):
+                sums[i] += column[i] * factor
+        for i in range(sums.size):
+            sums[i] = mix64(sums[i])
+    return found
+
+
+@inline
+def whole(hashes, count, key, out):
+    """One fingerprint of all tokens in order, unlike that of any other number of tokens; none of no token."""
+    state = mix64(key ^ np.uint64(count))
+    for i in range(count):
+        state = mix64(state * key + hashes[i])
+    out[0] = state
+    return min(count, 1)
+
+
+@inline
+def anchored(hashes, count, k, factors, stops, out):
+    """Fingerprints of each stop word with the k tokens after it; without any, one of all tokens."""
+    found = 0
+    for i in range(count - k):
+        if is_stop(mix64(hashes[i] * factors[0] + factors[1]), stops):
+            total = factors[k + 1]
+            for place in range(k + 1):
+                total += hashes[i + place] * factors[place]
+            out[found] = mix64(total)
+            found += 1
+    return found if found else whole(hashes, count, factors[k + 1], out)
+
+
+@inline
+def is_stop(value, stops):
+    """Is a shingle of one word that of a stop word? ``stops``: uint64[STOP_SLOTS], each at its top bits or after; 0 where empty."""
+    slot = value >> np.uint64(54)
+    while stops[slot] != 0 and stops[slot] != value:
+        slot = (slot + np.uint64(1)) % np.uint64(STOP_SLOTS)
+    return stops[slot] != 0

@@ -1,0 +1,158 @@
+"""The comparisons inside buckets: the greedy walk of removal, and all pairs.
+
+Both call `compare`, so that a pair is the same pair everywhere. Items are numbered 0..n-1 in keep order.
+``values`` holds the items' sets one after another, item i's at offset[i] : offset[i] + size[i].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.jit import inline, kernel
+from likewise.kernels.sets import needed, overlap
+
+#: How a candidate is checked: exact Jaccard; equal slots of two signatures; not at all.
+EXACT, ESTIMATE, UNCHECKED = 0, 1, 2
+
+
+@inline
+def compare(values, offset, size, a, b, numerator, denominator, mode):
+    """(overlap, out of) of two items when they are at or above the threshold, else (-1, 0)."""
+    if mode == UNCHECKED:
+        return np.int64(0), np.int64(0)
+    size_a = np.int64(size[a])
+    size_b = np.int64(size[b])
+    need = needed(size_a, size_b, numerator, denominator, mode == ESTIMATE)
+    if need > min(size_a, size_b):
+        return np.int64(-1), np.int64(0)
+    common = overlap(values, offset[a], offset[a] + size_a, offset[b], offset[b] + size_b, need)
+    if common < 0:
+        return np.int64(-1), np.int64(0)
+    return common, size_a if mode == ESTIMATE else size_a + size_b - common
+
+
+@kernel
+def greedy_walk(values, offset, size, bucket, lists, following, budget, numerator, denominator, mode, begin, most_read, state, matches, per_bucket):
+    """Go on with the greedy walk in keep order (SPEC 7) from item ``begin``; return (next item, matches written, comparisons).
+
+    bucket: int32[levels, bands, n], the item's bucket in each band, -1 where it is alone. Level 0 is the band key; the next levels
+    split crowded buckets by further bands and are -1 elsewhere.
+    lists: int32[buckets, 3]: first and last kept item and their number, at most ``budget``; following: int32[bands, n] links them.
+    state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
+    per_bucket: int64[buckets, 2]: items kept so far, comparisons that the budget cut.
+    Stops early when ``matches`` may not hold the next item's rows or when ``most_read`` elements were read, so that the caller can
+    write, show progress and let go of mapped memory.
+    """
+    levels, bands, n = bucket.shape
+    seen = np.full(n, -1, np.int32)
+    written = 0
+    compared = 0
+    read = 0
+    room = len(matches) - levels * bands * budget
+    item = begin
+    while item < n and written <= room and read < most_read:
+        state[item, 0] = -1
+        for band in range(bands):
+            visited = 0
+            for level in range(levels):
+                here = bucket[level, band, item]
+                if here < 0:
+                    break
+                visited += lists[here, 2]
+                other = lists[here, 0]
+                while other >= 0:
+                    if seen[other] != item:
+                        seen[other] = item
+                        compared += 1
+                        read += np.int64(size[item]) + np.int64(size[other])
+                        common, out_of = compare(values, offset, size, item, other, numerator, denominator, mode)
+                        if common >= 0:
+                            matches[written, 0] = item
+                            matches[written, 1] = other
+                            matches[written, 2] = common
+                            matches[written, 3] = out_of
+                            written += 1
+                            witness = state[item, 0]
+                            better = common * state[item, 2] - state[item, 1] * out_of if witness >= 0 else np.int64(1)
+                            if better > 0 or (better == 0 and other < witness):
+                                state[item, 0] = other
+                                state[item, 1] = common
+                                state[item, 2] = out_of
+                    other = following[band, other]
+            home = bucket[0, band, item]
+            if home >= 0:
+                per_bucket[home, 1] += per_bucket[home, 0] - visited
+        if state[item, 0] < 0:
+            keep(item, bucket, lists, following, budget, per_bucket)
+        item += 1
+    return item, written, compared
+
+
+@inline
+def keep(item, bucket, lists, following, budget, per_bucket):
+    """Enter a kept item into the first list of each band that has room: its bucket's, or else that of a finer split."""
+    levels, bands, _ = bucket.shape
+    for band in range(bands):
+        if bucket[0, band, item] >= 0:
+            per_bucket[bucket[0, band, item], 0] += 1
+        for level in range(levels):
+            here = bucket[level, band, item]
+            if here < 0:
+                break
+            if lists[here, 2] < budget:
+                if lists[here, 2] == 0:
+                    lists[here, 0] = item
+                else:
+                    following[band, lists[here, 1]] = item
+                lists[here, 1] = item
+                lists[here, 2] += 1
+                following[band, item] = -1
+                break
+
+
+@kernel
+def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, numerator, denominator, mode, most_read, matches):
+    """Compare all pairs of each bucket of one band, from place ``begin`` of ``order``; return (next place, matches written, comparisons).
+
+    order: int64[m], the items that share a bucket in this band, bucket by bucket, ascending inside; places ``begin`` to ``end`` are the
+    caller's share. A pair that met in an earlier band is left to that band, so each pair is compared once.
+    side: uint8[n], empty or 1: the item stands for rows of A, 2: of B, 3: of both; pairs that are of one side only are passed over.
+    matches: int64[m, 4] as for the walk; at least as long as the largest bucket. Stops early when it is nearly full.
+    """
+    written = 0
+    compared = 0
+    read = 0
+    place = begin
+    crossing = len(side) > 0
+    while place < end and read < most_read:
+        a = order[place]
+        here = bucket[band, a]
+        last = place + 1
+        while last < len(order) and bucket[band, order[last]] == here:
+            last += 1
+            if last - place > len(matches) - written:
+                break
+        if last - place > len(matches) - written:
+            break
+        for other in range(place + 1, last):
+            b = order[other]
+            if crossing and side[a] == side[b] and side[a] != 3:
+                continue
+            met = False
+            for earlier in range(band):
+                if bucket[earlier, a] >= 0 and bucket[earlier, a] == bucket[earlier, b]:
+                    met = True
+                    break
+            if met:
+                continue
+            compared += 1
+            read += np.int64(size[a]) + np.int64(size[b])
+            common, out_of = compare(values, offset, size, a, b, numerator, denominator, mode)
+            if common >= 0:
+                matches[written, 0] = a
+                matches[written, 1] = b
+                matches[written, 2] = common
+                matches[written, 3] = out_of
+                written += 1
+        place += 1
+    return place, written, compared

@@ -1,0 +1,156 @@
+"""What ``dedup`` writes: kept records, the tables that account for the rest, and how it was made."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise import __version__
+from likewise.io.collection import Collection, printable
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Source
+from likewise.io.output import checksums, write_json, write_table
+from likewise.io.records import REJECTED
+from likewise.items.unicode_data import UNICODE_VERSION
+from likewise.options import Options
+from likewise.pipeline import Items, Run
+from likewise.results import Decision, clusters_table, pairs_table, removed_table
+
+#: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
+HASH_SCHEME = "lw1"
+#: Files of an output folder that tell of clocks and machines, and so are left out of the manifest's checksums.
+OF_THE_MACHINE = ("run.json", "report.html", "manifest.json")
+
+
+def described(options: Options, verb: str) -> dict[str, Any]:
+    """How a result is made, by all that can change it."""
+    versions = {"likewise": __version__, "hash_scheme": HASH_SCHEME, "unicode": UNICODE_VERSION}
+    return {"verb": verb, "versions": versions, "method": options.described()}
+
+
+def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:
+    """Fill the staged folder, file by file; what an interrupted run had finished is not written again."""
+    collection, options, work = items.collection, run.options, run.work
+    staged = work.staged()
+    steps: list[tuple[str, Callable[[], None]]] = [
+        *records(collection, decision, options, staged),
+        ("removed.parquet", lambda: write_table(removed_table(collection, decision), staged / "removed.parquet", collection.id_note)),
+        ("clusters.parquet", lambda: write_table(clusters_table(collection, decision), staged / "clusters.parquet", collection.id_note)),
+        ("rejected.jsonl", lambda: (staged / "rejected.jsonl").write_bytes(bytes(work.column("rejected", "u1"))) and None),
+        ("report.json", lambda: write_json(report, staged / "report.json")),
+    ]
+    if options.pairs:
+        steps.append(("pairs.parquet", lambda: write_table(compared_pairs(collection, decision), staged / "pairs.parquet", collection.id_note)))
+    steps.append(("manifest.json", lambda: write_json(manifest(collection, options, staged), staged / "manifest.json")))
+    finished = {entry["file"] for entry in work.done("write")}
+    run.progress.begin("writing", len(steps), "files")
+    for name, step in steps:
+        if name not in finished:
+            step()
+            work.append({}, step="write", file=name)
+        run.progress.advance(1)
+    return staged
+
+
+def records(collection: Collection, decision: Decision, options: Options, staged: Path) -> list[tuple[str, Callable[[], None]]]:
+    """The steps that write records, or stand for them: --output and --removed-records."""
+    readable = collection.column("kind") != REJECTED
+    kept = readable & ~decision.removed
+    whole = {
+        "copy": lambda: copied(collection, kept, staged / "kept"),
+        "annotate": lambda: copied(collection, readable, staged / "annotated", annotations(collection, decision)),
+        "ids": lambda: [("kept.parquet", lambda: write_table(placed(collection, np.flatnonzero(kept)), staged / "kept.parquet", collection.id_note))],
+        "mask": lambda: [("mask.parquet", lambda: write_table(mask(collection, kept), staged / "mask.parquet"))],
+    }
+    steps = whole[options.output]()
+    if options.removed_records:
+        steps += copied(collection, decision.removed, staged / "removed")
+    return steps
+
+
+def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[tuple[str, Callable[[], None]]]:
+    """A step a source: its rows of ``keep``, as they were, under ``folder``."""
+
+    def step(number: int) -> None:
+        source = collection.sources[number]
+        rows = collection.rows_of(number)
+        target = source.target(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        here = keep[rows]
+        added = None if add is None else add(rows.start + np.flatnonzero(here))
+        source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
+
+    return [(f"{folder.name}/{number}", lambda number=number: step(number)) for number in range(len(collection.sources))]
+
+
+def annotations(collection: Collection, decision: Decision) -> Callable[[np.ndarray], pa.Table]:
+    """Cluster, witness and similarity of rows, under names that are not likely to be taken."""
+    clustered = decision.removed.copy()
+    clustered[decision.kept_row[decision.removed]] = True
+    head = np.where(decision.removed, decision.kept_row, np.arange(len(clustered)))
+
+    def table(rows: np.ndarray) -> pa.Table:
+        cluster = pa.array(head[rows], mask=~clustered[rows])
+        witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
+        similarity = pa.array(decision.similarity[rows], from_pandas=True)
+        return pa.table({"likewise_cluster": collection.ids(cluster), "likewise_witness": collection.ids(witness), "likewise_similarity": similarity})
+
+    return table
+
+
+def placed(collection: Collection, rows: np.ndarray) -> pa.Table:
+    source, position = collection.places(rows)
+    return pa.table({"id": collection.ids(rows), "source": source, "position": position})
+
+
+def mask(collection: Collection, kept: np.ndarray) -> pa.Table:
+    source, position = collection.places(np.arange(len(kept)))
+    return pa.table({"source": source, "position": position, "kept": kept})
+
+
+def compared_pairs(collection: Collection, decision: Decision) -> pa.Table:
+    a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
+    return pairs_table(collection, a, b, decision.match_similarity, places=collection.repeated_ids()[0] > 0)
+
+
+def manifest(collection: Collection, options: Options, staged: Path) -> dict[str, Any]:
+    inputs = [
+        {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
+        for source, rows, digest in zip(collection.sources, np.diff(collection.first_row), collection.digests(), strict=True)
+    ]
+    outputs = [entry for entry in checksums(staged) if entry["path"] not in OF_THE_MACHINE]
+    return {"format": "likewise/output", "version": 1, **described(options, "dedup"), "inputs": inputs, "outputs": outputs}
+
+
+def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
+    """What run.json holds: times, rates and the machine; nothing here is promised to be equal twice."""
+    import resource
+
+    import numba
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {
+        "inputs": [{"source": name, "path": path} for source in sources for name, path in source_files(source)],
+        "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
+        "input_bytes": sum(source.size for source in sources),
+        "work_bytes": sum(run.work.lengths.values()),
+        "peak_memory_bytes": peak,
+        "threads": run.engine.threads,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "system": platform.platform(),
+        "versions": {"numpy": np.__version__, "numba": numba.__version__, "pyarrow": pa.__version__},
+    }
+
+
+def source_files(source: Source) -> list[tuple[str, str]]:
+    """Names and absolute paths of the files of a source, for `likewise show`."""
+    if isinstance(source.path, Files):
+        return [(printable(name), printable(str(path.absolute()))) for name, path in zip(source.path.names, source.path.paths, strict=True)]
+    return [(printable(source.name), printable(str(source.path.absolute())))] if isinstance(source.path, Path) else []

@@ -1,0 +1,197 @@
+"""The story: read, shingle, sketch; collapse copies; band, compare, cluster; keep and write.
+
+An item becomes a set of shingles, the set a signature, the signature band keys; items of equal band key meet in a bucket, bucket mates
+are compared exactly, and each cluster keeps its first item in keep order. What each step does is in stages/; where bytes live is in io/.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from likewise.engines.local import Local
+from likewise.errors import DataError, UsageError
+from likewise.io.collection import Collection, printable, read
+from likewise.io.inputs import Source
+from likewise.io.records import REJECTED, TEXT, Want
+from likewise.io.work import Work
+from likewise.options import Options
+from likewise.progress import Progress
+from likewise.results import Decision
+from likewise.stages.candidates import Buckets, group
+from likewise.stages.cluster import Sets, components, ratio, walk
+from likewise.stages.copies import first_of_copies
+from likewise.stages.keep import keep_order
+from likewise.stages.listing import Listing
+from likewise.stages.sketch import sketcher
+from likewise.stages.verify import all_pairs
+
+
+@dataclass
+class Run:
+    """What every step of a run shares."""
+
+    options: Options
+    work: Work
+    engine: Local
+    progress: Progress
+
+
+@dataclass
+class Items:
+    """The rows that are compared: distinct texts, in keep order."""
+
+    collection: Collection
+    empty: np.ndarray  # bool[rows]: no token at all
+    short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
+    first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
+    rank: np.ndarray  # int64[rows]: place in keep order
+    member: np.ndarray  # int64[items]: the row of each item
+
+
+def collect(sources: Sequence[Source], run: Run) -> Collection:
+    """Read, shingle and sketch every row."""
+    options, progress = run.options, run.progress
+    want = Want(options.field, options.id or "id", options.per, options.score, tokens=options.method.unit == "tokens")
+    progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
+    read(
+        sources, want, sketcher(options), run.work, run.engine, skip=options.on_error == "skip", limit=options.limit, advance=progress.advance
+    )
+    collection = Collection(sources, run.work)
+    if message := collection.fields_missing(options.field):
+        raise DataError(message)
+    if options.id and len(collection) and not collection.has_ids():
+        raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
+    return collection
+
+
+def distinct(collection: Collection, run: Run) -> Items:
+    """Put the rows into keep order and collapse exact copies into the first of them."""
+    options = run.options
+    run.progress.begin("collapsing exact copies", len(collection), "items")
+    kind, tokens = collection.column("kind"), collection.column("tokens")
+    empty = (kind != REJECTED) & (tokens == 0)
+    short = (kind == TEXT) & (tokens > 0) & (tokens < options.min_tokens)
+    live = (kind == TEXT) & (tokens > 0) & ~short
+    copy, copied = collection.column("copy"), live
+    if options.copies == "empty":
+        copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
+    order = keep_order(options.keep, collection.column("chars"), collection.column("score"), preference(collection, options.prefer))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    first = first_of_copies(copy, collection.column("per"), copied, rank)
+    member = order[(first[order] == order) & live[order]]
+    return Items(collection, empty, short, first, rank, member)
+
+
+def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
+    """For each row the number of the first --prefer pattern that its file matches; all others come after them. int64[rows]"""
+    if not patterns:
+        return np.zeros(len(collection), np.int64)
+    names = [printable(source.name) for source in collection.sources]
+    place = [next((i for i, pattern in enumerate(patterns) if fnmatch.fnmatch(name, pattern)), len(patterns)) for name in names]
+    for pattern, used in zip(patterns, [i in place for i in range(len(patterns))], strict=True):
+        if not used and not any(fnmatch.fnmatch(name, pattern) for name in names):
+            raise UsageError(f"--prefer {pattern!r}: no input file matches; there are {', '.join(names[:5])}")
+    return np.array(place, np.int64)[collection.source_of(np.arange(len(collection)))]
+
+
+def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
+    """Group the items by band key, one band at a time; ``split`` crowded buckets for the walk."""
+    run.progress.begin("grouping bands", run.options.plan.bands, "bands")
+
+    def keys(band: int) -> np.ndarray:
+        run.progress.advance(1)
+        return items.collection.band(band)[items.member]
+
+    per = np.asarray(items.collection.column("per")[items.member])
+    return group(keys, per, run.options.plan.bands, run.engine.run, split=split, allocate=run.work.scratch)
+
+
+def sets(items: Items, run: Run) -> Sets:
+    """The items' sets, where the work folder holds them."""
+    size = items.collection.column("size")
+    offset = np.cumsum(size, dtype=np.int64) - size
+    return Sets(
+        run.work.column("sets", "u8"),
+        offset[items.member],
+        np.ascontiguousarray(size[items.member]),
+        run.options.plan.threshold,
+        run.options.verify,
+        lambda: run.work.release("sets"),
+    )
+
+
+def decide(items: Items, run: Run) -> Decision:
+    """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
+    buckets = bucket(items, run, split=True)
+    run.progress.begin("comparing", len(items.member), "items")
+    found = walk(sets(items, run), buckets, run.work.scratch, run.progress.advance)
+    n, member = len(items.collection), items.member
+
+    witness = np.full(n, -1, np.int64)
+    removed = found.witness >= 0
+    witness[member[removed]] = member[found.witness[removed]]
+    similarity = np.full(n, np.nan)
+    similarity[member[removed]] = ratio(found.overlap[removed], found.out_of[removed])
+
+    first = items.first
+    copied = first != np.arange(n)
+    original_stays = witness[first] < 0
+    kept_row = np.where(copied, np.where(original_stays, first, witness[first]), witness)
+    exact = copied & original_stays
+    similarity = np.where(exact, 1.0, similarity[first])
+
+    component = np.full(n, -1, np.int64)
+    component[member] = member[components(len(member), found.matches)]
+    facts = walk_facts(items, buckets, found, run)
+    return Decision(kept_row, similarity, exact, component, member[found.matches[:, :2]], ratio(found.matches[:, 2], found.matches[:, 3]), facts)
+
+
+def walk_facts(items: Items, buckets: Buckets, found, run: Run) -> dict:
+    """The counters of the walk, for the report."""
+    cut = int(found.cut_in.sum())
+    hot = np.argsort(-found.cut_in[: len(buckets.sizes)], kind="stable")[:5]
+    hot = hot[found.cut_in[hot] > 0]
+    recall = run.options.plan.recall
+    return {
+        "items": len(items.member),
+        "buckets": {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()},
+        "compared": found.compared,
+        "matched": len(found.matches),
+        "budget": {
+            "cut": cut,
+            "recall": recall * found.compared / (found.compared + cut) if cut else recall,
+            "buckets": [
+                {"items": int(buckets.sizes[b]), "cut": int(found.cut_in[b]), "row": int(items.member[np.flatnonzero((buckets.bucket[0] == b).any(axis=0))[0]])}
+                for b in hot
+            ],
+        },
+    }
+
+
+def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of rows at or above the threshold: (int64[m, 2] rows, float64[m] similarity), exact copies included.
+
+    sides: uint8[rows]; when given, only pairs of rows of different sides.
+    """
+    options = run.options
+    buckets = bucket(items, run, split=False)
+    if (candidates := buckets.pairs()) > 10**8:
+        run.progress.warn(f"{candidates:,} candidate pairs are to be compared, most of them in crowded buckets; dedup would compare far fewer")
+    run.progress.begin("comparing", candidates, "pairs")
+    listed = Listing(items.first, items.member, sides, options.max_pairs)
+    listed.copies()
+    for block in all_pairs(sets(items, run), buckets, listed.sides_of_items(), run.engine.run, run.engine.threads):
+        listed.add(block)
+    return listed.result()
+
+
+def star_pairs(items: Items, run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Each member against its leader only: what the greedy walk would remove, and for which row."""
+    decision = decide(items, run)
+    rows = np.flatnonzero(decision.removed)
+    return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]

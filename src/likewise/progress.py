@@ -1,0 +1,30 @@
+"""What a long run says while it works. The base class keeps the times for run.json and says nothing."""
+
+from __future__ import annotations
+
+import time
+
+
+class Progress:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.warnings: list[str] = []
+        self._stage = ""
+        self._since = 0.0
+
+    def begin(self, stage: str, total: int, unit: str) -> None:
+        """A new stage of ``total`` units: "bytes", "items", "files". It ends when the next begins, or with `finish`."""
+        self.finish()
+        self._stage, self._since = stage, time.perf_counter()
+
+    def advance(self, amount: int) -> None:
+        """So much more of the stage is done."""
+
+    def finish(self) -> None:
+        if self._stage:
+            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + time.perf_counter() - self._since
+            self._stage = ""
+
+    def warn(self, message: str) -> None:
+        """Something the user should know; it also goes into the report."""
+        self.warnings.append(message)

@@ -1,0 +1,271 @@
+"""report.html: one page, complete in itself, for a person who asks what was kept, what was removed, and whether to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from likewise.plan import OPH_STEEP_ABOVE
+from likewise.report import charts
+from likewise.report.examples import Example, side_by_side
+from likewise.report.markup import Html, at_least, counted, named, share, table, tag
+from likewise.report.style import STYLE
+
+Report = dict[str, Any]
+
+#: Sources that the page lists; the rest is counted.
+MOST_SOURCES = 200
+#: The page may load nothing and run nothing, whatever stands in it.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+UNITS = {
+    "words": "words",
+    "whitespace": "runs between white space",
+    "chars": "characters",
+    "lines": "lines",
+    "paragraphs": "paragraphs",
+    "stopwords": "words from a stop word on",
+    "bytes": "bytes",
+    "code": "identifiers, literals and symbols",
+    "tokens": "token ids",
+}
+STEPS = {
+    "nfc": "Unicode composed (NFC)",
+    "nfkc": "Unicode composed, compatibility forms made plain (NFKC)",
+    "lower": "lower case",
+    "fold": "case folded",
+    "accents": "accents dropped",
+    "marks": "Arabic and Hebrew vowel marks dropped",
+    "invisible": "invisible signs dropped",
+    "punct": "punctuation dropped",
+    "digits": "runs of digits made one 0",
+    "space": "white space made one space",
+}
+VERIFIED = {
+    "exact": "Every pair behind a removal was compared exactly, on the whole sets. No removal rests on an estimate.",
+    "estimate": "Pairs were checked by an estimate from signatures, not exactly: items a little below the threshold may have been removed.",
+    "none": "Pairs were not checked at all: every item that shared a bucket with a kept one was removed, however unlike they may be.",
+}
+COUNTS = {
+    "kept": "kept",
+    "rejected": "rejected: could not be read",
+    "removed_exact": "removed as exact copies",
+    "removed_near": "removed as near-duplicates",
+}
+#: What report.json may tell of a bucket: the item that stands for it, and the numbers.
+BUCKET = {
+    "id": "an item of it",
+    "source": "source",
+    "position": "position",
+    "row": "row of the input",
+    "text": "text",
+    "items": "items",
+    "cut": "comparisons cut",
+}
+
+
+def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example]) -> str:
+    """The page as UTF-8 text.
+
+    report, run: what report.json and run.json hold (run: None where there is none). examples: a few removed items with their texts.
+    """
+    parts = [banner(report), warnings(report), counts(report), similar(report), promise(report), clusters(report)]
+    parts += [pairs(report, examples), buckets(report), sources(report), machine(report, run), choices(report)]
+    header = tag("header", tag("h1", headline(report["counts"])), tag("p", subtitle(report), class_="faint"))
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", f"likewise: {headline(report['counts'])}"),
+        tag("style", Html(STYLE)),
+    )
+    again = tag("code", "likewise report OUT")
+    footer = tag("footer", "Written by likewise from report.json and run.json; ", again, " writes it again.", class_="faint")
+    return "<!doctype html>\n" + tag("html", head, tag("body", tag("main", header, *parts, footer)), lang="en") + "\n"
+
+
+def section(title: str, *content: object) -> Html:
+    return tag("section", tag("h2", title), *content)
+
+
+def headline(n: dict[str, int]) -> str:
+    if not n["read"]:
+        return "Nothing to deduplicate: no item was read"
+    rejected = f", {n['rejected']:,} rejected" if n["rejected"] else ""
+    return f"{counted(n['read'], 'item')} read: {n['kept']:,} kept, {n['removed']:,} removed{rejected}"
+
+
+def subtitle(report: Report) -> str:
+    n, number = report["counts"], report["clusters"]["number"]
+    exact, near = counted(n["removed_exact"], "exact copy", "exact copies"), counted(n["removed_near"], "near-duplicate")
+    return f"Removed were {share(n['removed'], n['read'])} of all items: {exact} and {near}, in {counted(number, 'cluster')}."
+
+
+def banner(report: Report) -> Html | None:
+    """Anything but exact checks is said before all else."""
+    if report["verified"] == "exact":
+        return None
+    return tag("p", tag("strong", "Not exact. "), VERIFIED.get(report["verified"], report["verified"]), class_="banner", role="note")
+
+
+def warnings(report: Report) -> Html | None:
+    if not report["warnings"]:
+        return None
+    return tag("section", tag("h2", "Read this first"), tag("ul", *(tag("li", said) for said in report["warnings"])), class_="banner")
+
+
+def counts(report: Report) -> Html:
+    n = report["counts"]
+    parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_near", "near"), ("rejected", "rejected")]
+    bar = charts.stacked_bar([(COUNTS[name], n[name], class_) for name, class_ in parts], "What became of the items")
+    without = f" ({n['without_text']:,} of them without a text in the field)" if n["without_text"] else ""
+    copies = ", which count as copies of each other" if report["method"].get("copies") == "empty" else ""
+    apart = [f"{n['empty']:,} empty{without}{copies}"] if n["empty"] else []
+    apart += [f"{n['too_short_to_judge']:,} too short to judge"] if n["too_short_to_judge"] else []
+    told = tag("p", f"Not compared with others: {' and '.join(apart)}.") if apart else None
+    total = f"Nothing is lost: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
+    return section("What became of the items", bar, tag("p", total), told)
+
+
+def similar(report: Report) -> Html:
+    method = report["method"]
+    unit, _, length = str(method["by"]).split("/")[0].partition(":")
+    bag = str(method["by"]).endswith("/bag")
+    pieces = f"{'bag' if bag else 'set'} of its runs of {length} {UNITS.get(unit, unit)}" if length != "1" else f"set of its {UNITS.get(unit, unit)}"
+    measure = "weighted Jaccard similarity of these bags" if bag else "Jaccard similarity of these sets"
+    what = f"Each item stands for the {pieces} (shingles). The similarity of two items is the {measure}: "
+    what += "what both hold, divided by what either holds; 1 is equal, 0 has nothing in common."
+    steps = [STEPS.get(step, step) for step in method["normalize"]]
+    rows: list[list[object]] = [
+        ["method", tag("code", method["by"])],
+        ["before cutting", ", ".join(steps) or "the text as it is"],
+        ["threshold", f"{report['threshold']:g}, and equal to it counts as similar"],
+        ["checked", VERIFIED.get(report["verified"], report["verified"])],
+        ["kept of a cluster", method.get("keep", "first")],
+    ]
+    return section("What “similar” means here", tag("p", what), table("How items were compared", ["choice", "value"], rows))
+
+
+def promised(report: Report) -> float:
+    """The chance at the threshold, from the plan, else between the two nearest points of the curve."""
+    recall = report["method"].get("plan", {}).get("recall")
+    if recall is not None:
+        return float(recall)
+    at, curve = report["threshold"], report["curve"]
+    (x1, y1), (x2, y2) = max((p for p in curve if p[0] <= at), default=curve[0]), min((p for p in curve if p[0] >= at), default=curve[-1])
+    return float(y1 if x1 == x2 else y1 + (y2 - y1) * (at - x1) / (x2 - x1))
+
+
+def promise(report: Report) -> Html:
+    if not report["curve"]:
+        return section("What was found, and what may be missed", tag("p", "This run has no curve."))
+    plan, at, recall = report["method"].get("plan", {}), f"{report['threshold']:g}", promised(report)
+    layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if "bands" in plan else "this layout"
+    by_hand = ", set by hand" if plan.get("chosen_by") == "hand" else ""
+    firm = recall >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
+    chance = f"of {'at least' if firm else 'about'} {at_least(recall)}"
+    said = f"With {layout}{by_hand}, a pair of similarity exactly {at} is found with a chance {chance}; a more similar pair with more. "
+    said += "The dotted area right of the threshold is what may be missed. "
+    checked = report["verified"] != "none"
+    unchecked = "and are then sorted out by the check; they cost time only." if checked else "and here they are removed without a check."
+    said += f"The hatched area left of it are pairs less similar than {at} that meet all the same, {unchecked}"
+    rows = [[f"{similarity:g}", f"{chance:.6f}"] for similarity, chance in report["curve"]]
+    numbers = tag("details", tag("summary", "The curve in numbers"), table("Chance to be found by similarity", ["similarity", "chance"], rows))
+    audit = tag("p", "This is a promise by calculation. ", tag("code", "likewise audit OUT"), " measures recall and precision on a sample.")
+    return section(
+        "What was found, and what may be missed", tag("p", said), charts.s_curve(report["curve"], report["threshold"], recall), audit, numbers
+    )
+
+
+def clusters(report: Report) -> Html:
+    found = report["clusters"]
+    if not found["number"]:
+        return section("What repeated", tag("p", "Nothing: there is no cluster of two or more items."))
+    said = f"{counted(found['number'], 'cluster')}, each an item that was kept and what was removed for it; "
+    said += f"{counted(found['components'], 'component')} when clusters that one item matched are joined."
+    rows = [[named(c["representative"]), tag("bdi", c["source"]), c["position"], c["items"], c["items"] - 1] for c in found["largest"]]
+    largest = table("The largest clusters", ["kept item", "source", "position", "items", "of them removed"], rows)
+    sizes = charts.bars(charts.by_powers(found["by_size"]), "cluster", "Clusters by number of items")
+    return section("What repeated", tag("p", said), largest, tag("h3", "Clusters by number of items"), sizes)
+
+
+def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
+    if not examples:
+        return None
+    said = tag(
+        "p",
+        "Marked are the words that differ: ",
+        tag("del", "struck through"),
+        " stands in the removed item only, ",
+        tag("ins", "underlined"),
+        " in the kept one only. Case and signs are marked too, although the comparison may pass over them. ",
+        tag("code", "likewise show OUT ID"),
+        " shows any other removed item.",
+    )
+    shown = (side_by_side(example, number, report["verified"] == "estimate") for number, example in enumerate(examples, 1))
+    return section("Removed items beside what was kept", said, *shown)
+
+
+def buckets(report: Report) -> Html | None:
+    if "buckets" not in report:
+        return None
+    met, budget = report["buckets"], report["budget"]
+    said = f"{counted(report['items'], 'distinct text')} met in {counted(met['number'], 'bucket')}, "
+    said += f"the largest of {counted(met['largest'], 'item')}; "
+    said += f"{counted(report['compared'], 'pair was', 'pairs were')} compared and {report['matched']:,} found similar."
+    parts: list[object] = [tag("p", said)]
+    if cut := budget["cut"]:
+        lost = f"The budget for crowded buckets cut {counted(cut, 'comparison')}; that lowers the stated recall to {at_least(budget['recall'])}."
+        columns = [name for name in BUCKET if any(name in bucket for bucket in budget["buckets"])]
+        rows = [[bucket.get(name, "") for name in columns] for bucket in budget["buckets"]]
+        parts += [tag("p", tag("strong", lost)), table("The buckets that the budget cut most", [BUCKET[name] for name in columns], rows)]
+    else:
+        parts.append(tag("p", f"No comparison was cut: the stated recall of {at_least(budget['recall'])} stands."))
+    if met["by_size"]:
+        parts += [tag("h3", "Buckets by number of items"), charts.bars(list(met["by_size"].items()), "bucket", "Buckets by number of items")]
+    return section("Buckets and budget", *parts)
+
+
+def sources(report: Report) -> Html:
+    listed = sorted(report["sources"], key=lambda source: -source["removed"])
+    names = ["read", "kept", "removed", "rejected"]
+    rows = [[tag("bdi", s["source"]), *(s[name] for name in names), share(s["removed"], s["read"])] for s in listed[:MOST_SOURCES]]
+    n = report["counts"]
+    foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])]
+    more = len(listed) - MOST_SOURCES
+    note = tag("p", f"{counted(more, 'more source')} not listed, which lost no more than these; report.json has them all.") if more > 0 else None
+    return section("By source", table("What each source lost, most first", ["source", *names, "share removed"], rows, foot), note)
+
+
+def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
+    if run is None:
+        return None
+    seconds = run.get("seconds", {})
+    total = sum(seconds.values())
+    rows: list[list[object]] = [[stage, round(spent, 2), share(spent, total)] for stage, spent in seconds.items()]
+    rate = f"{report['counts']['read'] / total:,.0f} items a second in all. " if total and report["counts"]["read"] else ""
+    times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["all", round(total, 2), share(total, total)])
+    facts = {name: value for name, value in run.items() if name != "seconds"}
+    note = tag("p", f"{rate}Times and machine differ from run to run; nothing else on this page does.")
+    return section("Time and machine", note, times, tag("details", tag("summary", "Machine and versions"), values("Machine and versions", facts)))
+
+
+def choices(report: Report) -> Html:
+    table_of_all = values("Choices that fix the result", report["method"])
+    return section("How to make it again", tag("details", tag("summary", "Every choice of this run"), table_of_all))
+
+
+def values(caption: str, data: dict[str, Any]) -> Html:
+    """A table of names and values; nested names are joined by dots."""
+    rows: list[list[object]] = []
+    for name, value in data.items():
+        nested = value.items() if isinstance(value, dict) else [("", value)]
+        rows += [[f"{name}.{inner}".rstrip("."), tag("code", plain(item))] for inner, item in nested]
+    return table(caption, ["name", "value"], rows)
+
+
+def plain(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

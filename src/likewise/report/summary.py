@@ -1,0 +1,95 @@
+"""report.json: what was found, in numbers; nothing of it depends on the clock or the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from likewise.io.collection import Collection, printable
+from likewise.io.records import NO_TEXT, REJECTED
+from likewise.options import Options
+from likewise.results import Decision
+
+LARGEST = 10
+
+
+def summary(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, options: Options, warnings: list[str]) -> dict[str, Any]:
+    kind = collection.column("kind")
+    removed, rejected = decision.removed, kind == REJECTED
+    counts = {
+        "read": len(kind),
+        "kept": int((~removed & ~rejected).sum()),
+        "removed": int(removed.sum()),
+        "rejected": int(rejected.sum()),
+        "removed_exact": int(decision.exact.sum()),
+        "removed_near": int((removed & ~decision.exact).sum()),
+        "empty": int(empty.sum()),
+        "without_text": int((kind == NO_TEXT).sum()),
+        "too_short_to_judge": int(short.sum()),
+    }
+    if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
+        raise AssertionError(f"rows were lost: {counts}; this is a fault of likewise, please report it")
+    return {
+        "schema": "likewise/report/1",
+        "counts": counts,
+        "method": options.described(),
+        "threshold": float(options.plan.threshold),
+        "curve": [[similarity, probability] for similarity, probability in options.plan.table()],
+        "verified": options.verify,
+        **decision.facts,
+        "clusters": clusters(collection, decision),
+        "sources": sources(collection, removed, rejected),
+        "warnings": warnings,
+    }
+
+
+def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
+    removed = decision.removed
+    heads, members = np.unique(decision.kept_row[removed], return_counts=True)
+    sizes = members + 1
+    order = np.lexsort((heads, -sizes))[:LARGEST]
+    names, positions = collection.places(heads[order])
+    ids = collection.ids(heads[order]).to_pylist()
+    components = np.unique(decision.component[heads])
+    numbers, counts = np.unique(sizes, return_counts=True)
+    return {
+        "number": len(heads),
+        "components": len(components),
+        "by_size": {str(size): int(count) for size, count in zip(numbers.tolist(), counts, strict=True)},
+        "largest": [
+            {"representative": identity, "source": name, "position": int(position), "items": int(size)}
+            for identity, name, position, size in zip(ids, names.to_pylist(), positions, sizes[order], strict=True)
+        ],
+    }
+
+
+def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -> list[dict[str, Any]]:
+    out = []
+    for number, source in enumerate(collection.sources):
+        rows = collection.rows_of(number)
+        gone, bad = int(removed[rows].sum()), int(rejected[rows].sum())
+        read = rows.stop - rows.start
+        out.append({"source": printable(source.name), "read": read, "kept": read - gone - bad, "removed": gone, "rejected": bad})
+    return out
+
+
+def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, options: Options, removed: np.ndarray) -> list[str]:
+    """What a user should know before trusting the result."""
+    kind = collection.column("kind")
+    said = list(options.plan.warnings)
+    judged = int((kind != REJECTED).sum())
+    few = int(((collection.column("tokens") < options.method.k) & (kind != REJECTED) & ~empty).sum())
+    if judged and few * 2 > judged:
+        said.append(f"{few:,} of {judged:,} items have fewer than {options.method.k} {options.method.unit}: they match only when equal; try a smaller --by {options.method.unit}:K")
+    if without := int((kind == NO_TEXT).sum()):
+        said.append(f"{without:,} of {judged:,} items have no text in the field {options.field!r} (null, missing or not a text); they are kept")
+    repeated, examples = collection.repeated_ids()
+    if repeated and collection.has_ids():
+        said.append(f"{repeated:,} ids occurred before ({', '.join(examples)}); such items are told apart by source and position")
+    for number, source in enumerate(collection.sources):
+        rows = collection.rows_of(number)
+        total, gone = rows.stop - rows.start, int(removed[rows].sum())
+        if total >= 1000 and gone * 10 > total * 9:
+            said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; look at its largest cluster before you trust this")
+    return said

@@ -1,0 +1,161 @@
+"""What the verbs give back: Arrow-backed tables that know how to leave likewise again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise import schema
+from likewise.errors import UsageError
+from likewise.io.collection import Collection
+
+
+class Table:
+    """A table with the ways out: Arrow (also through ``__arrow_c_stream__``), polars, pandas, a file."""
+
+    def __init__(self, table: pa.Table):
+        self._table = table
+
+    def __len__(self) -> int:
+        return self._table.num_rows
+
+    def __repr__(self) -> str:
+        names = ", ".join(self._table.column_names)
+        return f"<{len(self):,} rows: {names}>"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pa.Table:
+        return self._table
+
+    def to_pandas(self) -> Any:
+        return self._table.to_pandas()
+
+    def to_polars(self) -> Any:
+        import polars
+
+        return polars.from_arrow(self._table)
+
+    def write(self, path: str | Path) -> None:
+        """Write a file: Parquet, JSON lines or CSV by its name."""
+        write_table(self._table, Path(path))
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, path, compression="zstd")
+    elif path.suffix in (".jsonl", ".ndjson"):
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(json_lines(table))
+    elif path.suffix in (".csv", ".tsv"):
+        import pyarrow.csv
+
+        pyarrow.csv.write_csv(table, path, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
+    else:
+        raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
+
+
+def json_lines(table: pa.Table):
+    """One JSON object a row, a batch at a time."""
+    import msgspec
+
+    for batch in table.to_batches(max_chunksize=2**14):
+        yield "".join(msgspec.json.encode(row).decode() + "\n" for row in batch.to_pylist())
+
+
+@dataclass
+class Decision:
+    """What became of each row of a collection, by row number. The unit of everything that is written."""
+
+    kept_row: np.ndarray  # int64[n]: the kept row that this one was removed for; -1 where the row stays
+    similarity: np.ndarray  # float64[n]: to that row; NaN where the row stays or nothing was checked
+    exact: np.ndarray  # bool[n]: removed as an exact copy
+    component: np.ndarray  # int64[n]: first row of the component, for rows of clusters
+    matches: np.ndarray  # int64[m, 2]: the verified pairs that the walk compared: row, kept row
+    match_similarity: np.ndarray  # float64[m]
+    facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report
+
+    @property
+    def removed(self) -> np.ndarray:
+        return self.kept_row >= 0
+
+
+def removed_table(collection: Collection, decision: Decision) -> pa.Table:
+    rows = np.flatnonzero(decision.removed)
+    kept = decision.kept_row[rows]
+    source, position = collection.places(rows)
+    kept_source, kept_position = collection.places(kept)
+    kept_ids = collection.ids(kept)
+    reason = pa.array(decision.exact[rows]).cast(pa.int8())
+    columns = [
+        collection.ids(rows),
+        source,
+        position,
+        kept_ids,
+        kept_source,
+        kept_position,
+        pa.array(decision.similarity[rows], from_pandas=True),
+        pa.DictionaryArray.from_arrays(reason, ["near", "exact"]).cast(pa.string()),
+        kept_ids,
+    ]
+    return pa.table(columns, schema=schema.removed(collection.id_type))
+
+
+def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
+    removed = decision.removed
+    representative = np.zeros(len(removed), bool)
+    representative[decision.kept_row[removed]] = True
+    rows = np.flatnonzero(removed | representative)
+    head = np.where(removed[rows], decision.kept_row[rows], rows)
+    order = np.lexsort((rows, ~representative[rows], head))
+    rows, head = rows[order], head[order]
+    source, position = collection.places(rows)
+    columns = [collection.ids(rows), source, position, collection.ids(head), collection.ids(decision.component[head]), representative[rows]]
+    return pa.table(columns, schema=schema.clusters(collection.id_type))
+
+
+def pairs_table(collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray, *, places: bool) -> pa.Table:
+    """Pairs sorted by the places of their items; the earlier item is ``id_a``."""
+    order = np.lexsort((b, a))
+    a, b, similarity = a[order], b[order], similarity[order]
+    columns = [collection.ids(a), collection.ids(b), pa.array(similarity, from_pandas=True)]
+    if places:
+        columns += [*collection.places(a), *collection.places(b)]
+    return pa.table(columns, schema=schema.pairs(collection.id_type, places=places))
+
+
+@dataclass
+class Removal:
+    """The result of ``dedup``. Tables as INTERFACE describes them; ``report`` is what report.json holds."""
+
+    kept: Table
+    removed: Table
+    clusters: Table
+    report: dict[str, Any]
+    out: Path | None = None
+
+    def __repr__(self) -> str:
+        counts = self.report["counts"]
+        return f"<Removal: {counts['read']:,} read, {counts['kept']:,} kept, {counts['removed']:,} removed, {counts['rejected']:,} rejected>"
+
+
+class Pairs(Table):
+    """The result of ``pairs``: id_a, id_b, similarity, and places where ids alone do not tell items apart."""
+
+    def __init__(self, table: pa.Table, report: dict[str, Any]):
+        super().__init__(table)
+        self.report = report
+
+    def above(self, threshold: float) -> Pairs:
+        """The pairs at or above a higher threshold."""
+        if threshold < self.report["threshold"]:
+            raise UsageError(f"threshold {threshold}: these pairs were searched at {self.report['threshold']}, and a lower one needs a new search")
+        return Pairs(self._table.filter(pc.greater_equal(self._table["similarity"], threshold)), self.report | {"threshold": threshold})

@@ -1,0 +1,47 @@
+"""Every table's columns and types, once: the columns of the work folder and the tables that users get."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+#: One entry a row of the input, whatever became of it. The names are the files in the work folder.
+ROW_COLUMNS: dict[str, np.dtype] = {
+    "kind": np.dtype("u1"),  # io.records: TEXT, NO_TEXT, REJECTED
+    "start": np.dtype("i8"),  # where the row's bytes begin in the (decompressed) stream; row number in columnar formats
+    "length": np.dtype("i8"),
+    "tokens": np.dtype("u4"),
+    "chars": np.dtype("u4"),
+    "size": np.dtype("u4"),  # elements of the item's set: distinct shingles, or slots where estimates are compared
+    "copy": np.dtype(("u8", 2)),  # 128-bit identity of the normalised text
+    "per": np.dtype("u8"),  # hash of the grouping value; 0 without --per
+    "score": np.dtype("f8"),  # the value that --keep max:F or min:F orders by
+}
+
+
+def removed(id_type: pa.DataType) -> pa.Schema:
+    return pa.schema(
+        [
+            ("id", id_type),
+            ("source", pa.string()),
+            ("position", pa.int64()),
+            ("kept_id", id_type),
+            ("kept_source", pa.string()),
+            ("kept_position", pa.int64()),
+            ("similarity", pa.float64()),
+            ("reason", pa.string()),
+            ("cluster", id_type),
+        ]
+    )
+
+
+def clusters(id_type: pa.DataType) -> pa.Schema:
+    return pa.schema(
+        [("id", id_type), ("source", pa.string()), ("position", pa.int64()), ("cluster", id_type), ("component", id_type), ("representative", pa.bool_())]
+    )
+
+
+def pairs(id_type: pa.DataType, *, places: bool) -> pa.Schema:
+    """``places`` adds source and position, which tell apart items whose ids are not unique."""
+    where = [("source_a", pa.string()), ("position_a", pa.int64()), ("source_b", pa.string()), ("position_b", pa.int64())]
+    return pa.schema([("id_a", id_type), ("id_b", id_type), ("similarity", pa.float64()), *(where if places else [])])

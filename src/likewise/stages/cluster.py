@@ -1,0 +1,89 @@
+"""The greedy walk of removal, and what follows from it: witnesses, clusters, components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from likewise.kernels.unionfind import roots
+from likewise.kernels.walk import ESTIMATE, EXACT, UNCHECKED, greedy_walk
+from likewise.stages.candidates import BUDGET, Allocate, Buckets
+
+MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
+#: Elements that a kernel reads before it returns for a moment, so that mapped memory can be let go of and Ctrl-C works: 256 MB.
+READ_AT_ONCE = 32 * 2**20
+#: Verified pairs that a kernel hands over at once.
+MATCHES_AT_ONCE = 2**16
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The items' sets, item i's at values[offset[i] : offset[i] + size[i]], and how two of them are compared.
+
+    ``release`` lets go of the memory through which ``values`` was read.
+    """
+
+    values: np.ndarray
+    offset: np.ndarray
+    size: np.ndarray
+    threshold: Fraction
+    verify: str
+    release: Callable[[], None]
+
+    def arguments(self) -> tuple:
+        return self.values, self.offset, self.size
+
+    def rule(self) -> tuple[int, int, int]:
+        return self.threshold.numerator, self.threshold.denominator, MODES[self.verify]
+
+
+@dataclass
+class Walk:
+    """What the walk over n items in keep order found."""
+
+    witness: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
+    overlap: np.ndarray  # int64[n]: similarity to the witness is overlap / out_of
+    out_of: np.ndarray
+    matches: np.ndarray  # int64[m, 4]: every verified pair: item, kept item, overlap, out of
+    kept_in: np.ndarray  # int64[buckets]: kept items of each bucket
+    cut_in: np.ndarray  # int64[buckets]: comparisons of each that the budget cut
+    compared: int
+
+
+def walk(sets: Sets, buckets: Buckets, allocate: Allocate, advance: Callable[[int], None] = lambda items: None) -> Walk:
+    """SPEC 7's greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold."""
+    _, bands, n = buckets.bucket.shape
+    lists = np.full((buckets.count, 3), -1, np.int32)
+    lists[:, 2] = 0
+    following = allocate((bands, n), "i4")
+    state = np.full((n, 3), -1, np.int64)
+    per_bucket = np.zeros((buckets.count, 2), np.int64)
+    matches = np.empty((buckets.bucket.shape[0] * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
+    found, compared, item = [], 0, 0
+    while item < n:
+        before = item
+        item, written, more = greedy_walk(
+            *sets.arguments(), buckets.bucket, lists, following, BUDGET, *sets.rule(), item, READ_AT_ONCE, state, matches, per_bucket
+        )
+        found.append(matches[:written].copy())
+        compared += more
+        sets.release()
+        advance(item - before)
+    all_matches = np.concatenate(found) if found else np.empty((0, 4), np.int64)
+    return Walk(state[:, 0], state[:, 1], state[:, 2], all_matches, per_bucket[:, 0], per_bucket[:, 1], compared)
+
+
+def components(n: int, matches: np.ndarray) -> np.ndarray:
+    """For each kept item the first of its component: representatives that one item matched are joined. int64[n]"""
+    order = np.argsort(matches[:, 0], kind="stable")
+    item, kept = matches[order, 0], matches[order, 1]
+    same = item[1:] == item[:-1]
+    return roots(n, kept[1:][same], kept[:-1][same])
+
+
+def ratio(overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
+    """Similarities; NaN where nothing was checked."""
+    return np.divide(overlap, out_of, out=np.full(len(overlap), np.nan), where=out_of > 0)

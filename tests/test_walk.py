@@ -1,0 +1,163 @@
+"""The greedy walk and the pair listing against the obvious sequential versions, on collections made to be nasty."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.stages import candidates
+from likewise.stages.candidates import group
+from likewise.stages.cluster import Sets, components, walk
+from likewise.stages.verify import all_pairs
+
+THRESHOLD = Fraction(1, 2)
+
+
+def batch(sets: list[set[int]], threshold: Fraction = THRESHOLD, verify: str = "exact") -> Sets:
+    size = np.array([len(s) for s in sets], "u4")
+    values = np.array([x for s in sets for x in sorted(s)], np.uint64)
+    return Sets(values, np.cumsum(size, dtype=np.int64) - size, size, threshold, verify, lambda: None)
+
+
+def buckets_of(keys: np.ndarray, *, split: bool):
+    bands, n = keys.shape
+    return group(
+        lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, lambda f, xs: list(map(f, xs)), split=split, allocate=np.empty
+    )
+
+
+def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction, budget: int, finer: int) -> tuple[list[int], list[Fraction], int]:
+    """SPEC 7 word by word. A bucket remembers its first ``budget`` kept items; later ones only meet inside finer splits."""
+    bands, n = keys.shape
+    crowd = [{key: int((keys[band] == key).sum()) for key in keys[band]} for band in range(bands)]
+    levels = 1 + (min(finer, bands - 1) if any(count > budget for band in crowd for count in band.values()) else 0)
+    remembered: dict[tuple, list[int]] = {}
+    kept_in: dict[tuple, int] = {}
+    witness, value, cut = [], [], 0
+    for item in range(n):
+        mates: set[int] = set()
+        homes = []
+        for band in range(bands):
+            names = [(band, *(int(keys[(band + step) % bands, item]) for step in range(level + 1))) for level in range(levels)]
+            if crowd[band][keys[band, item]] <= budget:
+                names = names[:1]
+            homes.append(names)
+            lists = [remembered.get(name, []) for name in names]
+            mates.update(*lists)
+            cut += kept_in.get(names[0], 0) - sum(map(len, lists))
+        best, at = Fraction(-1), -1
+        for mate in sorted(mates):
+            similarity = Fraction(len(sets[item] & sets[mate]), len(sets[item] | sets[mate]))
+            if similarity >= threshold and similarity > best:
+                best, at = similarity, mate
+        witness.append(at)
+        value.append(best)
+        if at < 0:
+            for names in homes:
+                kept_in[names[0]] = kept_in.get(names[0], 0) + 1
+                for name in names:
+                    if len(remembered.setdefault(name, [])) < budget:
+                        remembered[name].append(item)
+                        break
+    return witness, value, cut
+
+
+def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THRESHOLD) -> None:
+    found = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty)
+    witness, value, cut = slow_walk(sets, keys, threshold, candidates.BUDGET, candidates.FINER)
+    assert found.witness.tolist() == witness
+    removed = found.witness >= 0
+    got = [Fraction(int(a), int(b)) for a, b in zip(found.overlap[removed], found.out_of[removed], strict=True)]
+    assert got == [v for v, w in zip(value, witness, strict=True) if w >= 0]
+    assert int(found.cut_in.sum()) == cut
+
+
+collections = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=5), min_size=1, max_size=40)
+
+
+@settings(max_examples=150, deadline=None)
+@given(collections, st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_walk_equals_the_sequential_walk(sets, bands, variety, seed):
+    keys = np.random.default_rng(seed).integers(0, variety, (bands, len(sets)))
+    check_walk(sets, keys)
+
+
+@settings(max_examples=60, deadline=None)
+@given(collections, st.integers(1, 4), st.integers(1, 2), st.integers(0, 2**32 - 1))
+def test_walk_equals_the_sequential_walk_when_every_bucket_is_crowded(sets, bands, variety, seed):
+    budget, candidates.BUDGET = candidates.BUDGET, 2
+    import likewise.stages.cluster as cluster
+
+    cluster.BUDGET = 2
+    try:
+        check_walk(sets, np.random.default_rng(seed).integers(0, variety, (bands, len(sets))), Fraction(9, 10))
+    finally:
+        candidates.BUDGET = cluster.BUDGET = budget
+
+
+def test_a_long_chain_keeps_every_second_item():
+    """x0 ~ x1 ~ x2 ...: each like its neighbours only (3 of 5 elements), all in one bucket: x1 goes for x0, x2 stays, x3 goes for x2."""
+    chain = [{i, i + 1, i + 2, i + 3} for i in range(300)]
+    keys = np.array([[i // 2 for i in range(300)], [(i + 1) // 2 for i in range(300)]])
+    found = walk(batch(chain, Fraction(3, 5)), buckets_of(keys, split=True), np.empty)
+    assert found.witness.tolist() == [-1 if i % 2 == 0 else i - 1 for i in range(300)]
+
+
+def test_members_of_a_bucket_that_match_its_first_cost_one_comparison_each():
+    sets = [{1, 2, 3, 4, 5, 6, 7, 8, 9, i + 100} for i in range(5000)]
+    found = walk(batch(sets, Fraction(4, 5)), buckets_of(np.zeros((3, 5000), int), split=True), np.empty)
+    assert (found.witness[1:] == 0).all()
+    assert found.compared == 4999
+
+
+def test_a_bucket_of_strangers_costs_at_most_its_budget_and_says_what_it_cut():
+    sets = [{10 * i, 10 * i + 1} for i in range(1000)]
+    found = walk(batch(sets), buckets_of(np.zeros((1, 1000), int), split=True), np.empty)
+    assert (found.witness == -1).all()
+    assert found.compared == sum(min(i, candidates.BUDGET) for i in range(1000))
+    assert found.compared + int(found.cut_in.sum()) == 1000 * 999 // 2
+
+
+def test_witness_is_the_most_similar_and_among_equals_the_earlier():
+    sets = [{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 11, 12}, {1, 2, 3, 4, 5, 11}, {1, 2, 3, 4}]
+    found = walk(batch(sets[:2] + sets[3:]), buckets_of(np.zeros((1, 3), int), split=True), np.empty)
+    assert found.witness.tolist() == [-1, 0, 0]  # {1..4} is 4/6 of the first
+    far = [{1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4, 11, 12, 13}, {1, 2, 3, 4, 11, 12}]
+    found = walk(batch(far), buckets_of(np.zeros((1, 3), int), split=True), np.empty)
+    assert found.witness.tolist() == [-1, -1, 1]
+
+
+def test_equality_with_the_threshold_counts():
+    sets = [set(range(10)), set(range(8))]  # 8/10
+    for threshold, witness in ((Fraction(4, 5), [-1, 0]), (Fraction(81, 100), [-1, -1])):
+        assert walk(batch(sets, threshold), buckets_of(np.zeros((1, 2), int), split=True), np.empty).witness.tolist() == witness
+
+
+@settings(max_examples=100, deadline=None)
+@given(collections, st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_all_pairs_lists_each_pair_once(sets, bands, variety, seed, shares):
+    keys = np.random.default_rng(seed).integers(0, variety, (bands, len(sets)))
+    blocks = list(all_pairs(batch(sets), buckets_of(keys, split=False), np.zeros(0, np.uint8), lambda f, xs: list(map(f, xs)), shares))
+    got = sorted(tuple(row) for block in blocks for row in block.tolist())
+    want = []
+    for a in range(len(sets)):
+        for b in range(a + 1, len(sets)):
+            inter, union = len(sets[a] & sets[b]), len(sets[a] | sets[b])
+            if (keys[:, a] == keys[:, b]).any() and Fraction(inter, union) >= THRESHOLD:
+                want.append((a, b, inter, union))
+    assert got == want
+
+
+def test_components_join_representatives_that_one_item_matched():
+    matches = np.array([[2, 0, 1, 2], [2, 1, 1, 2], [4, 3, 1, 2]])
+    assert components(5, matches).tolist() == [0, 0, 2, 3, 4]
+
+
+@pytest.mark.parametrize("verify", ["none"])
+def test_unchecked_removal_takes_the_first_bucket_mate(verify):
+    found = walk(batch([{1}, {2}, {3}], verify=verify), buckets_of(np.array([[0, 0, 1]]), split=True), np.empty)
+    assert found.witness.tolist() == [-1, 0, -1]

@@ -1,0 +1,100 @@
+"""Write src/likewise/items/unicode_data.py from the Unicode tables of the Python that runs this.
+
+    python tools/make_unicode_data.py
+
+The tables are kept so that a result does not depend on the Python it was computed with. A newer version of Unicode changes
+tokens and so fingerprints: run this only together with a new hash scheme id.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+import textwrap
+import unicodedata
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from likewise.items.scripts import ACCENTS  # noqa: E402
+
+CODES = range(0x110000)
+CATEGORIES = sorted({unicodedata.category(chr(code)) for code in CODES})
+MANY, NONE = -1, -2  # a target that is no single character, or that depends on neighbours; nothing at all
+
+HEADER = '''"""Unicode {version}, packed by tools/make_unicode_data.py; read by items/unicode.py. Do not edit."""
+
+from __future__ import annotations
+
+UNICODE_VERSION = "{version}"
+CATEGORIES = "{categories}".split()
+TABLES = {{
+'''
+
+
+def pack(*columns: np.ndarray) -> str:
+    """Columns of small numbers -> int32, byte planes (like bytes side by side), deflated, base64."""
+    planes = np.stack(columns).astype("<i4").view(np.uint8).reshape(-1, 4).T
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(planes).tobytes(), 9)).decode()
+
+
+def runs(values: list[int]) -> str:
+    """A value for each code point -> where it changes (differences), and to what."""
+    every = np.array(values)
+    starts = np.flatnonzero(np.diff(every, prepend=-1))
+    return pack(np.diff(starts, prepend=0), every[starts])
+
+
+def mapping(change: Callable[[str], str]) -> str:
+    """A function of characters -> the code points that it changes, and what each becomes (differences both)."""
+    pairs = []
+    for code in CODES:
+        target = change(chr(code))
+        if target != chr(code):
+            pairs.append((code, ord(target) if len(target) == 1 else MANY if target else NONE))
+    return pack(*np.diff(np.array(pairs).T, prepend=0))
+
+
+def without_accents(text: str) -> str:
+    bare = (char for char in unicodedata.normalize("NFD", text) if not any(low <= ord(char) <= high for low, high in ACCENTS))
+    return unicodedata.normalize("NFC", "".join(bare))
+
+
+def composition() -> list[int]:
+    """1: may compose with a character after it; 2: may compose with one before it (NFC_Quick_Check=Maybe)."""
+    flags = [0] * len(CODES)
+    for code in CODES:
+        parts = unicodedata.normalize("NFD", chr(code))
+        if len(parts) > 1 and unicodedata.normalize("NFC", chr(code)) == chr(code):  # a composition that NFC makes
+            flags[ord(unicodedata.normalize("NFC", parts[:-1]))] |= 1
+            flags[ord(parts[-1])] |= 2
+    return flags
+
+
+def main() -> None:
+    tables = {
+        "category": runs([CATEGORIES.index(unicodedata.category(chr(code))) for code in CODES]),
+        "combining": runs([unicodedata.combining(chr(code)) for code in CODES]),
+        "composition": runs(composition()),
+        "nfc": mapping(lambda text: unicodedata.normalize("NFC", text)),
+        "nfkc": mapping(lambda text: unicodedata.normalize("NFKC", text)),
+        "lower": mapping(lambda text: "either" if text == "Σ" else text.lower()),  # σ or, at the end of a word, ς
+        "fold": mapping(str.casefold),
+        "accents": mapping(without_accents),
+    }
+    text = HEADER.format(version=unicodedata.unidata_version, categories=" ".join(CATEGORIES))
+    for name, packed in tables.items():
+        text += f'    "{name}": (\n' + "".join(f'        "{line}"\n' for line in textwrap.wrap(packed, 138)) + "    ),\n"
+    text += "}\n"
+    path = ROOT / "src" / "likewise" / "items" / "unicode_data.py"
+    path.write_text(text, encoding="ascii")
+    print(f"{path}: Unicode {unicodedata.unidata_version}, {len(text):,} bytes")
+
+
+if __name__ == "__main__":
+    main()
