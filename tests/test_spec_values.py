@@ -29,7 +29,7 @@ def estimates(signatures: list[tuple[int, ...]]) -> dict[tuple[int, int], float]
 
 
 def test_the_matrix_of_seven_rows():
-    matrix = "1010 1001 0101 0101 0101 1010 1010".split()
+    matrix = ["1010", "1001", "0101", "0101", "0101", "1010", "1010"]
     columns = [{row for row, bits in enumerate(matrix, 1) if bits[c] == "1"} for c in range(4)]
     orders = [(2, 3, 7, 6, 1, 5, 4), (4, 2, 1, 3, 6, 7, 5), (3, 4, 7, 2, 6, 1, 5)]
     signatures = [minhash(dict(enumerate(order, 1)), columns) for order in orders]
@@ -45,7 +45,8 @@ def test_the_sets_of_letters():
     signatures = [minhash({letter: place for place, letter in enumerate(order, 1)}, columns) for order in ("ACGFBED", "DBACFGE", "CDGFABE")]
     assert signatures == [(1, 2, 1, 2), (2, 1, 3, 1), (3, 1, 3, 1)]
     similarity = {(a + 1, b + 1): jaccard(columns[a], columns[b]) for a, b in combinations(range(4), 2)}
-    assert similarity == {(1, 2): 0, (1, 3): Fraction(3, 5), (1, 4): Fraction(1, 7), (2, 3): Fraction(1, 6), (2, 4): Fraction(3, 4), (3, 4): Fraction(1, 7)}
+    assert [similarity[pair] for pair in ((1, 2), (1, 3), (1, 4))] == [0, Fraction(3, 5), Fraction(1, 7)]
+    assert [similarity[pair] for pair in ((2, 3), (2, 4), (3, 4))] == [Fraction(1, 6), Fraction(3, 4), Fraction(1, 7)]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_the_curve_of_20_bands_of_5_rows(similarity, expected):
 
 
 def test_what_20_bands_of_5_rows_miss():
-    assert 0.8**5 == pytest.approx(0.328, abs=5e-4)
+    assert round(0.8**5, 3) == 0.328
     assert 1 / (1 - chance(0.8, 20, 5)) == pytest.approx(2800, rel=0.02)
     assert Plan(20, 5, Fraction(4, 5), 0.99).approximate_threshold == pytest.approx((1 / 20) ** (1 / 5))
 

@@ -24,6 +24,8 @@ from likewise.options import resolve as options_of
 from likewise.plan import Plan, choose, parse_threshold
 from likewise.progress import Progress
 from likewise.report import summary
+from likewise.report.gather import examples
+from likewise.report.html import render
 from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
 
 Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
@@ -63,7 +65,10 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         if target is not None:
             staged = outputs.write(items, decision, report, run)
             run.progress.finish()
-            write_json(outputs.machine_facts(sources, run), staged / "run.json")
+            facts = outputs.machine_facts(sources, run)
+            write_json(facts, staged / "run.json")
+            page = render(report, facts, examples(collection, decision, pipeline.want(options)))
+            (staged / "report.html").write_text(page, encoding="utf-8")
             publish(staged, target)
     return result
 

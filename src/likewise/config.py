@@ -1,8 +1,8 @@
 """Settings from a file: ``likewise.toml``, or ``[tool.likewise]`` in pyproject.toml.
 
-    threshold = 0.9           # of every verb that has the flag
-    [dedup]
-    keep = "longest"          # of one verb only; wins over the line above
+threshold = 0.9           # of every verb that has the flag
+[dedup]
+keep = "longest"          # of one verb only; wins over the line above
 """
 
 from __future__ import annotations
@@ -80,8 +80,12 @@ def checked(path: Path, table: Any, kinds: Mapping[str, str], prefix: str, verbs
         name = key.replace("-", "_")
         if name not in kinds:
             near = difflib.get_close_matches(name, [*kinds, *(verbs or ())], 1)
-            hint = f"did you mean {prefix}{near[0].replace('_', '-')}?" if near else "likewise dedup --help lists the flags, and a key is a flag without its dashes"
-            raise UsageError(f"{path}: unknown key {prefix + key!r}; {hint}")
+            meant = (
+                f"did you mean {prefix}{near[0].replace('_', '-')}?"
+                if near
+                else "a key is a flag without its dashes, as likewise VERB --help lists them"
+            )
+            raise UsageError(f"{path}: unknown key {prefix + key!r}; {meant}")
         if fault := misfit(value, kinds[name]):
             raise UsageError(f"{path}: {prefix}{key} = {value!r}: give {fault}")
         yield name, [value] if kinds[name] == LIST and not isinstance(value, list) else value

@@ -12,10 +12,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from likewise import methods, plan
+from likewise import methods
 from likewise.errors import UsageError
 from likewise.methods import Text
-from likewise.plan import Plan
+from likewise.plan import Plan, choose, parse_threshold
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "sketch": ("oph", "classic"),
@@ -100,7 +100,7 @@ def resolve(
             raise UsageError(f"{flag(name)} {rest[name]}: give {least} or more")
     return Options(
         method=methods.parse(by, normalize),
-        plan=plan.choose(plan.parse_threshold(threshold), recall, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune),
+        plan=choose(parse_threshold(threshold), recall, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune),
         seed=parse_seed(seed),
         memory=parse_size(memory),
         **rest,

@@ -52,14 +52,17 @@ class Items:
     member: np.ndarray  # int64[items]: the row of each item
 
 
+def want(options: Options) -> Want:
+    """What to take from each row."""
+    return Want(options.field, options.id or "id", options.per, options.score, tokens=options.method.unit == "tokens")
+
+
 def collect(sources: Sequence[Source], run: Run) -> Collection:
     """Read, shingle and sketch every row."""
     options, progress = run.options, run.progress
-    want = Want(options.field, options.id or "id", options.per, options.score, tokens=options.method.unit == "tokens")
     progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
-    read(
-        sources, want, sketcher(options), run.work, run.engine, skip=options.on_error == "skip", limit=options.limit, advance=progress.advance
-    )
+    skip = options.on_error == "skip"
+    read(sources, want(options), sketcher(options), run.work, run.engine, skip=skip, limit=options.limit, advance=progress.advance)
     collection = Collection(sources, run.work)
     if message := collection.fields_missing(options.field):
         raise DataError(message)
@@ -145,7 +148,7 @@ def decide(items: Items, run: Run) -> Decision:
     exact = copied & original_stays
     similarity = np.where(exact, 1.0, similarity[first])
 
-    component = np.full(n, -1, np.int64)
+    component = np.arange(n)
     component[member] = member[components(len(member), found.matches)]
     facts = walk_facts(items, buckets, found, run)
     return Decision(kept_row, similarity, exact, component, member[found.matches[:, :2]], ratio(found.matches[:, 2], found.matches[:, 3]), facts)

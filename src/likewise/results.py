@@ -78,7 +78,7 @@ class Decision:
     kept_row: np.ndarray  # int64[n]: the kept row that this one was removed for; -1 where the row stays
     similarity: np.ndarray  # float64[n]: to that row; NaN where the row stays or nothing was checked
     exact: np.ndarray  # bool[n]: removed as an exact copy
-    component: np.ndarray  # int64[n]: first row of the component, for rows of clusters
+    component: np.ndarray  # int64[n]: for representatives, the first one of their component
     matches: np.ndarray  # int64[m, 2]: the verified pairs that the walk compared: row, kept row
     match_similarity: np.ndarray  # float64[m]
     facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report

@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from likewise import config
-from likewise.options import CHOICES, Options, resolve
+from likewise.methods import STEPS, UNITS
+from likewise.options import CHOICES, KEEP_POLICIES, Options, resolve
 
 GROUPS = ("Input", "What is similar", "What to do about it", "How to run", "Messages")
 INPUT, SIMILARITY, ACTION, RUN, MESSAGES = GROUPS
@@ -29,7 +30,9 @@ class Flag:
     settings: dict[str, Any] = field(default_factory=dict)  # more for click.Option
 
 
-SWITCH = {"is_flag": True, "default": None}
+SWITCH: dict[str, Any] = {"is_flag": True, "default": None}
+LIST: dict[str, Any] = {"multiple": True}
+WHEN: dict[str, Any] = {"type": click.Choice(["auto", "always", "never"])}
 
 FLAGS: dict[str, Flag] = {
     "field": Flag(INPUT, "--field --text", "Column or JSON path of the text; dots go inside, + joins several.", "F"),
@@ -38,11 +41,11 @@ FLAGS: dict[str, Flag] = {
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep shorter items uncompared, and count them.", "N", settings={"type": int}),
     "on_error": Flag(INPUT, "--on-error", "What to do about a record that cannot be decoded; skip sets it aside and counts it."),
     "limit": Flag(INPUT, "--limit", "Only the first N items.", "N", settings={"type": int}),
-    "against": Flag(INPUT, "--against", "List pairs of INPUT with these files instead of pairs inside INPUT. Repeatable.", "INPUT", settings={"multiple": True}),
-    "by": Flag(SIMILARITY, "--by", "words, chars, lines, paragraphs, whitespace, stopwords, bytes, code or tokens, with the shingle length; /bag counts repeats.", "UNIT:K"),
+    "against": Flag(INPUT, "--against", "List pairs of INPUT with these files, not pairs inside INPUT. Repeatable.", "INPUT", settings=LIST),
+    "by": Flag(SIMILARITY, "--by", f"What a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats.", "UNIT:K"),
     "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S"),
     "recall": Flag(SIMILARITY, "--recall", "Least chance that a pair exactly at the threshold is found.", "R", settings={"type": float}),
-    "normalize": Flag(SIMILARITY, "--normalize", "Steps before the text is cut: nfc or nfkc, lower or fold, accents, marks, invisible, punct, digits, space; or none.", "LIST", "by unit"),
+    "normalize": Flag(SIMILARITY, "--normalize", f"Steps before the text is cut: {', '.join(STEPS)}; or none.", "LIST", "by unit"),
     "bands": Flag(SIMILARITY, "--bands", "Set the number of bands by hand.", "B", "planned", {"type": int}),
     "rows": Flag(SIMILARITY, "--rows", "Set the rows of a band by hand.", "R", "planned", {"type": int}),
     "slots": Flag(SIMILARITY, "--slots", "At most so many slots in a signature.", "K", "planned", {"type": int}),
@@ -51,8 +54,8 @@ FLAGS: dict[str, Flag] = {
     "verify": Flag(SIMILARITY, "--verify", "How candidates are checked; anything but exact is named in every output."),
     "seed": Flag(SIMILARITY, "--seed", "Same seed, same bytes; random draws one and records it.", "N|random"),
     "items": Flag(SIMILARITY, "--items", "Plan for so many items.", "N", "1,000,000", {"type": int}),
-    "keep": Flag(ACTION, "--keep", "Which of similar items stays; ties by input order.", "first|last|longest|shortest|max:F|min:F"),
-    "prefer": Flag(ACTION, "--prefer", "Items of these files stay before all others. Repeatable, in order.", "GLOB", settings={"multiple": True}),
+    "keep": Flag(ACTION, "--keep", f"Which of similar items stays: {', '.join(KEEP_POLICIES)}, max:F or min:F of a field.", "POLICY"),
+    "prefer": Flag(ACTION, "--prefer", "Items of these files stay before all others. Repeatable, in order.", "GLOB", settings=LIST),
     "copies": Flag(ACTION, "--copies", "empty: items without any token are copies of each other."),
     "output": Flag(ACTION, "--output", "Whole kept records, their ids only, a mask, or all records with cluster, witness and similarity added."),
     "pairs": Flag(ACTION, "--pairs", "Also write pairs.parquet: the verified pairs that were compared.", settings=SWITCH),
@@ -71,8 +74,8 @@ FLAGS: dict[str, Flag] = {
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 when something was found.", settings=SWITCH),
     "quiet": Flag(MESSAGES, "-q --quiet", "No messages; results and errors only.", settings=SWITCH),
     "verbose": Flag(MESSAGES, "-v --verbose", "Say more.", settings=SWITCH),
-    "color": Flag(MESSAGES, "--color", "Colour on a terminal, always or never.", "auto|always|never", "auto", {"type": click.Choice(["auto", "always", "never"])}),
-    "progress": Flag(MESSAGES, "--progress", "Show progress on a terminal, always or never.", "auto|always|never", "auto", {"type": click.Choice(["auto", "always", "never"])}),
+    "color": Flag(MESSAGES, "--color", "Colours: auto (on a terminal), always or never.", "WHEN", "auto", WHEN),
+    "progress": Flag(MESSAGES, "--progress", "A bar: auto (on a terminal, else a line now and then), always or never.", "WHEN", "auto", WHEN),
 }
 
 #: How config.py reads each flag's value. The file that is read cannot name another.
@@ -89,7 +92,7 @@ class FlagOption(click.Option):
     def __init__(self, name: str, **changes: Any):
         flag = FLAGS[name]
         metavar = flag.metavar or "|".join(CHOICES.get(name, ()))
-        default = flag.shown or shown_default(name)
+        default = changes.pop("shown", flag.shown) or shown_default(name)
         text = changes.pop("help", flag.help) + (f"  [{default}]" if default else "")
         settings = {"metavar": metavar or None, "envvar": variable(name), "help": text, **flag.settings, **changes}
         super().__init__([*flag.names.split(), name], **settings)

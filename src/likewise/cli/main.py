@@ -17,7 +17,7 @@ import click
 
 from likewise import __version__
 from likewise.cli.screen import Screen
-from likewise.cli.verbs import VERBS, origin
+from likewise.cli.verbs import CONTEXT, VERBS, origin
 from likewise.errors import LikewiseError
 
 EXAMPLES = """  likewise demo
@@ -64,7 +64,7 @@ class Likewise(click.Group):
         sys.exit(status_of(self, list(sys.argv[1:] if args is None else args)))
 
 
-@click.command(cls=Likewise, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Likewise, context_settings=CONTEXT)
 @click.version_option(__version__, message="likewise %(version)s")
 def main() -> None:
     """likewise"""
@@ -74,18 +74,16 @@ def status_of(group: Likewise, args: list[str]) -> int:
     """Run a command line; returns the exit status."""
     try:
         try:
-            with group.make_context("likewise", args) as ctx:
+            with group.make_context("likewise", args or ["--help"]) as ctx:
                 status = group.invoke(ctx)
         except click.exceptions.Exit as stop:
             status = stop.exit_code
         sys.stdout.flush()
         return int(status or 0)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return 2
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
-        return fail(error.format_message().rstrip("."), *([f"likewise {where.info_name} --help tells more"] if where and where.parent else []), ctx=where)
+        more = [f"likewise {where.info_name} --help tells more"] if where is not None and where.parent else []
+        return fail(error.format_message().rstrip("."), *more, ctx=where)
     except LikewiseError as error:
         return fail(str(error), *getattr(error, "__notes__", ()), ctx=getattr(error, "ctx", None))
     except KeyboardInterrupt as stop:

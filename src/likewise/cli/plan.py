@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from likewise.cli import curve
 from likewise.cli.screen import Screen, counted, percent, size, width
 from likewise.cli.verbs import verb
 
-COLUMNS_OF_TABLE = 4
+if TYPE_CHECKING:
+    from likewise.plan import Plan
+
+#: Columns of the table, and the characters that each takes.
+MOST_COLUMNS, COLUMN = 4, 23
 
 
 @verb(
@@ -25,8 +30,8 @@ def command(screen: Screen, by: str = "words:5", normalize: str | None = None, t
     method = methods.parse(by, normalize)
     plan = choose(threshold, **choices)
     if screen.json:
-        curve_of = [list(point) for point in plan.table()]
-        screen.document({"schema": "likewise/plan/1", "by": str(method), **plan.to_dict(), "curve": curve_of, "warnings": plan.warnings})
+        points = [list(point) for point in plan.table()]
+        screen.document({"schema": "likewise/plan/1", "by": str(method), **plan.to_dict(), "curve": points, "warnings": plan.warnings})
         return
     for line in described(plan, str(method)):
         screen.data(line)
@@ -34,30 +39,43 @@ def command(screen: Screen, by: str = "words:5", normalize: str | None = None, t
         screen.warn(message)
 
 
-def described(plan: Any, by: str) -> list[str]:
+def promised(threshold: float, recall: float) -> str:
+    return f"a pair at {threshold:g} is found with at least {percent(recall, down=True)}"
+
+
+def described(plan: Plan, by: str) -> Iterator[str]:
     at = float(plan.threshold)
-    marks = curve.glyphs(getattr(sys.stdout, "encoding", None))
-    lines = [
-        f"{by} at {at:g}: {counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}, {counted(plan.slots, 'slot')} "
-        f"({plan.sketch}, {'by hand' if plan.chosen_by == 'hand' else 'planned for ' + ('least error' if plan.tune == 'error' else f'recall {plan.target:g}')})",
-        f"A pair at exactly {at:g} is found with at least {percent(plan.recall, down=True)}, pairs above it with more.",
-        "",
-        *curve.draw(plan.curve, at, min(61, width(78) - 8), 10, marks),
-        "      " + "   ".join(f"{mark} {name}" for mark, name in zip(marks, curve.NAMES, strict=False)),
-        "",
-        *table(plan, at),
-        "",
-        f"for {counted(plan.items, 'item')}   {plan.candidates * plan.items:,.0f} pairs compared ({plan.candidates:.2g} an item), predicted",
-        f"a million items     {size(plan.memory_per_item * 1e6)} of memory, {size(plan.disk_per_item() * 1e6)} of disk while it runs (300 shingles each)",
-    ]
-    return lines
+    layout = f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}, {counted(plan.slots, 'slot')}"
+    yield f"{by} at {at:g}: {layout} ({plan.sketch}, {purpose(plan)})"
+    yield f"{promised(at, plan.recall).capitalize()}, pairs above it with more."
+    yield ""
+    glyphs = curve.glyphs(sys.stdout.encoding)
+    yield from curve.draw(plan.curve, at, min(61, width(78) - 8), 10, glyphs)
+    yield ""
+    yield from table(plan, at)
+    yield ""
+    pairs = f"{plan.candidates * plan.items:,.0f} pairs ({plan.candidates:.2g} an item)"
+    yield f"{counted(plan.items, 'item')}: about {pairs} are compared, if few are alike"
+    disk = f"{size(plan.disk_per_item() * 1e6)} of disk while it runs, if they have 300 shingles each"
+    yield f"a million items: about {size(plan.memory_per_item * 1e6)} of memory, and {disk}"
 
 
-def table(plan: Any, at: float) -> list[str]:
+def purpose(plan: Plan) -> str:
+    if plan.chosen_by == "hand":
+        return "set by hand"
+    return "planned for least error" if plan.tune == "error" else f"planned for a recall of {plan.target:g}"
+
+
+def table(plan: Plan, at: float) -> Iterator[str]:
     """Similarity and the chance to be found, in columns to be read downwards; the threshold is marked."""
     points = sorted({*plan.table(), (at, plan.curve(at))})
-    cells = [f"{'>' if abs(similarity - at) < 1e-12 else ' '} {similarity:.4g}".ljust(8) + percent(chance).rjust(11) for similarity, chance in points]
-    columns = max(1, min(COLUMNS_OF_TABLE, (width() + 4) // 23))
+    cells = [f"{'>' if similarity == at else ' '} {written(similarity)}".ljust(8) + percent(chance).rjust(11) for similarity, chance in points]
+    columns = max(1, min(MOST_COLUMNS, (width() + 4) // COLUMN))
     rows = -(-len(cells) // columns)
-    head = "  ".join(["  alike      found"] * (-(-len(cells) // rows)))
-    return [head, *("  ".join(cells[row::rows]).rstrip() for row in range(rows))]
+    yield "    ".join(["  alike      found"] * len(range(0, len(cells), rows)))
+    for row in range(rows):
+        yield "  ".join(cells[row::rows])
+
+
+def written(similarity: float) -> str:
+    return f"{similarity:.2f}" if round(similarity, 2) == similarity else f"{similarity:.4g}"

@@ -13,6 +13,8 @@ from likewise.progress import Progress
 #: What ends sooner needs no bar, and is spared the time to load one.
 PATIENCE_SECONDS = 0.7
 PLAIN_SECONDS = 10.0
+#: Units of which so many a second means something.
+SPEEDS = ("bytes", "items", "pairs")
 
 
 class Told(Progress):
@@ -56,10 +58,11 @@ class Told(Progress):
         """How far the stage is, how fast, how long it will take."""
         took = time.perf_counter() - self._since
         rate = self.done / took if took else 0.0
+        speed = f", {self.amount(rate)}/s" if self.unit in SPEEDS else ""
         if not self.total or self.done > self.total:
-            return f"{self.amount(self.done)}, {self.amount(rate)}/s"
+            return self.amount(self.done) + speed
         left = f", {duration((self.total - self.done) / rate)} left" if rate and self.done < self.total else ""
-        return f"{self.done / self.total:.0%} of {self.amount(self.total)}, {self.amount(rate)}/s{left}"
+        return f"{100 * self.done // self.total} % of {self.amount(self.total)}{speed}{left}"
 
 
 class Lines(Told):
@@ -111,7 +114,11 @@ class Bar(Told):
 
 
 def told(screen: Screen) -> Told:
-    """The progress that fits the screen."""
+    """The progress that fits the screen, for a run that begins now."""
+    from likewise.kernels.jit import CACHE
+
+    if CACHE is None or not any(CACHE.rglob("*.nbi")):
+        screen.say("compiling for this machine, which only the first run waits for")
     if screen.quiet or screen.progress == "never":
         return Told(screen)
     return Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,22 +18,27 @@ from likewise.errors import LikewiseError
 #: Every verb and its purpose; the module of the same name holds it as ``command``.
 VERBS = {
     "dedup": "Remove near-duplicates; keep, account for, and explain everything.",
-    "pairs": "List all pairs at or above the threshold, inside one collection or of one against another.",
-    "plan": "Show what bands and rows find and miss at a threshold, and what they cost. Touches no data.",
-    "show": "Show one removed item beside the one that it was removed for, with the differences marked.",
+    "pairs": "List all pairs of similar items, inside one collection or between two.",
+    "plan": "Show what a threshold's bands and rows find, miss and cost.",
+    "show": "Show a removed item beside what it was removed for.",
     "report": "Write report.html of an output folder again.",
-    "doctor": "Check this installation: versions, kernels, threads, memory, cache folder, optional parts.",
-    "demo": "Find the near-duplicates in the text that every Python carries. Downloads nothing.",
+    "doctor": "Check this installation, and say what is missing.",
+    "demo": "Find the near-duplicates in text that every Python carries.",
 }
 
 #: Flags that say how to talk; the others say what to do.
 TALK = ("json", "quiet", "verbose", "color", "progress")
 
 
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+#: Where the help of a flag begins.
+COLUMN = 30
+
+
 class Verb(click.Command):
-    def __init__(self, name: str, usage: str, examples: Sequence[str], **rest: Any):
-        super().__init__(name, context_settings={"help_option_names": ["-h", "--help"]}, options_metavar="[FLAGS]", **rest)
-        self.usage, self.examples = usage, examples
+    def __init__(self, name: str, usage: str, examples: Sequence[str], run: Callable, **rest: Any):
+        super().__init__(name, context_settings=CONTEXT, help=VERBS[name], **rest)
+        self.usage, self.examples, self.run = usage, examples, run
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_text(VERBS[str(self.name)])
@@ -39,16 +46,15 @@ class Verb(click.Command):
         for example in self.examples:
             formatter.write(f"  likewise {example}\n")
         formatter.write("\n")
-        formatter.write_usage(f"likewise {self.name}", f"{self.usage} [FLAGS]")
+        formatter.write_usage(f"likewise {self.name}", f"{self.usage} [FLAGS]".strip())
         for group in GROUPS:
             rows = [option.get_help_record(ctx) for option in self.params if getattr(option, "group", None) == group]
             if rows:
-                with formatter.section(group):
-                    formatter.write_dl([row for row in rows if row], col_max=32)
-        formatter.write("\nA flag --some-name may also be set by LIKEWISE_SOME_NAME" + (", or by some-name in a settings file.\n" if self.has("config") else ".\n"))
-
-    def has(self, name: str) -> bool:
-        return any(option.name == name for option in self.params)
+                formatter.write(f"\n{group}:\n")
+                for name, text in filter(None, rows):
+                    formatter.write(aligned(name, text, formatter.width))
+        settings = ", or by some-name in a settings file" if any(option.name == "config" for option in self.params) else ""
+        formatter.write(f"\nA flag --some-name may also be set by LIKEWISE_SOME_NAME{settings}.\n")
 
     def invoke(self, ctx: click.Context) -> Any:
         given = {name: value for name, value in ctx.params.items() if name != "config" and value is not None and value != ()}
@@ -58,21 +64,32 @@ class Verb(click.Command):
         if ctx.obj is not None and ctx.obj.settings:
             screen.say(f"settings of {ctx.obj.path}: {', '.join(ctx.obj.settings)}")
         try:
-            return ctx.invoke(self.callback, screen, **given)
+            return ctx.invoke(self.run, screen, **given)
         except LikewiseError as error:
             error.ctx = ctx  # type: ignore[attr-defined]  # main says where the flag in question was set
             raise
 
 
-def verb(name: str, usage: str, *, examples: Sequence[str], flags: str, arguments: Sequence[click.Argument] = (), **changes: dict[str, Any]) -> Callable:
-    """Make a verb of a function ``(screen, **given) -> exit status or None``; ``changes`` are words of a flag that differ for this verb."""
+def aligned(name: str, text: str, width: int) -> str:
+    """A flag and its help, which begins in the same column for all flags."""
+    lines = textwrap.wrap(text, width - COLUMN) or [""]
+    first = f"  {name}".ljust(COLUMN)
+    begin = [first + lines[0]] if len(name) <= COLUMN - 4 else [first, " " * COLUMN + lines[0]]
+    return "\n".join([*begin, *(" " * COLUMN + line for line in lines[1:])]) + "\n"
+
+
+def verb(name: str, usage: str, *, examples: Sequence[str], flags: str, arguments: Sequence[click.Argument] = (), **changes: Any) -> Callable:
+    """Make a verb of a function ``(screen, **given) -> exit status or None``.
+
+    flags: names in FLAGS. ``changes`` are by flag what differs in this verb: {"help": ..., "metavar": ..., "shown": ...}.
+    """
 
     def wrap(function: Callable) -> Verb:
         options = [FlagOption(each, **changes.get(each, {})) for each in flags.split()]
         for option in options:
             if option.name == "config":
                 option.is_eager, option.expose_value, option.callback = True, False, read_config
-        return Verb(name, usage, examples, params=[*arguments, *options], callback=function, help=VERBS[name])
+        return Verb(name, usage, examples, function, params=[*arguments, *options])
 
     return wrap
 
@@ -85,8 +102,6 @@ def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
 
 def misspelt_variables() -> list[str]:
     """Messages about LIKEWISE_ variables that set nothing."""
-    import difflib
-
     known = [variable(name) for name in FLAGS]
     unknown = [name for name in os.environ if name.startswith("LIKEWISE_") and name not in known]
     said = []
@@ -109,4 +124,3 @@ def origin(ctx: click.Context | None, message: str) -> str:
         if source is click.core.ParameterSource.DEFAULT_MAP and ctx.obj is not None:
             return f" (set in {ctx.obj.path})"
     return ""
-

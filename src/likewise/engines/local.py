@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 A = TypeVar("A")
@@ -52,7 +53,7 @@ def usable_cores() -> int:
     """Cores that this process may use: the affinity mask and the cgroup's quota count, not only the machine's number."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        quota, period = open("/sys/fs/cgroup/cpu.max").read().split()  # noqa: SIM115, PTH123
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return max(1, min(cores, int(quota) // int(period)))
     except (OSError, ValueError):
         return cores
@@ -63,7 +64,7 @@ def usable_memory() -> int:
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            limits.append(int(open(path).read()))  # noqa: SIM115, PTH123
+            limits.append(int(Path(path).read_text()))
         except (OSError, ValueError):
             continue
     try:

@@ -63,21 +63,45 @@ def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int =
 
 
 def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    rows, size = batch.num_rows, batch.nbytes
-    step = max(1, min(CHUNK_ROWS, CHUNK_BYTES * rows // max(size, 1)))
-    return (batch.slice(at, step) for at in range(0, rows, step))
+    for at in range(0, batch.num_rows, CHUNK_ROWS):
+        part = batch.slice(at, CHUNK_ROWS)
+        if any(_wide(kind) != kind for kind in part.schema.types):
+            part = pa.RecordBatch.from_arrays([column.cast(_wide(column.type)) for column in part.columns], part.schema.names)
+        step = max(1, CHUNK_BYTES * part.num_rows // max(part.nbytes, 1))
+        yield from (part.slice(row, step) for row in range(0, part.num_rows, step))
+
+
+def _wide(kind: pa.DataType) -> pa.DataType:
+    """The type with plain strings and bytes in place of views: these drag the memory of all rows along in every slice, and cannot be filtered."""
+    if kind in (pa.string_view(), pa.binary_view()):
+        return pa.large_string() if kind == pa.string_view() else pa.large_binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_wide(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_wide(kind.key_type), kind.item_field.with_type(_wide(kind.item_type)))
+    for test, make in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list), (pa.types.is_fixed_size_list, pa.list_)):
+        if test(kind):
+            size = (kind.list_size,) if pa.types.is_fixed_size_list(kind) else ()
+            return make(kind.value_field.with_type(_wide(kind.value_type)), *size)
+    return kind
 
 
 def select(batch: pa.RecordBatch, keep: np.ndarray) -> pa.RecordBatch:
-    """The rows where ``keep`` (bool[rows]) is true."""
+    """The rows where ``keep`` (bool[rows]) is true, whatever the types of the columns."""
+    return pa.RecordBatch.from_arrays([_select(column, keep) for column in batch.columns], schema=batch.schema)
+
+
+def _select(column: pa.Array, keep: np.ndarray) -> pa.Array:
+    wide = _wide(column.type)
+    if wide != column.type:
+        return column.cast(wide).filter(pa.array(keep)).cast(column.type)
     if keep.all():
-        return batch
+        return column
     try:
-        return batch.filter(pa.array(keep))
-    except pa.ArrowNotImplementedError:  # views and run-end encoding cannot be filtered, but slices of them can be joined
-        edges = np.flatnonzero(np.diff(keep, prepend=False, append=False))
-        runs = [batch.slice(a, b - a) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)]
-        return pa.concat_batches(runs) if runs else batch.slice(0, 0)
+        return column.filter(pa.array(keep))
+    except pa.ArrowNotImplementedError:  # runs (run-end encoding) cannot be filtered, but slices of them can be joined
+        edges = np.flatnonzero(np.diff(keep, prepend=False, append=False)).reshape(-1, 2)
+        return pa.concat_arrays([column.slice(first, end - first) for first, end in edges.tolist()] or [column.slice(0, 0)])
 
 
 class Keeper:
@@ -93,10 +117,10 @@ class Keeper:
         self.schema = schema
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        chosen = select(batch, self.keep[self.read : self.read + batch.num_rows])
-        self.read += batch.num_rows
+        before, self.read = self.read, self.read + batch.num_rows
         if self.read > len(self.keep):
             raise self._changed()
+        chosen = select(batch, self.keep[before : self.read])
         if self.add is not None:
             extra = self.add.slice(self.kept, chosen.num_rows)
             chosen = pa.RecordBatch.from_arrays([*chosen.columns, *(column.combine_chunks() for column in extra.columns)], schema=self.schema)

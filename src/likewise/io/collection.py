@@ -228,6 +228,29 @@ class Collection:
         seen = list(dict.fromkeys(field for entry in entries for field in entry["fields"]))
         return f"no row of {', '.join(s.name for s in self.sources[:3])} has the field {name!r}; fields seen: {', '.join(seen[:20]) or 'none'}; name the right one with --field"
 
+    def texts(self, rows: Sequence[int], want: Want) -> dict[int, str]:
+        """The texts of a few rows, read again from their sources, beginning at the chunk that holds each."""
+        found: dict[int, str] = {}
+        for row in sorted(set(rows)):
+            if row not in found:
+                number = int(self.source_of(np.array([row]))[0])
+                first, start = self.chunk_of(row, number)
+                source = self.sources[number]
+                chunk = next(source.format.chunks(source.path, want, start))
+                text = source.format.parse(chunk, want, source.name).text
+                found |= {r: readable(text[r - first].as_py(), want) for r in rows if first <= r < first + len(text)}
+        return found
+
+    def chunk_of(self, row: int, source: int) -> tuple[int, int]:
+        """(first row, start) of the chunk of a source that holds a row."""
+        first, start = int(self.first_row[source]), 0
+        for entry in self.work.done("chunk"):
+            if entry["source"] == source:
+                if row < first + entry["rows"]:
+                    break
+                first, start = first + entry["rows"], entry["next"]
+        return first, start
+
     def digests(self) -> list[str]:
         """The content fingerprint of each source: xxh3-128 over those of its chunks."""
         each = self.work.column("digest", np.dtype(("u1", 16)))
@@ -240,3 +263,8 @@ class Collection:
 def printable(name: str) -> str:
     """A file name as text: bytes that are not UTF-8 stand as \\xNN."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def readable(raw: bytes, want: Want) -> str:
+    """The text of a row; a list of token ids as their numbers."""
+    return " ".join(map(str, np.frombuffer(raw, "i8").tolist())) if want.tokens else raw.decode("utf-8", "surrogatepass")

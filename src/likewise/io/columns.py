@@ -123,21 +123,21 @@ def _joined(texts: list[pa.LargeBinaryArray], rows: int, rejected: list[Rejected
 def _tokens(values: Any, rows: int) -> tuple[np.ndarray, pa.LargeBinaryArray]:
     """(kind, text) of lists of token ids: their int64 values as bytes, which are the list's own buffer where it has that type."""
     kind = values.type if values is not None else pa.null()
-    if pa.types.is_fixed_size_list(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        values = values.cast(pa.large_list(kind.value_type))
-    if not hasattr(values, "offsets") or not pa.types.is_integer(values.values.type):
+    if not any(test(kind) for test in _LISTS) or not pa.types.is_integer(kind.value_type):
         return np.full(rows, NO_TEXT, np.uint8), binary.build(np.zeros(rows + 1, np.int64), b"")
     values.validate(full=True)
-    offsets = values.offsets.to_numpy().astype(np.int64)
-    tokens = values.values.cast(pa.int64(), safe=False)  # above 2^63 they wrap: still one number for each token
     gone = values.is_null().to_numpy(zero_copy_only=False)
+    offsets = np.concatenate(([0], np.cumsum(pc.list_value_length(values).fill_null(0).to_numpy(), dtype=np.int64)))
+    tokens = values.flatten().cast(pa.int64(), safe=False)  # above 2^63 they wrap: still one number for each token
+    text = binary.build((offsets + tokens.offset) * 8, tokens.buffers()[1] or b"")
     if tokens.null_count:
         holes = np.concatenate(([0], np.cumsum(tokens.is_null().to_numpy(zero_copy_only=False))))
         gone = gone | (np.diff(holes[offsets]) > 0)
-    text = binary.build((offsets + tokens.offset) * 8, tokens.buffers()[1] or b"")
-    if np.diff(offsets)[gone].any():
         text = pc.if_else(pa.array(~gone), text, binary.EMPTY)
     return np.where(gone, NO_TEXT, TEXT).astype(np.uint8), text
+
+
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
 def _json(values: pa.Array | None, rows: int) -> pa.LargeBinaryArray:

@@ -17,6 +17,8 @@ from likewise.errors import DataError
 
 READ_BYTES = 1 << 18
 FRAME_BYTES = 1 << 22
+ZSTD_FRAMES = (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + i, 0x2A, 0x4D, 0x18)) for i in range(16)))  # the others: to be skipped
+BZ2_HEADS = tuple(b"BZh%d" % size + block for size in range(1, 10) for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"))  # the second: no text
 
 
 class _Inflate:
@@ -70,8 +72,8 @@ class Kind(NamedTuple):
 #: The compressions, by what is written after the last dot. gzip: no name and no time in the header, so equal texts give equal files.
 KINDS: dict[str, Kind] = {
     "gz": Kind("gzip", (".gz", ".gzip"), (b"\x1f\x8b",), _Inflate, lambda: zlib.compressobj(6, zlib.DEFLATED, 31)),
-    "zst": Kind("zstd", (".zst", ".zstd"), (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + i, 0x2A, 0x4D, 0x18)) for i in range(16))), None, _Frames),
-    "bz2": Kind("bzip2", (".bz2",), tuple(b"BZh%d" % i + block for i in range(1, 10) for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")), bz2.BZ2Decompressor, bz2.BZ2Compressor),
+    "zst": Kind("zstd", (".zst", ".zstd"), ZSTD_FRAMES, None, _Frames),
+    "bz2": Kind("bzip2", (".bz2",), BZ2_HEADS, bz2.BZ2Decompressor, bz2.BZ2Compressor),
     "xz": Kind("xz", (".xz",), (b"\xfd7zXZ\0",), lzma.LZMADecompressor, lzma.LZMACompressor),
 }
 
@@ -82,7 +84,7 @@ def kind_by_name(path: Path) -> str:
 
 
 def kind_of(path: Path) -> str:
-    """How the file is compressed: by its first bytes, whatever its name says; "" is not at all. DataError: the name promises what the bytes do not keep."""
+    """How the file is compressed, by its first bytes: a key of KINDS, or "". DataError where the name promises more than the bytes keep."""
     with open(path, "rb") as file:
         head = file.read(10)
     for key, kind in KINDS.items():
@@ -90,7 +92,7 @@ def kind_of(path: Path) -> str:
             return key
     if named := kind_by_name(path):
         what = "is empty" if not head else f"begins with {head[:4].hex(' ')}"
-        raise DataError(f"{path}: expected {KINDS[named].name} because of the name, but the file {what}; copy it again, or rename it if it is not compressed")
+        raise DataError(f"{path}: expected {KINDS[named].name}, as the name says, but the file {what}; copy it again, or rename it if it is plain")
     return ""
 
 
@@ -128,6 +130,8 @@ class _Text(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        if not len(buffer):  # to the decoders 0 is no limit
+            return 0
         try:
             size = self.source.readinto(memoryview(buffer).cast("B"))
         except EOFError:
@@ -137,7 +141,8 @@ class _Text(io.RawIOBase):
             if "Truncated" in detail:  # Arrow has one exception for all
                 raise self._error("ends early") from None
             if "too much memory" in detail:
-                raise self._error("needs a window of more than 128 MiB", f"rewrite it: zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst") from None
+                remedy = f"write it anew: zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst"
+                raise self._error("needs a window of more than 128 MiB", remedy) from None
             raise self._error(f"is damaged ({detail.removeprefix('ZSTD decompress failed: ')})") from None
         self.size += size
         return size

@@ -114,9 +114,12 @@ class _Found:
         if not spool.exists():  # a resumed run finds what the first one spooled
             spool.parent.mkdir(parents=True, exist_ok=True)
             part = spool.with_name(spool.name + ".part")
-            with open(part, "wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-            part.replace(spool)
+            try:
+                with open(part, "wb") as file:
+                    shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+                part.replace(spool)
+            finally:
+                part.unlink(missing_ok=True)
         kind = formats.by_content(spool)
         if kind is None:
             raise DataError(f"standard input: the first bytes do not tell what it is; likewise reads {_extensions()}")

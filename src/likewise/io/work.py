@@ -28,6 +28,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+#: Linux caches a file in pieces as large as it was written, and a look at one byte maps the whole piece: small pieces keep resident memory small.
+WRITE_BYTES = 2**16
+
 
 class Work:
     def __init__(self, folder: Path, in_memory: int):
@@ -51,12 +54,16 @@ class Work:
                 raise UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "work.json.new").write_text(json.dumps(description, indent=1, sort_keys=True))
-        work._lock()
-        if made.exists():
-            compare(folder, json.loads(made.read_text()), json.loads(json.dumps(description)))
-            work._recover()
-        else:
-            os.replace(folder / "work.json.new", made)
+        try:
+            work._lock()
+            if made.exists():
+                compare(folder, json.loads(made.read_text()), json.loads(json.dumps(description)))
+                work._recover()
+            else:
+                os.replace(folder / "work.json.new", made)
+        except BaseException:
+            work.close(remove=False)
+            raise
         return work
 
     def _lock(self) -> None:
@@ -91,7 +98,7 @@ class Work:
             view = memoryview(values).cast("B") if len(values) else b""
             self.lengths[name] = self.lengths.get(name, 0) + len(view)
             while len(view):
-                view = view[file.write(view) :]
+                view = view[file.write(view[:WRITE_BYTES]) :]
         entry = {**step, "columns": {name: self.lengths[name] for name in columns}}
         self._journal.write(json.dumps(entry).encode() + b"\n")
         self.steps.append(step)

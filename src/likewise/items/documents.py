@@ -50,8 +50,7 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
     """A function (texts, bool[n]: which are to be read) -> Shingled; an item not to be read is empty. Threads may share it."""
     if method.unit == "tokens" and method.normalize:
         raise UsageError(f"--normalize {','.join(method.normalize)}: token ids have no text to normalise; leave it out or give none")
-    in_lines = method.unit in IN_LINES
-    table, ascii = tables.normalisation(method.normalize, in_lines)
+    table, manner = tables.normalisation(method.normalize, method.unit in IN_LINES)
     ranks = unicode.values("combining")
     classes = tables.classes(method.unit)
     seed64 = np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF)
@@ -60,9 +59,9 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
 
     def shingle(texts: pa.LargeBinaryArray, live: np.ndarray) -> Shingled:
         data, start, length = buffers(texts, live)
-        out, start, length, chars, hard = text.normalise(data, start, length, table, ranks, ascii)
+        out, start, length, chars, hard = text.normalise(data, start, length, table, ranks, manner)
         if hard.any():
-            out = by_hand(texts, np.flatnonzero(hard), method.normalize, in_lines, out, start, length, chars)
+            out = by_hand(texts, np.flatnonzero(hard), method, out, start, length, chars)
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
         counts, copy, offsets, values = shingles.shingle(out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops)
@@ -83,18 +82,26 @@ def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, n
 
 
 def by_hand(
-    texts: pa.LargeBinaryArray, hard: np.ndarray, steps: tuple[str, ...], in_lines: bool, out: np.ndarray, start: np.ndarray, length: np.ndarray, chars: np.ndarray
+    texts: pa.LargeBinaryArray, hard: np.ndarray, method: Text, out: np.ndarray, start: np.ndarray, length: np.ndarray, chars: np.ndarray
 ) -> np.ndarray:
-    """Normalise the texts that the kernel handed back, behind the others. Returns the longer array; start, length and chars are set."""
-    pieces = [out[: -text.SPARE]]
-    end = len(pieces[0])
+    """Normalise the texts that the kernel handed back: into the places kept for them, or behind all others where one has grown.
+
+    Returns ``out`` or a longer array; start, length and chars are set.
+    """
+    grown = []
+    end = len(out) - text.SPARE
     for item in hard.tolist():
         read = texts[item].as_py().decode("utf-8", "surrogatepass")
-        piece = np.frombuffer(normalize(read, steps, in_lines=in_lines).encode("utf-8", "surrogatepass"), np.uint8)
-        start[item], length[item], chars[item] = end, len(piece), len(read)
-        pieces.append(piece)
-        end += len(piece)
-    return np.concatenate([*pieces, np.zeros(text.SPARE, np.uint8)])
+        normal = normalize(read, method.normalize, in_lines=method.unit in IN_LINES).encode("utf-8", "surrogatepass")
+        piece = np.frombuffer(normal, np.uint8)
+        if len(piece) <= length[item]:
+            out[start[item] : start[item] + len(piece)] = piece
+        else:
+            start[item] = end
+            end += len(piece)
+            grown.append(piece)
+        length[item], chars[item] = len(piece), len(read)
+    return np.concatenate([out[: -text.SPARE], *grown, out[-text.SPARE :]]) if grown else out
 
 
 def stop_table(method: Text, seed: int) -> np.ndarray:

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Callable, Collection
 from functools import cache
 
+import numpy as np
+
 from likewise.items import unicode
 from likewise.items.scripts import ACCENTS
 from likewise.items.unicode_data import UNICODE_VERSION
@@ -16,18 +18,14 @@ LINE_END = re.compile("\r\n|\r|\n")
 
 
 @cache
-def _characters(name: str) -> re.Pattern[str]:
-    """A run of characters of one kind; compiled when a text first needs it."""
-    members = {
-        "unknown": lambda: unicode.of_category("Cn"),
-        "accents": lambda: unicode.within(ACCENTS),
-        "marks": unicode.vowel_marks,
-        "invisible": unicode.invisible,
-        "punct": lambda: unicode.of_category("P"),
-        "digits": lambda: unicode.of_category("Nd"),
-        "space": unicode.white_space,
-    }[name]()
-    return re.compile(f"{unicode.pattern(members)}+")
+def _members(characters: Callable[[], np.ndarray]) -> np.ndarray:
+    return characters()
+
+
+@cache
+def _run(characters: Callable[[], np.ndarray]) -> re.Pattern[str]:
+    """A pattern for a run of such characters; compiled when a text first needs it."""
+    return re.compile(f"{unicode.pattern(characters())}+")
 
 
 def _pinned(change: Callable[[str], str], text: str) -> str:
@@ -35,7 +33,7 @@ def _pinned(change: Callable[[str], str], text: str) -> str:
     knows, so it is enough to leave out the others; they take no part in any composition or case rule of ours."""
     if unicodedata.unidata_version == UNICODE_VERSION or text.isascii():
         return change(text)
-    unknown = _characters("unknown")
+    unknown = _run(unicode.unassigned)
     parts = unknown.split(text)
     return "".join(change(part) + kept for part, kept in zip(parts, [*unknown.findall(text), ""], strict=True))
 
@@ -44,18 +42,25 @@ def _form(name: str) -> Callable[[str], str]:
     return lambda text: _pinned(lambda part: unicodedata.normalize(name, part), text)
 
 
-def _without(name: str) -> Callable[[str], str]:
-    return lambda text: _characters(name).sub("", text)
+def _without(characters: Callable[[], np.ndarray]) -> Callable[[str], str]:
+    def change(text: str) -> str:  # by array: a regular expression takes ten times as long
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        return codes[~_members(characters)[codes]].tobytes().decode("utf-32-le", "surrogatepass")
+
+    return change
+
+
+_without_accents = _without(lambda: unicode.within(ACCENTS))
 
 
 def _accents(text: str) -> str:
     """Decompose, take off the marks of Latin, Greek and Cyrillic, compose again."""
-    return _form("NFC")(_without("accents")(_form("NFD")(text)))
+    return _form("NFC")(_without_accents(_form("NFD")(text)))
 
 
 def _space(text: str) -> str:
     """Runs of white space become one space; none at the ends."""
-    return _characters("space").sub(" ", text).strip(" ")
+    return _run(unicode.white_space).sub(" ", text).strip(" ")
 
 
 def _space_in_lines(text: str) -> str:
@@ -69,10 +74,10 @@ CHANGES: dict[str, Callable[[str], str]] = {
     "lower": lambda text: _pinned(str.lower, text),
     "fold": lambda text: _pinned(str.casefold, text),
     "accents": _accents,
-    "marks": _without("marks"),
-    "invisible": _without("invisible"),
-    "punct": _without("punct"),
-    "digits": lambda text: _characters("digits").sub("0", text),
+    "marks": _without(unicode.vowel_marks),
+    "invisible": _without(unicode.invisible),
+    "punct": _without(unicode.punctuation),
+    "digits": lambda text: _run(unicode.digits).sub("0", text),
     "space": _space,
 }
 

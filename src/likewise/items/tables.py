@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
 
 import numpy as np
@@ -12,65 +12,78 @@ from likewise.items.unicode import MANY, NONE, SIZE
 from likewise.kernels import text, tokens
 from likewise.methods import STEPS
 
-DELETIONS = {"marks": unicode.vowel_marks, "invisible": unicode.invisible, "punct": lambda: unicode.of_category("P")}
+DELETIONS = {"marks": unicode.vowel_marks, "invisible": unicode.invisible, "punct": unicode.punctuation}
 FORMS = {"nfc", "nfkc"}
+
+#: The characters that some step may touch. The rest, most of the code space, is left out of the arithmetic.
+TOUCHED = np.concatenate([np.arange(low, high, dtype=np.int32) for low, high in ((0, 0x20000), (0x2F800, 0x2FA20), (0xE0000, 0xE0200))])
 
 
 def normalisation(steps: Collection[str], in_lines: bool = False) -> tuple[np.ndarray, int]:
-    """The table of kernels.text for these steps, and how ASCII can be done.
+    """The table of kernels.text for these steps, and the manner in which it is to be used.
 
     What each character becomes is followed from step to step. That is enough where a character does not depend on its
     neighbours; where it may, the entry says so, rather too often than not often enough.
     """
-    target = np.arange(SIZE, dtype=np.int32)
-    flags = np.zeros(SIZE, np.uint32)
+    target = TOUCHED.copy()
+    flags = np.zeros(len(target), np.uint32)
     if {"nfc", "nfkc", "accents"} & set(steps):
-        joins = unicode.values("composition")
-        flags[unicode.values("combining") != 0] |= text.MARK
+        joins = unicode.values("composition")[TOUCHED]
+        flags[unicode.values("combining")[TOUCHED] != 0] |= text.MARK
         flags[joins & 1 != 0] |= text.JOINS_ON
         flags[joins & 2 != 0] |= text.MARK | text.JOINS_BACK
     for step in STEPS:
         if step not in steps:
             continue
-        alive = np.flatnonzero(target >= 0)
         if step in DELETIONS:
-            target[alive[DELETIONS[step]()[target[alive]]]] = NONE
+            target[members(DELETIONS[step], target)] = NONE
         elif step == "digits":
-            digit = alive[unicode.of_category("Nd")[target[alive]]]
+            digit = members(unicode.digits, target)
             target[digit] = ord("0")
             flags[digit] |= text.DIGIT
         elif step == "space":
-            space = alive[unicode.white_space()[target[alive]]]
-            flags[space] |= text.SPACE
+            flags[members(unicode.white_space, target)] |= text.SPACE
             if in_lines:
                 flags[[text.NEWLINE, text.RETURN]] ^= text.SPACE | text.LINE_END
         else:
             change = unicode.mapping(step)
-            if step in FORMS:  # where the form is a mark, or begins with one, it may meet a mark or a starter before it
-                changed = change != np.arange(SIZE)
-                meets = (flags & text.MARK != 0)[np.maximum(change, 0)] | (flags & text.MARK != 0)
-                change[changed & meets] = MANY
+            if step in FORMS:
+                changed = change[TOUCHED] != TOUCHED
                 flags[changed] |= text.JOINS_ON
-            target[alive] = change[target[alive]]
-    target[(target >= 0) & (_bytes(target) > _bytes(np.arange(SIZE)))] = MANY  # the kernel counts on texts that do not grow
+                change[TOUCHED[changed & meets_marks(change)]] = MANY
+            target = np.where(target >= 0, change[target], target)
+    target[(target >= 0) & (utf8_size(target) > utf8_size(TOUCHED))] = MANY  # the kernel counts on texts that do not grow
     flags[target == MANY] |= text.HARD
     flags[target == NONE] |= text.DROP
-    return np.maximum(target, 0).astype(np.uint32) | flags, _ascii(target[:128], flags[:128], steps, in_lines)
+    table = np.arange(SIZE, dtype=np.uint32)
+    table[TOUCHED] = np.maximum(target, 0).astype(np.uint32) | flags
+    return table, manner(steps, in_lines, target[:128], flags[:128])
 
 
-def _bytes(codes: np.ndarray) -> np.ndarray:
-    """Bytes of each code point in UTF-8."""
-    return np.searchsorted([0x80, 0x800, 0x10000], codes, side="right")
+def members(characters: Callable[[], np.ndarray], target: np.ndarray) -> np.ndarray:
+    """bool: which targets are such characters; those that are none (MANY, NONE) are not."""
+    return characters()[target] & (target >= 0)
 
 
-def _ascii(target: np.ndarray, flags: np.ndarray, steps: Collection[str], in_lines: bool) -> int:
+def meets_marks(form: np.ndarray) -> np.ndarray:
+    """bool: which TOUCHED characters are marks or become one; the form of these depends on what stands before them."""
+    mark = (unicode.values("combining") != 0) | (unicode.values("composition") & 2 != 0)
+    return mark[TOUCHED] | mark[form[TOUCHED]]
+
+
+def utf8_size(codes: np.ndarray) -> np.ndarray:
+    return 1 + (codes >= 0x80).astype(np.int8) + (codes >= 0x800) + (codes >= 0x10000)
+
+
+def manner(steps: Collection[str], in_lines: bool, target: np.ndarray, flags: np.ndarray) -> int:
+    """The flags of kernels.text that say what the steps come to, and what they do to ASCII."""
     if not steps:
         return text.COPY
-    if (flags & (text.HARD | text.DROP | text.DIGIT)).any():
-        return 0
-    lowered = text.LOWERED if target[ord("A")] == ord("a") else 0
     merged = text.MERGED if "space" in steps else 0
-    return text.BLOCKS | lowered | merged | (text.LINES if in_lines else 0)
+    lines = text.LINES if in_lines else 0
+    if (flags & (text.HARD | text.DROP | text.DIGIT)).any():
+        return merged | lines
+    return merged | lines | text.BLOCKS | (text.LOWERED if target[ord("A")] == ord("a") else 0)
 
 
 @cache
@@ -86,7 +99,7 @@ def classes(unit: str) -> np.ndarray:
     kinds[letter & unicode.within(scripts.WITHOUT_SPACES) | picture | unicode.of_category("S", "Co", "Cs")] = tokens.ALONE
     kinds[unicode.of_category("M")] = tokens.MARK
     if unit == "code":
-        kinds[unicode.of_category("P")] = tokens.ALONE
+        kinds[unicode.punctuation()] = tokens.ALONE
     kinds[ord("_")] = tokens.LETTER
     kinds[unicode.invisible()] = tokens.INVISIBLE
     return kinds

@@ -27,10 +27,16 @@ def _columns(name: str) -> np.ndarray:
 
 @cache
 def values(name: str) -> np.ndarray:
-    """uint8[SIZE]: ``category`` (index into CATEGORIES), ``combining`` (class) or ``composition``
-    (1: may compose with a character after it, 2: with one before it)."""
+    """uint8[SIZE]: ``combining`` (class) or ``composition`` (1: may compose with a character after it, 2: with one before it)."""
+    sizes, each = _runs(name)
+    return np.repeat(each.astype(np.uint8), sizes)
+
+
+@cache
+def _runs(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """How long each run of equal values is, and its value."""
     steps, each = _columns(name)
-    return np.repeat(each.astype(np.uint8), np.diff(np.cumsum(steps), append=SIZE))
+    return np.diff(np.cumsum(steps), append=SIZE), each
 
 
 def mapping(name: str) -> np.ndarray:
@@ -51,7 +57,20 @@ def within(ranges: Ranges) -> np.ndarray:
 
 def of_category(*names: str) -> np.ndarray:
     """bool[SIZE]: the characters of these general categories; one letter stands for all that begin with it."""
-    return np.array([name.startswith(names) for name in CATEGORIES])[values("category")]
+    sizes, category = _runs("category")
+    return np.repeat(np.array([name.startswith(names) for name in CATEGORIES])[category], sizes)
+
+
+def unassigned() -> np.ndarray:
+    return of_category("Cn")
+
+
+def punctuation() -> np.ndarray:
+    return of_category("P")
+
+
+def digits() -> np.ndarray:
+    return of_category("Nd")
 
 
 def white_space() -> np.ndarray:

@@ -5,6 +5,8 @@ A mask is an int64 whose bit b stands for byte at + b. The masks read 32 bytes f
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -21,7 +23,7 @@ def _load(context, builder, type_, value, at):
     return pointer, builder.load(pointer, align=1)
 
 
-def _mask(predicate):
+def _mask(predicate: str) -> Any:
     """An intrinsic (data, at, byte) -> mask of the bytes for which ``byte[at + b] predicate byte`` holds, unsigned."""
 
     def typed(typingctx, data, at, byte):
@@ -41,8 +43,7 @@ below32 = _mask("<")
 above32 = _mask(">")
 
 
-@intrinsic
-def first_bit(typingctx, mask):
+def _first_bit(typingctx, mask):
     """The number of the lowest bit that is set. The caller guarantees that one is."""
 
     def codegen(context, builder, signature, args):
@@ -51,8 +52,10 @@ def first_bit(typingctx, mask):
     return types.int64(types.int64), codegen
 
 
-@intrinsic
-def copy32(typingctx, data, at, out, to):
+first_bit: Any = intrinsic(_first_bit)
+
+
+def _copy32(typingctx, data, at, out, to):
     """out[to : to + 32] = data[at : at + 32], unchecked."""
 
     def codegen(context, builder, signature, args):
@@ -62,6 +65,9 @@ def copy32(typingctx, data, at, out, to):
         return context.get_dummy_value()
 
     return types.void(data, types.int64, out, types.int64), codegen
+
+
+copy32: Any = intrinsic(_copy32)
 
 
 @inline

@@ -15,13 +15,13 @@ LF, CR, QUOTE = 10, 13, 34
 
 
 @kernel
-def whole(data, delimiter, final):
-    """(bytes of ``data`` that are whole records, place of the quote that is not closed in the record after them, or -1).
+def whole(data, delimiter, final, most):
+    """(bytes of ``data`` that are whole records, ``most`` of them at most; place of the quote that is not closed in the record after them, or -1).
 
     ``data`` begins with a record. ``final``: nothing comes after ``data``, so that its end ends a record too.
     """
-    at = size = 0
-    while at < data.size:
+    at = size = count = 0
+    while at < data.size and count < most:
         start = at
         while True:
             at = special(data, at, QUOTE)
@@ -40,6 +40,7 @@ def whole(data, delimiter, final):
             else:
                 at += 1
         size = at
+        count += 1
     return size, -1
 
 
@@ -48,11 +49,11 @@ def read(data, delimiter, wanted, values):
     """The records of ``data``: (start, length, width, fault, place, first[n, values], last[n, values]).
 
     ``wanted``: int64[columns], the set of values (as bits) that each column gives. width: how many cells a record has. fault: OK, NOT_UTF8,
-    AFTER_QUOTE or WIDTH, and the place of the byte at fault. first, last: where the cell of each value begins and ends, quotes included; -1 if it has none.
+    AFTER_QUOTE or WIDTH, and the place of the byte at fault. first, last: where the cell of each value begins and ends, quotes included; or -1.
     """
     count = 1
     for byte in data:
-        count += byte == LF or byte == CR
+        count += byte in (LF, CR)
     start, length, width = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     fault, place = np.zeros(count, np.uint8), np.zeros(count, np.int64)
     first, last = np.full((count, values), -1, np.int64), np.full((count, values), -1, np.int64)
@@ -101,7 +102,7 @@ def read(data, delimiter, wanted, values):
 
 @kernel
 def cells(data, first, last):
-    """The cells of a few columns without their quotes, a blank line between those of a row: (text, offsets[n + 1]). first, last: int64[n, columns]."""
+    """The cells first, last: int64[n, columns] without their quotes, a blank line between those of a row: (text, offsets[n + 1])."""
     n, columns = first.shape
     text = np.empty(columns * data.size + 64, np.uint8)
     offsets = np.zeros(n + 1, np.int64)

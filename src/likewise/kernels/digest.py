@@ -1,26 +1,27 @@
 """Keyed hashes of bytes, after wyhash: 16 bytes a multiplication. Without the keys nobody can make two texts collide.
 
-Eight bytes after the text may be read (and are masked away): the caller guarantees 16 spare bytes.
+Bytes after the text may be read, and are shifted out: the caller guarantees 8 spare ones.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from likewise.kernels.blocks import always
 from likewise.kernels.hashing import load64, mix64, multiply_fold
 from likewise.kernels.jit import inline
 
 KEYS = 8  # the least number of keys that these functions take
-LOW_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 
 
-@inline
+@always
 def last_words(data, at, size):
-    """The last ``size`` bytes, 0 to 16, as two words filled up with zeros."""
-    return load64(data, at) & LOW_BYTES[min(size, 8)], load64(data, at + 8) & LOW_BYTES[max(size - 8, 0)]
+    """The last ``size`` bytes, 1 to 16, as two words that overlap where there are fewer; without a branch."""
+    unused = np.uint64(64 - 8 * min(size, 8))
+    return load64(data, at) << unused, load64(data, at + max(size - 8, 0)) << unused
 
 
-@inline
+@always
 def absorb(state, low, high, key):
     """The state after 16 more bytes. The operands go back in, so that a zero operand cannot wipe what came before."""
     low ^= key
@@ -28,21 +29,32 @@ def absorb(state, low, high, key):
     return multiply_fold(low, high) ^ low ^ high
 
 
-@inline
+@always
 def hash_bytes(data, at, size, keys):
-    """64 bits of data[at : at + size]. Words are short: up to 16 bytes there is no loop and no branch."""
-    state, left = keys[0], size
-    while left > 16:
+    """64 bits of data[at : at + size], not empty. Words are short: up to 16 bytes there is no loop."""
+    state = keys[0]
+    if size > 16:
+        state, at, size = absorb_all(data, at, size, keys)
+    low, high = last_words(data, at, size)
+    return multiply_fold(low ^ keys[2], high ^ state) + np.uint64(size) * keys[3]
+
+
+@inline
+def absorb_all(data, at, size, keys):
+    """The state after all but the last 16 bytes or fewer; where they begin, and the size that tells them from others."""
+    state = keys[0] + np.uint64(size)
+    while size > 16:
         state = absorb(state, load64(data, at), load64(data, at + 8), keys[1])
         at += 16
-        left -= 16
-    low, high = last_words(data, at, left)
-    return multiply_fold(low ^ keys[2], high ^ state) + np.uint64(size) * keys[3]
+        size -= 16
+    return state, at, size
 
 
 @inline
 def hash_twice(data, at, size, keys):
     """128 bits of data[at : at + size], as two words from two keyed lanes."""
+    if size == 0:
+        return keys[4], keys[5]
     one, two, left = keys[4], keys[5], size
     while left > 16:
         low, high = load64(data, at), load64(data, at + 8)

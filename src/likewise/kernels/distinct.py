@@ -43,11 +43,12 @@ def sort_distinct(values, count, places, out):
     end, last = ONE, out[0]
     for i in range(ONE, size):
         value = out[i]
-        if value > last:
-            out[end] = last = value
-            end += ONE
-        elif value < last:
+        if value < last:
             end = insert(out, end, value)
+        else:  # not a third branch: repeats are common
+            out[end] = value
+            end += np.uint64(value != last)
+            last = value
     return np.int64(end)
 
 

@@ -140,7 +140,7 @@ def seeds_of_bands(bands, key):
 def sketch(values, offsets, slots, key, classic):
     """Signatures uint32[n, slots] of the sets values[offsets[i]:offsets[i + 1]]; values uint64, offsets int64[n + 1], key uint64."""
     n = offsets.size - 1
-    key = mix64(key)
+    key = mix64(key ^ np.uint64(GOLDEN))
     multipliers, addends = functions(slots + LANES, key)
     work = scratch(slots)
     out = np.empty((n, slots), np.uint32)
@@ -153,8 +153,8 @@ def sketch(values, offsets, slots, key, classic):
 def sketch_bands(values, offsets, slots, bands, rows, key, classic):
     """``band_keys(sketch(values, offsets, slots, key, classic), bands, rows, key)`` without the matrix in between: uint64[bands, n]."""
     n = offsets.size - 1
-    seeds = seeds_of_bands(bands, mix64(key))
-    key = mix64(key)
+    seeds = seeds_of_bands(bands, mix64(key ^ np.uint64(GOLDEN)))
+    key = mix64(key ^ np.uint64(GOLDEN))
     multipliers, addends = functions(slots + LANES, key)
     work = scratch(slots)
     row = np.empty(slots, np.uint32)
@@ -170,7 +170,7 @@ def sketch_bands(values, offsets, slots, bands, rows, key, classic):
 def band_keys(signatures, bands, rows, key):
     """The key of each band of each signature, uint64[bands, n]; signatures uint32[n, at least bands * rows]."""
     n = signatures.shape[0]
-    seeds = seeds_of_bands(bands, mix64(key))
+    seeds = seeds_of_bands(bands, mix64(key ^ np.uint64(GOLDEN)))
     out = np.empty((bands, n), np.uint64)
     for i in range(n):
         for band in range(bands):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.kernels import tokens
+from likewise.kernels.blocks import BLOCK, between64, bit_length, low_bits
 from likewise.kernels.digest import hash_bytes, hash_twice
 from likewise.kernels.distinct import number_repeats, sort_distinct
 from likewise.kernels.hashing import mix64
@@ -29,7 +30,7 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops):
     token_count = np.empty(items, np.uint32)
     copy = np.empty((items, 2), np.uint64)
     offsets = np.zeros(items + 1, np.int64)
-    values = np.empty(length.sum() // 4 + 64, np.uint64)
+    values = np.empty(length.sum() // (1 if unit == CHARS or unit == BYTES else 4) + 64, np.uint64)
     starts, ends = np.empty(longest + 65, np.int64), np.empty(longest + 65, np.int64)
     hashes, prints = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
     places = np.empty(2 * longest + 2, np.uint32)
@@ -80,10 +81,21 @@ def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
 def code_points(data, at, end, out):
     count = 0
     while at < end:
-        code, size = decode(data, at)
-        out[count] = code
-        count += 1
-        at += size
+        other = between64(data, at, 0x80, 0xFF) & low_bits(end - at)
+        if other == 0:
+            size = min(BLOCK, end - at)
+            bytes_, codes = data[at : at + size], out[count : count + size]
+            for i in range(size):
+                codes[i] = bytes_[i]
+            count += size
+            at += size
+            continue
+        stop = at + bit_length(other)
+        while at < stop:
+            code, size = decode(data, at)
+            out[count] = code
+            count += 1
+            at += size
     return count
 
 

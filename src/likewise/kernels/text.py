@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.blocks import BLOCK, between64, bit_length, copy64, count_bits, low_bits, lowest_bit
+from likewise.kernels.blocks import BLOCK, always, between64, bit_length, copy64, count_bits, low_bits, lowest_bit
 from likewise.kernels.jit import inline, kernel
 from likewise.kernels.utf8 import decode, encode
 
@@ -22,19 +22,21 @@ HARD, DROP, SPACE, LINE_END, DIGIT, MARK, JOINS_BACK, JOINS_ON = (np.uint32(1 <<
 #: JOINS_BACK  may compose with a character before it JOINS_ON  may compose with one after it
 NOT_SIMPLE = HARD | DROP | SPACE | LINE_END | DIGIT | MARK
 
-#: How ASCII can be done: COPY, nothing changes at all; else by BLOCKS, with A-Z LOWERED, white space MERGED, within LINES.
-COPY, BLOCKS, LOWERED, MERGED, LINES = 1, 2, 4, 8, 16
+#: What the steps come to, beside the table. COPY: nothing changes at all. MERGED: white space collapses, within LINES.
+#: BLOCKS: ASCII may be done in blocks, with A-Z LOWERED.
+COPY, MERGED, LINES, BLOCKS, LOWERED = 1, 2, 4, 8, 16
 
 SPARE = 2 * BLOCK  # bytes after the last text that later kernels may touch
 NEWLINE, RETURN, BLANK = 10, 13, 32
 
 
 @kernel
-def normalise(data, start, length, table, ranks, ascii):
+def normalise(data, start, length, table, ranks, manner):
     """Texts data[start : start + length] of UTF-8, normalised one after the other into one array.
 
-    table: uint32[0x110000] as above; ranks: uint8[0x110000], the combining classes; ascii: the flags above.
-    Returns (bytes with SPARE more, start, length, code points as read, whether handed back: nothing is written for these).
+    table: uint32[0x110000] as above; ranks: uint8[0x110000], the combining classes; manner: the flags above.
+    Returns (bytes with SPARE more, start, length, code points as read, whether handed back). The place of a text
+    that is handed back is kept free, with its old length.
     """
     count = start.size
     out = np.empty(length.sum() + SPARE, np.uint8)
@@ -44,15 +46,16 @@ def normalise(data, start, length, table, ranks, ascii):
     hard = np.zeros(count, np.bool_)
     to = 0
     for item in range(count):
-        at, end = start[item], start[item] + length[item]
+        at, size = start[item], length[item]
         out_start[item] = to
-        if ascii & COPY:
-            out[to : to + length[item]] = data[at:end]
-            chars[item] = count_chars(out, to, length[item])
-            to += length[item]
+        if manner & COPY:
+            out[to : to + size] = data[at : at + size]
+            chars[item] = count_chars(out, to, size)
         else:
-            to, chars[item], hard[item] = one_text(data, at, end, table, ranks, ascii, out, to)
-        out_length[item] = to - out_start[item]
+            end, chars[item], hard[item] = one_text(data, at, at + size, table, ranks, manner, out, to)
+            size = size if hard[item] else end - to
+        out_length[item] = size
+        to += size
     out[to:] = 0
     return out, out_start, out_length, chars, hard
 
@@ -67,35 +70,29 @@ def count_chars(out, at, length):
 
 
 @inline
-def one_text(data, at, end, table, ranks, ascii, out, to):
+def one_text(data, at, end, table, ranks, manner, out, to):
     """Normalise one text to out[to:]. Returns (index after it, code points read, handed back?)."""
     begin = to
     chars = 0
     starter = np.uint32(0)  # the entry of the last character that is no mark
     rank = np.uint8(0)  # combining class of the last character
-    pending = False  # white space was read since the last character
     run = False  # the last character stands for a run of digits
     returned = False  # the last character was \r
     while at < end:
         stop = end
-        if ascii & BLOCKS and at + BLOCK <= data.size:
+        if manner & BLOCKS and at + BLOCK <= data.size:
             other = between64(data, at, 0x80, 0xFF) & low_bits(end - at)
             size = min(lowest_bit(other), end - at)
             if size >= 8 or other == 0:
-                if not ascii & MERGED or is_tidy(data, at, size, ascii, to == begin or out[to - 1] == NEWLINE):
-                    if pending and not is_space(data[at]):
-                        out[to] = BLANK
-                        to += 1
-                    copy64(data, at, out, to, ascii & LOWERED != 0, ascii & MERGED != 0)
-                    at += size
-                    to += size
-                    chars += size
-                    starter, rank = table[data[at - 1]], np.uint8(0)
-                    returned = False
-                    pending = ascii & MERGED != 0 and out[to - 1] == BLANK
-                    to -= pending
+                kept, left_out = ascii_prefix(data, at, size, manner, at_edge(out, begin, to))
+                copy64(data, at, out, to, manner & LOWERED != 0, manner & MERGED != 0)
+                to += kept
+                at += kept + left_out
+                chars += kept + left_out
+                if kept + left_out:
+                    starter, rank, returned = table[data[at - 1]], np.uint8(0), False
                     continue
-                stop = at + size
+                stop = at + 1
             else:
                 stop = at + bit_length(other)
         while at < stop:
@@ -103,56 +100,60 @@ def one_text(data, at, end, table, ranks, ascii, out, to):
             at += size
             chars += 1
             entry = table[code]
-            if entry & NOT_SIMPLE:
-                if entry & HARD:
-                    return begin, chars, True
-                if entry & MARK:
-                    last, rank = rank, ranks[code]
-                    if (entry & JOINS_BACK and starter & JOINS_ON) or (rank and rank < last):
-                        return begin, chars, True
-                    if rank == 0:
-                        starter = entry
-                else:
-                    starter, rank = entry, np.uint8(0)
-                if entry & DROP:
-                    continue
-                if entry & (SPACE | LINE_END):
-                    run = False
-                    if entry & SPACE:
-                        pending = to > begin and out[to - 1] != NEWLINE
-                        returned = False
-                        continue
-                    pending = False
-                    if code == RETURN or not returned:  # \r\n is one line end
-                        out[to] = NEWLINE
-                        to += 1
-                    returned = code == RETURN
-                    continue
-                if entry & DIGIT and run:
-                    continue
-                run = entry & DIGIT != 0
+            if not entry & NOT_SIMPLE:
+                starter, rank, run, returned = entry, np.uint8(0), False, False
+                to = encode(entry & CODE, out, to)
+                continue
+            if entry & HARD:
+                return to, chars, True
+            if entry & MARK:
+                last, rank = rank, ranks[code]
+                if (entry & JOINS_BACK and starter & JOINS_ON) or (rank and rank < last):
+                    return to, chars, True
             else:
-                starter, rank = entry, np.uint8(0)
-                run = False
-            returned = False
-            if pending:
-                out[to] = BLANK
-                to += 1
-                pending = False
-            to = encode(entry & CODE, out, to)
+                rank = np.uint8(0)
+            if rank == 0:
+                starter = entry
+            if entry & DROP:
+                continue
+            if entry & LINE_END:
+                if to > begin and out[to - 1] == BLANK:
+                    to -= 1
+                if code == RETURN or not returned:  # \r\n is one line end
+                    out[to] = NEWLINE
+                    to += 1
+            elif entry & SPACE:
+                if not at_edge(out, begin, to):
+                    out[to] = BLANK
+                    to += 1
+            elif not (entry & DIGIT and run):
+                to = encode(entry & CODE, out, to)
+            returned = entry & LINE_END and code == RETURN
+            run = entry & DIGIT != 0
+    if manner & MERGED and to > begin and out[to - 1] == BLANK:
+        to -= 1
     return to, chars, False
 
 
-@inline
-def is_space(byte):
-    return 0x09 <= byte <= 0x0D or 0x1C <= byte <= 0x20
+@always
+def at_edge(out, begin, to):
+    """Would white space be left out here: at the start, after white space, after a line end?"""
+    return to == begin or out[to - 1] == BLANK or out[to - 1] == NEWLINE
 
 
-@inline
-def is_tidy(data, at, size, ascii, fresh):
-    """May a block of ASCII be copied as it is, white space and all? Not where white space would collapse, or be trimmed (``fresh``)."""
-    live = low_bits(size)
-    if ascii & LINES and (between64(data, at, NEWLINE, NEWLINE) | between64(data, at, RETURN, RETURN)) & live:
-        return False
-    space = (between64(data, at, 0x09, 0x0D) | between64(data, at, 0x1C, 0x20)) & live
-    return space & space << np.uint64(1) == 0 and not (fresh and space & np.uint64(1))
+@always
+def ascii_prefix(data, at, size, manner, edge):
+    """How much of a block of ASCII can be copied as it is, and how much white space after that is left out."""
+    if not manner & MERGED:
+        return size, 0
+    if manner & LINES:
+        line_ends = between64(data, at, NEWLINE, NEWLINE) | between64(data, at, RETURN, RETURN)
+        size = min(size, lowest_bit(line_ends))
+        if size == 0:
+            return 0, 0
+    space = (between64(data, at, 0x09, 0x0D) | between64(data, at, 0x1C, 0x20)) & low_bits(size)
+    surplus = space & (space << np.uint64(1) | np.uint64(edge))
+    if surplus == 0:
+        return size, 0
+    kept = lowest_bit(surplus)
+    return kept, lowest_bit(~(surplus >> np.uint64(kept)))

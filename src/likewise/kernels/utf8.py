@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import inline
+from likewise.kernels.blocks import always
 
 LAST = np.uint32(0x10FFFF)
 
 
-@inline
+@always
 def decode(data, at):
     """The code point that begins at ``at``, as uint32, and the number of its bytes."""
     lead = np.uint32(data[at])
@@ -28,7 +28,7 @@ def decode(data, at):
     return min(code, LAST), 4
 
 
-@inline
+@always
 def encode(code, out, to):
     """Write a code point; the index after it."""
     if code < 0x80:

@@ -32,7 +32,7 @@ def compare(values, offset, size, a, b, numerator, denominator, mode):
 
 
 @kernel
-def greedy_walk(values, offset, size, bucket, lists, following, budget, numerator, denominator, mode, begin, most_read, state, matches, per_bucket):
+def greedy_walk(values, offset, size, bucket, lists, following, budget, numerator, denominator, mode, begin, most, state, matches, per_bucket):
     """Go on with the greedy walk in keep order (SPEC 7) from item ``begin``; return (next item, matches written, comparisons).
 
     bucket: int32[levels, bands, n], the item's bucket in each band, -1 where it is alone. Level 0 is the band key; the next levels
@@ -40,17 +40,16 @@ def greedy_walk(values, offset, size, bucket, lists, following, budget, numerato
     lists: int32[buckets, 3]: first and last kept item and their number, at most ``budget``; following: int32[bands, n] links them.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
     per_bucket: int64[buckets, 2]: items kept so far, comparisons that the budget cut.
-    Stops early when ``matches`` may not hold the next item's rows or when ``most_read`` elements were read, so that the caller can
-    write, show progress and let go of mapped memory.
+    Stops early when ``matches`` may not hold the next item's rows, or after about ``most`` comparisons, so that the caller can show progress
+    and let go of mapped memory.
     """
     levels, bands, n = bucket.shape
     seen = np.full(n, -1, np.int32)
     written = 0
     compared = 0
-    read = 0
     room = len(matches) - levels * bands * budget
     item = begin
-    while item < n and written <= room and read < most_read:
+    while item < n and written <= room and compared < most:
         state[item, 0] = -1
         for band in range(bands):
             visited = 0
@@ -64,7 +63,6 @@ def greedy_walk(values, offset, size, bucket, lists, following, budget, numerato
                     if seen[other] != item:
                         seen[other] = item
                         compared += 1
-                        read += np.int64(size[item]) + np.int64(size[other])
                         common, out_of = compare(values, offset, size, item, other, numerator, denominator, mode)
                         if common >= 0:
                             matches[written, 0] = item
@@ -111,7 +109,7 @@ def keep(item, bucket, lists, following, budget, per_bucket):
 
 
 @kernel
-def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, numerator, denominator, mode, most_read, matches):
+def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, numerator, denominator, mode, most, matches):
     """Compare all pairs of each bucket of one band, from place ``begin`` of ``order``; return (next place, matches written, comparisons).
 
     order: int64[m], the items that share a bucket in this band, bucket by bucket, ascending inside; places ``begin`` to ``end`` are the
@@ -121,10 +119,9 @@ def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, nu
     """
     written = 0
     compared = 0
-    read = 0
     place = begin
     crossing = len(side) > 0
-    while place < end and read < most_read:
+    while place < end and compared < most:
         a = order[place]
         here = bucket[band, a]
         last = place + 1
@@ -146,7 +143,6 @@ def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, nu
             if met:
                 continue
             compared += 1
-            read += np.int64(size[a]) + np.int64(size[b])
             common, out_of = compare(values, offset, size, a, b, numerator, denominator, mode)
             if common >= 0:
                 matches[written, 0] = a

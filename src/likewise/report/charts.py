@@ -17,7 +17,7 @@ def svg(width: int, height: int, label: str, *children: Html) -> Html:
 
 def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:
     """One bar cut into (name, number, class), with a legend that has the numbers. What is there is at least a hair wide."""
-    width, height = 800, 34
+    width, height = 920, 34
     total = sum(number for _, number, _ in parts)
     shown = [(number, class_) for _, number, class_ in parts if number]
     free = width - 3.0 * len(shown)

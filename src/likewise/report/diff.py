@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 WORD = re.compile(r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+|[^\w\s])(\s*)")
 #: Word pairs up to which difflib, whose time is quadratic at best, aligns two stretches.
 MOST_PAIRS = 250_000
-#: So many words that stand together once in each text are taken for the same place.
+#: So many words that stand together equally often in both texts are taken for the same places.
 ANCHOR = 3
 
 Runs = list[tuple[str, str]]
@@ -40,13 +40,22 @@ def words(left: str, right: str) -> Runs:
     runs: Runs = []
     done_a = done_b = 0
     for i, j in [*matches([word for word, _ in a], [word for word, _ in b]), (len(a), len(b))]:
-        runs += [("delete", "".join(map("".join, a[done_a:i]))), ("insert", "".join(map("".join, b[done_b:j])))]
+        runs += replaced("".join(map("".join, a[done_a:i])), "".join(map("".join, b[done_b:j])))
         if i < len(a):
             word, space = a[i]
             same = space == b[j][1]
             runs += [("equal", word + space)] if same else [("equal", word), ("delete", space), ("insert", b[j][1])]
         done_a, done_b = i + 1, j + 1
     return joined(runs)
+
+
+def replaced(gone: str, new: str) -> Runs:
+    """A stretch that differs; white space that ends both sides is equal."""
+    words_gone, words_new = gone.rstrip(), new.rstrip()
+    space = gone[len(words_gone) :]
+    if space != new[len(words_new) :]:
+        return [("delete", gone), ("insert", new)]
+    return [("delete", words_gone), ("insert", words_new), ("equal", space)]
 
 
 def matches(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -59,7 +68,7 @@ def matches(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
     small = (last_a - begin) * (last_b - begin) <= MOST_PAIRS
     i = j = begin
     for next_i, next_j in [*([] if small else anchors(a, b, range(begin, last_a), range(begin, last_b))), (last_a, last_b)]:
-        if (next_i - i) * (next_j - j) <= MOST_PAIRS:
+        if 0 < (next_i - i) * (next_j - j) <= MOST_PAIRS:
             for block in SequenceMatcher(None, a[i:next_i], b[j:next_j], autojunk=False).get_matching_blocks():
                 yield from ((i + block.a + k, j + block.b + k) for k in range(block.size))
         if next_i < last_a and next_j < last_b:
@@ -69,9 +78,11 @@ def matches(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def anchors(a: Sequence[str], b: Sequence[str], range_a: range, range_b: range) -> list[tuple[int, int]]:
-    """Places of the phrases that both ranges hold once: the longest list that ascends in both."""
-    in_b = once(b, range_b)
-    pairs = [(i, in_b[phrase]) for phrase, i in once(a, range_a).items() if phrase in in_b]
+    """Places of the phrases that both ranges hold equally often, the first with the first and so on: the longest list that ascends in both."""
+    in_a, in_b = phrases(a, range_a), phrases(b, range_b)
+    pairs = sorted(
+        pair for phrase, places in in_a.items() if len(places) == len(in_b.get(phrase, ())) for pair in zip(places, in_b[phrase], strict=True)
+    )
     ends: list[int] = []  # the least last j of an ascending list, by its length
     at: list[int] = []  # the pair that it belongs to
     before: list[int] = []
@@ -88,13 +99,12 @@ def anchors(a: Sequence[str], b: Sequence[str], range_a: range, range_b: range) 
     return chain[::-1]
 
 
-def once(tokens: Sequence[str], places: range) -> dict[tuple[str, ...], int]:
-    """The phrases that begin once in these places, in order, and where."""
-    where: dict[tuple[str, ...], int] = {}
+def phrases(tokens: Sequence[str], places: range) -> dict[tuple[str, ...], list[int]]:
+    """Where each phrase that begins in these places does so."""
+    where: dict[tuple[str, ...], list[int]] = {}
     for place in places:
-        phrase = tuple(tokens[place : place + ANCHOR])
-        where[phrase] = -1 if phrase in where else place
-    return {phrase: place for phrase, place in where.items() if place >= 0}
+        where.setdefault(tuple(tokens[place : place + ANCHOR]), []).append(place)
+    return where
 
 
 def joined(runs: Runs) -> Runs:

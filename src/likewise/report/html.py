@@ -8,8 +8,9 @@ from typing import Any
 from likewise.plan import OPH_STEEP_ABOVE
 from likewise.report import charts
 from likewise.report.examples import Example, side_by_side
-from likewise.report.markup import Html, at_least, counted, named, share, table, tag
+from likewise.report.markup import Html, at_least, counted, join, named, share, table, tag
 from likewise.report.style import STYLE
+from likewise.report.wording import BUCKET, COUNTS, KEEP, STEPS, UNITS, VERIFIED
 
 Report = dict[str, Any]
 
@@ -17,51 +18,6 @@ Report = dict[str, Any]
 MOST_SOURCES = 200
 #: The page may load nothing and run nothing, whatever stands in it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
-UNITS = {
-    "words": "words",
-    "whitespace": "runs between white space",
-    "chars": "characters",
-    "lines": "lines",
-    "paragraphs": "paragraphs",
-    "stopwords": "words from a stop word on",
-    "bytes": "bytes",
-    "code": "identifiers, literals and symbols",
-    "tokens": "token ids",
-}
-STEPS = {
-    "nfc": "Unicode composed (NFC)",
-    "nfkc": "Unicode composed, compatibility forms made plain (NFKC)",
-    "lower": "lower case",
-    "fold": "case folded",
-    "accents": "accents dropped",
-    "marks": "Arabic and Hebrew vowel marks dropped",
-    "invisible": "invisible signs dropped",
-    "punct": "punctuation dropped",
-    "digits": "runs of digits made one 0",
-    "space": "white space made one space",
-}
-VERIFIED = {
-    "exact": "Every pair behind a removal was compared exactly, on the whole sets. No removal rests on an estimate.",
-    "estimate": "Pairs were checked by an estimate from signatures, not exactly: items a little below the threshold may have been removed.",
-    "none": "Pairs were not checked at all: every item that shared a bucket with a kept one was removed, however unlike they may be.",
-}
-COUNTS = {
-    "kept": "kept",
-    "rejected": "rejected: could not be read",
-    "removed_exact": "removed as exact copies",
-    "removed_near": "removed as near-duplicates",
-}
-#: What report.json may tell of a bucket: the item that stands for it, and the numbers.
-BUCKET = {
-    "id": "an item of it",
-    "source": "source",
-    "position": "position",
-    "row": "row of the input",
-    "text": "text",
-    "items": "items",
-    "cut": "comparisons cut",
-}
 
 
 def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example]) -> str:
@@ -71,7 +27,7 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
     """
     parts = [banner(report), warnings(report), counts(report), similar(report), promise(report), clusters(report)]
     parts += [pairs(report, examples), buckets(report), sources(report), machine(report, run), choices(report)]
-    header = tag("header", tag("h1", headline(report["counts"])), tag("p", subtitle(report), class_="faint"))
+    header = tag("header", tag("h1", headline(report["counts"])), subtitle(report))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -96,10 +52,11 @@ def headline(n: dict[str, int]) -> str:
     return f"{counted(n['read'], 'item')} read: {n['kept']:,} kept, {n['removed']:,} removed{rejected}"
 
 
-def subtitle(report: Report) -> str:
+def subtitle(report: Report) -> Html | None:
     n, number = report["counts"], report["clusters"]["number"]
     exact, near = counted(n["removed_exact"], "exact copy", "exact copies"), counted(n["removed_near"], "near-duplicate")
-    return f"Removed were {share(n['removed'], n['read'])} of all items: {exact} and {near}, in {counted(number, 'cluster')}."
+    said = f"{share(n['removed'], n['read'])} of all items were removed: {exact} and {near}, in {counted(number, 'cluster')}."
+    return tag("p", said, class_="faint") if n["read"] else None
 
 
 def banner(report: Report) -> Html | None:
@@ -137,12 +94,13 @@ def similar(report: Report) -> Html:
     what = f"Each item stands for the {pieces} (shingles). The similarity of two items is the {measure}: "
     what += "what both hold, divided by what either holds; 1 is equal, 0 has nothing in common."
     steps = [STEPS.get(step, step) for step in method["normalize"]]
+    preferred = f"; items of files like {', '.join(method['prefer'])} come before others" if method["prefer"] else None
     rows: list[list[object]] = [
         ["method", tag("code", method["by"])],
         ["before cutting", ", ".join(steps) or "the text as it is"],
         ["threshold", f"{report['threshold']:g}, and equal to it counts as similar"],
         ["checked", VERIFIED.get(report["verified"], report["verified"])],
-        ["kept of a cluster", method.get("keep", "first")],
+        ["kept", join([KEEP.get(method["keep"], tag("code", method["keep"])), preferred])],
     ]
     return section("What “similar” means here", tag("p", what), table("How items were compared", ["choice", "value"], rows))
 
@@ -169,8 +127,8 @@ def promise(report: Report) -> Html:
     said += "The dotted area right of the threshold is what may be missed. "
     checked = report["verified"] != "none"
     unchecked = "and are then sorted out by the check; they cost time only." if checked else "and here they are removed without a check."
-    said += f"The hatched area left of it are pairs less similar than {at} that meet all the same, {unchecked}"
-    rows = [[f"{similarity:g}", f"{chance:.6f}"] for similarity, chance in report["curve"]]
+    said += f"The hatched area left of it stands for pairs less similar than {at} that meet all the same, {unchecked}"
+    rows = [[f"{similarity:g}", f"{chance:.12g}"] for similarity, chance in report["curve"]]
     numbers = tag("details", tag("summary", "The curve in numbers"), table("Chance to be found by similarity", ["similarity", "chance"], rows))
     audit = tag("p", "This is a promise by calculation. ", tag("code", "likewise audit OUT"), " measures recall and precision on a sample.")
     return section(
@@ -211,9 +169,10 @@ def buckets(report: Report) -> Html | None:
     if "buckets" not in report:
         return None
     met, budget = report["buckets"], report["budget"]
+    found = "found similar" if report["verified"] == "exact" else "taken for similar"
     said = f"{counted(report['items'], 'distinct text')} met in {counted(met['number'], 'bucket')}, "
     said += f"the largest of {counted(met['largest'], 'item')}; "
-    said += f"{counted(report['compared'], 'pair was', 'pairs were')} compared and {report['matched']:,} found similar."
+    said += f"{counted(report['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}."
     parts: list[object] = [tag("p", said)]
     if cut := budget["cut"]:
         lost = f"The budget for crowded buckets cut {counted(cut, 'comparison')}; that lowers the stated recall to {at_least(budget['recall'])}."
@@ -246,7 +205,7 @@ def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
     rows: list[list[object]] = [[stage, round(spent, 2), share(spent, total)] for stage, spent in seconds.items()]
     rate = f"{report['counts']['read'] / total:,.0f} items a second in all. " if total and report["counts"]["read"] else ""
     times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["all", round(total, 2), share(total, total)])
-    facts = {name: value for name, value in run.items() if name != "seconds"}
+    facts = {name: value for name, value in run.items() if name not in ("seconds", "inputs")}  # inputs: the table of sources has them
     note = tag("p", f"{rate}Times and machine differ from run to run; nothing else on this page does.")
     return section("Time and machine", note, times, tag("details", tag("summary", "Machine and versions"), values("Machine and versions", facts)))
 
@@ -268,4 +227,4 @@ def values(caption: str, data: dict[str, Any]) -> Html:
 def plain(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)

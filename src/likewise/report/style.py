@@ -28,14 +28,16 @@ footer { margin-top: 3rem; font-size: .875rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .94rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .35rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--rule);
+  min-width: 7.5rem; overflow-wrap: anywhere; }
 thead th { color: var(--faint); font-weight: 500; overflow-wrap: normal; }
 tbody th { font-weight: 400; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
-.number { text-align: right; white-space: nowrap; }
+th.number, td.number { text-align: right; white-space: nowrap; min-width: 0; }
 .chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
 .chart text { font: 13px system-ui, sans-serif; fill: var(--faint); }
-.chart .strong { fill: var(--ink); font-weight: 600; }
+.chart .strong { fill: var(--ink); font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 5px;
+  stroke-linejoin: round; }
 .legend { list-style: none; margin: .4rem 0 1rem; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; }
 .swatch { width: .85em; height: .85em; vertical-align: -.05em; }
 .kept { fill: var(--kept); } .exact { fill: var(--exact); } .near { fill: var(--near); } .rejected { fill: var(--rejected); }
@@ -43,7 +45,7 @@ tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
 .grid { stroke: var(--rule); } .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
 .curve { fill: none; stroke: var(--curve); stroke-width: 2.5; stroke-linejoin: round; } .dot { fill: var(--curve); }
 .missed { fill: url(#dots); } .dots { fill: var(--missed); } .vain { fill: url(#lines); } .lines { stroke: var(--vain); stroke-width: 1.5; }
-article { margin: 1.4rem 0; break-inside: avoid; }
+article { margin: 1.4rem 0; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 .pair section { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: .8rem 1rem; min-width: 0; }
 .pair p { margin: .2rem 0; font-size: .875rem; overflow-wrap: anywhere; }
@@ -53,5 +55,6 @@ ins { background: var(--ins); text-decoration: underline; text-decoration-thickn
 .cut { color: var(--faint); font-style: italic; }
 @media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } h1 { font-size: 1.5rem; } }
 @media print { body { font-size: 11pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; } main { max-width: none; padding: 0; }
-  h2, h3 { break-after: avoid; } svg, tr { break-inside: avoid; } }
+  h2, h3 { break-after: avoid; }
+  details::details-content { content-visibility: visible; block-size: auto; } svg, tr, .pair section { break-inside: avoid; } }
 """

@@ -13,8 +13,9 @@ from likewise.kernels.walk import ESTIMATE, EXACT, UNCHECKED, greedy_walk
 from likewise.stages.candidates import BUDGET, Allocate, Buckets
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
-#: Elements that a kernel reads before it returns for a moment, so that mapped memory can be let go of and Ctrl-C works: 256 MB.
-READ_AT_ONCE = 32 * 2**20
+#: Comparisons that a kernel makes before it returns for a moment, so that Ctrl-C works and mapped memory can be let go of: a set that is
+#: read maps 64 KiB of its file, so these hold at most 512 MiB.
+COMPARED_AT_ONCE = 4096
 #: Verified pairs that a kernel hands over at once.
 MATCHES_AT_ONCE = 2**16
 
@@ -66,7 +67,7 @@ def walk(sets: Sets, buckets: Buckets, allocate: Allocate, advance: Callable[[in
     while item < n:
         before = item
         item, written, more = greedy_walk(
-            *sets.arguments(), buckets.bucket, lists, following, BUDGET, *sets.rule(), item, READ_AT_ONCE, state, matches, per_bucket
+            *sets.arguments(), buckets.bucket, lists, following, BUDGET, *sets.rule(), item, COMPARED_AT_ONCE, state, matches, per_bucket
         )
         found.append(matches[:written].copy())
         compared += more

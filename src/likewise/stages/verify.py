@@ -8,7 +8,7 @@ import numpy as np
 
 from likewise.kernels.walk import bucket_pairs
 from likewise.stages.candidates import Buckets
-from likewise.stages.cluster import MATCHES_AT_ONCE, READ_AT_ONCE, Sets
+from likewise.stages.cluster import MATCHES_AT_ONCE, COMPARED_AT_ONCE, Sets
 
 
 def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, run: Callable, shares: int) -> Iterator[np.ndarray]:
@@ -22,7 +22,7 @@ def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, run: Callable, sha
         matches = np.empty((largest + MATCHES_AT_ONCE, 4), np.int64)
         found = []
         while begin < end:
-            begin, written, _ = bucket_pairs(*sets.arguments(), side, buckets.bucket[0], band, order, begin, end, *sets.rule(), READ_AT_ONCE, matches)
+            begin, written, _ = bucket_pairs(*sets.arguments(), side, buckets.bucket[0], band, order, begin, end, *sets.rule(), COMPARED_AT_ONCE, matches)
             found.append(matches[:written].copy())
             sets.release()
         return np.concatenate(found) if found else matches[:0]

@@ -26,7 +26,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "csv": (("csv", "tsv"), True),
     "parquet": (("parquet", "pq"), False),
     "arrow": (("arrow", "arrows", "ipc", "feather"), False),
-    "text": ((*"txt text md markdown rst adoc org tex html htm xhtml log srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
+    "text": ((*"txt text md markdown rst adoc org tex html htm xhtml srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
 }
 
 #: First bytes -> format. What follows a compression's magic is looked at in turn.
@@ -93,11 +93,11 @@ def _begins_array(path: Path) -> bool:
         return False
 
 
-def _head(path: Path) -> bytes:
+def _head(path: Path) -> bytearray:
     """The first bytes, decompressed, without a byte order mark."""
     try:
         with compression.open_read(path) as stream:
             buffer = bytearray(PEEK_BYTES)
-            return bytes(buffer[: compression.read_into(stream, memoryview(buffer))]).removeprefix(b"\xef\xbb\xbf")
+            return buffer[: compression.read_into(stream, memoryview(buffer))].removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error

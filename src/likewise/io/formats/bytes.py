@@ -76,7 +76,8 @@ def pieces(path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], *
             pending = memoryview(bytes(memoryview(data)[whole:]) + bytes(pending[ready:]))
             if not whole:
                 if size >= MAX_RECORD:
-                    raise DataError(f"{path}: the record that begins at byte {start:,} is longer than {MAX_RECORD >> 20} MiB; is the file what its name says?")
+                    most = f"{MAX_RECORD >> 20} MiB"
+                    raise DataError(f"{path}: the record that begins at byte {start:,} is longer than {most}; is the file what its name says?")
                 size *= 2
                 continue
             size = CHUNK_BYTES
@@ -85,7 +86,7 @@ def pieces(path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], *
                 yield Chunk(array, start, line, State(path, line_start, more))
             if line:
                 line += line_ends(array, cr)
-                line_start = start + whole if cr else max(line_start, start + data.rfind(b"\n", 0, whole) + 1)
+                line_start = start + begun if (begun := after_last_end(data, whole, cr)) else line_start
             start += whole
 
 
@@ -96,12 +97,17 @@ def line_ends(data: np.ndarray, cr: bool = False) -> int:
     return int(ends)
 
 
+def after_last_end(data: bytes | bytearray, size: int, cr: bool) -> int:
+    """The place after the last line end in data[:size], or 0."""
+    return max(data.rfind(b"\n", 0, size), data.rfind(b"\r", 0, size) if cr else -1) + 1
+
+
 def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
     """(line, offset of its start) of the place ``size`` bytes on in a stream at its beginning. The stream is then there."""
     line, line_start, at, last = 1, 0, 0, b""
     while at < size and (block := stream.read(min(size - at, BLOCK_BYTES))):
         line += line_ends(np.frombuffer(last + block, np.uint8), cr) - len(last)
-        line_start = max(line_start, at + block.rfind(b"\n") + 1, at + block.rfind(b"\r") + 1 if cr else 0)
+        line_start = at + begun if (begun := after_last_end(block, len(block), cr)) else line_start
         at += len(block)
         last = b"\r" if cr and block.endswith(b"\r") else b""
     return line, line_start
@@ -122,9 +128,8 @@ class Ruler:
         """The line and the byte in it, both from 1."""
         passed = self.data[self.at : at]
         self.line += line_ends(passed, self.cr)
-        ends = np.flatnonzero((passed == LF) | (passed == CR) if self.cr else passed == LF)
-        if len(ends):
-            self.begin = self.at + int(ends[-1]) + 1
+        if begun := after_last_end(passed.tobytes(), len(passed), self.cr):
+            self.begin = self.at + begun
         self.at = at
         return f"line {self.line}, column {at - self.begin + 1}"
 
@@ -151,7 +156,7 @@ def _float(text: bytes | None) -> float:
 
 
 def values(want: Want) -> tuple[list[str], dict[str, int]]:
-    """(names, places): the parts of the text, then the other wanted columns, numbered as kernels number them; and the number of each of those others."""
+    """The wanted names, numbered as in kernels: the parts of the text, then id, per and score where they are wanted; and the numbers of those."""
     texts = want.text.split("+")
     others = {role: name for role, name in (("id", want.id), ("per", want.per), ("score", want.score)) if name is not None}
     return texts + list(others.values()), {role: len(texts) + i for i, role in enumerate(others)}
@@ -170,9 +175,9 @@ def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, he
         out.write(head)
         at = row = 0
         while row < len(begin):
-            size = read_into(stream, memoryview(block))
+            size = read_into(stream, block.data)
             used, row = gather(block[:size], at, begin, end, row, separator, packed)
-            out.write(memoryview(packed)[:used])
+            out.write(packed.data[:used])
             at += size
             if size < BLOCK_BYTES and row < len(begin):
                 raise changed(source)

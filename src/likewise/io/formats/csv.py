@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,16 +16,18 @@ import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
 from likewise.io import binary
-from likewise.io.compression import KINDS, kind_of, open_read, open_write
+from likewise.io.compression import KINDS, kind_of, open_read, open_write, read_into
 from likewise.io.formats.bytes import Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.kernels.csv import AFTER_QUOTE, NOT_UTF8, OK, cells, read, whole
-from likewise.kernels.json import identities
+from likewise.kernels.json_strings import identities
 
 __all__ = ["chunks", "parse", "write"]
 
 SEPARATORS = ",;\t|"
+HEADER_BYTES = 1 << 16
+LINE_ENDS = b"\r\n"
 
 
 class Header(NamedTuple):
@@ -46,7 +48,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
             raise DataError(f"{path}: the header has the column {name!r} {header.columns.count(name)} times; rename all but one")
 
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
-        size, quote = whole(np.frombuffer(data, np.uint8), ord(header.separator), final)
+        size, quote = whole(np.frombuffer(data, np.uint8), ord(header.separator), final, len(data))
         if final and quote >= 0:
             raise _unclosed(path, offset + quote)
         return Cut(size, header)
@@ -56,20 +58,34 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
 
 def _header(path: Path) -> Header | None:
     """The first record that is not an empty line; None in an empty file."""
-    first = beginning(path)
-    found: Header | None = None
+    at, data = beginning(path), b""
+    with open_read(path) as stream:
+        stream.read(at)
+        while block := stream.read(HEADER_BYTES):
+            data += block
+            if header := _first_record(path, data, at, final=False):
+                return header
+    return _first_record(path, data, at, final=True)
 
-    def cut(data: bytearray, offset: int, final: bool) -> Cut:
-        nonlocal found
-        blank = len(data) - len(data.lstrip(b"\r\n"))
-        line = bytes(data[blank:]).splitlines()[0] if blank < len(data) else b""
-        separator = _separator(path, line)
-        size, quote = whole(np.frombuffer(data, np.uint8)[blank:], ord(separator), final)
-        if quote >= 0 and final:
-            raise _unclosed(path, offset + blank + quote)
-        return Cut(0, None)
 
-    raise NotImplementedError
+def _first_record(path: Path, data: bytes, at: int, *, final: bool) -> Header | None:
+    """The header in ``data``, the beginning of the text at offset ``at``; None where it is not whole."""
+    record = data.lstrip(b"\r\n")
+    line = record.splitlines(keepends=True)[:1]
+    if not line or not (final or line[0].endswith((b"\r", b"\n"))):
+        return None
+    separator = _separator(path, line[0])
+    size, quote = whole(np.frombuffer(bytearray(record), np.uint8), ord(separator), final, 1)
+    start = at + len(data) - len(record)
+    if final and quote >= 0:
+        raise _unclosed(path, start + quote)
+    if not size:
+        return None
+    try:
+        columns = next(csv.reader(io.StringIO(record[:size].decode(), newline=""), delimiter=separator, strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: expected a header with the names of the columns in its first record, which cannot be read: {error}") from None
+    return Header(tuple(columns), separator, start + size)
 
 
 def _separator(path: Path, line: bytes) -> str:
@@ -82,3 +98,91 @@ def _separator(path: Path, line: bytes) -> str:
         return "\t"
     outside = b"".join(line.split(b'"')[::2]).decode("latin-1")
     return max(SEPARATORS, key=outside.count)
+
+
+def _unclosed(path: Path, at: int) -> DataError:
+    with open_read(path) as stream:
+        line, line_start = count_lines(stream, at, cr=True)
+    place = f"{path}, line {line}, column {at - line_start + 1}"
+    return DataError(f"{place}: the quote that opens here is not closed before the end of the file; close or remove it")
+
+
+def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    header: Header = chunk.state.more
+    names, others = values(want)
+    texts = len(names) - len(others)
+    columns = [header.columns.index(name) if name in header.columns else -1 for name in names]
+    wanted = np.zeros(len(header.columns), np.int64)
+    for value, place in enumerate(columns):
+        if place >= 0:
+            wanted[place] |= 1 << value
+    start, length, width, fault, at, first, last = read(chunk.data, ord(header.separator), wanted, len(names))
+
+    def column(*chosen: int) -> tuple[np.ndarray, np.ndarray]:
+        return cells(chunk.data, np.ascontiguousarray(first[:, chosen]), np.ascontiguousarray(last[:, chosen]))
+
+    def identity(role: str) -> pa.LargeBinaryArray | None:
+        if role not in others:
+            return None
+        text, offsets = column(others[role])
+        json, ends, there = identities(text, np.where(np.diff(offsets) > 0, offsets[:-1], -1), offsets[1:], True)
+        return nullable(ends, json, there)
+
+    there = [value for value in range(texts) if columns[value] >= 0]
+    text, offsets = column(*there) if there else (b"", np.zeros(len(start) + 1, np.int64))
+    return Records(
+        kind=np.where(fault != OK, REJECTED, TEXT if there else NO_TEXT).astype(np.uint8),
+        start=chunk.start + start,
+        length=length,
+        text=binary.build(offsets, text),
+        id=identity("id"),
+        per=identity("per"),
+        score=floats(binary.build(*column(others["score"])[::-1])) if "score" in others else None,
+        rejected=list(_refused(chunk, start, length, width, fault, at)),
+        fields=header.columns[:MAX_FIELDS],
+        found=len(there) == texts,
+    )
+
+
+def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndarray, fault: np.ndarray, place: np.ndarray) -> Iterator[Rejected]:
+    bad = np.flatnonzero(fault)
+    ruler = Ruler(chunk, cr=True) if len(bad) else None
+    for row, at in zip(bad.tolist(), place[bad].tolist(), strict=True):
+        reason = {
+            NOT_UTF8: f"this byte (0x{chunk.data[at]:02x}) is not UTF-8",
+            AFTER_QUOTE: "the cell goes on after its closing quote; a quote inside a quoted cell is written twice",
+        }.get(int(fault[row]), f"the record has {width[row]} cells, and the header {len(chunk.state.more.columns)}")
+        yield Rejected(row, f"{ruler.place(at)}: {reason}", chunk.data[start[row] : start[row] + length[row]].tobytes().rstrip(LINE_ENDS))  # type: ignore[union-attr]
+
+
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """The header and the kept records byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further cells."""
+    header = _header(source)
+    head = bytearray(header.end if header else 0)
+    with open_read(source) as stream:
+        read_into(stream, memoryview(head))
+    begin = start[keep]
+    end = begin + length[keep]
+    if header is None or add is None:
+        copy_rows(source, target, begin, end, bytes(head))
+        return
+    if clash := set(header.columns) & set(add.column_names):
+        raise UsageError(f"{source}: already has a column {min(clash)!r}, which is to be added; rename or drop it there first")
+    with open_write(target, kind_of(source)) as out:
+        out.write(_extended(bytes(head), add.column_names, header.separator))
+        for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
+            out.write(_extended(row, extra.values(), header.separator))
+
+
+def _extended(record: bytes, more: Iterable[Any], separator: str) -> bytes:
+    """The record with further cells before its line end."""
+    body = record.rstrip(LINE_ENDS)  # outside quotes: what a quoted cell ends with is its quote
+    line = io.StringIO()
+    csv.writer(line, delimiter=separator, lineterminator="").writerow(["", *(_cell(value) for value in more)])
+    return body + line.getvalue().encode("utf-8", "surrogatepass") + record[len(body) :]
+
+
+def _cell(value: Any) -> Any:
+    if value is None or value != value:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value

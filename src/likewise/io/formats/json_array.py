@@ -19,14 +19,10 @@ from likewise.io.formats.jsonl import additions, extended, read_rows
 from likewise.io.records import Chunk, Records, Want
 from likewise.kernels.json import elements
 
-__all__ = ["chunks", "is_array", "parse", "write"]
+__all__ = ["chunks", "parse", "write"]
 
 BLANK = b" \t\r\n"
-
-
-def is_array(path: Path) -> bool:
-    """Whether the first thing in the file is an opening bracket; else a .json file is read as JSON lines."""
-    return _first_byte(path)[1] == b"["
+LINES = "if each line is a record, name the file .jsonl"
 
 
 def _first_byte(path: Path) -> tuple[int, bytes]:
@@ -45,7 +41,8 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Chunks end after the comma behind an element; the last one at the end of the file."""
     bracket, byte = _first_byte(path)
     if byte != b"[":
-        raise DataError(f"{_place(path, bracket)}: expected the opening bracket of a JSON array, not {byte.decode('latin-1')!r}; if each line is a record, name the file .jsonl")
+        came = byte.decode("latin-1") or "nothing"
+        raise DataError(f"{_place(path, bracket)}: expected the opening bracket of a JSON array, not {came}; {LINES}")
     closed = False
 
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
@@ -54,16 +51,16 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
         if not closed:
             begin, end, size, closed, wrong = elements(np.frombuffer(data, np.uint8), offset == bracket + 1)
             if wrong >= 0:
-                raise DataError(f"{_place(path, offset + wrong)}: a closing brace that no opening one belongs to, so the next record can't be found; repair the file there")
+                raise DataError(f"{_place(path, offset + wrong)}: no brace is open that this one could close; repair the file there")
             more = (begin, end) if len(begin) else None
         if closed:
             if rest := data[size:].lstrip(BLANK):
-                raise DataError(f"{_place(path, offset + len(data) - len(rest))}: the array ended before this; if each line is a record, name the file .jsonl")
+                raise DataError(f"{_place(path, offset + len(data) - len(rest))}: the array ended before this; {LINES}")
             return Cut(len(data), more)
         if final and not data.strip(BLANK) and _last_byte(path, offset) == b"]":  # a resumed run with nothing left to read
             return Cut(len(data), None)
         if final:
-            raise DataError(f"{_place(path, offset + len(data))}: the file ends inside the array, before its closing bracket; it was cut short: copy or write it again")
+            raise DataError(f"{_place(path, offset + len(data))}: the file ends before the array's closing bracket; copy or write it again")
         return Cut(size, more)
 
     yield from pieces(path, max(start, bracket + 1), cut)

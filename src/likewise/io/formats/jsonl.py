@@ -21,7 +21,8 @@ from likewise.io.compression import kind_of, open_write
 from likewise.io.formats.bytes import BOM, Cut, Ruler, beginning, copy_rows, floats, nullable, pieces, rows, values
 from likewise.io.ids import as_json
 from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
-from likewise.kernels.json import MAX_PATHS, REASONS, identities, lines, read
+from likewise.kernels.json import MAX_PATHS, REASONS, lines, read
+from likewise.kernels.json_strings import identities
 
 __all__ = ["chunks", "parse", "write"]
 
@@ -70,7 +71,7 @@ def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
     """
     paths = [(value, path) for value, name in enumerate(wanted) for path in ([name], name.split("."))[: 1 + ("." in name)]]
     if len(paths) > MAX_PATHS:
-        raise UsageError(f"--field {'+'.join(wanted)[:60]}...: names {len(wanted)} fields, which is more than can be joined; name at most {MAX_PATHS // 2}")
+        raise UsageError(f"--field {'+'.join(wanted)[:40]}...: {len(wanted)} names are too many to look for at once; name {MAX_PATHS // 2} at most")
     keys = [key.encode("utf-8", "surrogatepass") for _, path in paths for key in path]
     sizes = [len(key) for key in keys]
     return (

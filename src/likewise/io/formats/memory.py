@@ -31,7 +31,7 @@ def table(given: Any) -> pa.Table:
     """
     if isinstance(given, pa.Table):
         return given
-    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
+    if any(hasattr(given, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")):  # the last: pandas before 2.2
         return _from_arrow(given)
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
@@ -43,7 +43,7 @@ def table(given: Any) -> pa.Table:
             raise UsageError(f"row {position} of an input is {_described(row)}; give {ACCEPTED}")
     if not any(isinstance(row, Mapping) for row in rows):
         return pa.table({"text": _column("text", rows) if rows else pa.array([], pa.string())})
-    if odd := next((position for position, row in enumerate(rows) if not isinstance(row, Mapping)), None):
+    if (odd := next((position for position, row in enumerate(rows) if not isinstance(row, Mapping)), None)) is not None:
         raise UsageError(f"row {odd} of an input is {_described(rows[odd])} and others are dicts; give rows of one kind")
     names = dict.fromkeys(name for row in rows for name in row)
     if bad := [name for name in names if not isinstance(name, str)]:
@@ -59,8 +59,11 @@ def _from_arrow(given: Any) -> pa.Table:
     """Tables as they are; a bare array or series is the column ``text``."""
     try:
         return pa.table(given)
-    except (pa.ArrowException, TypeError, ValueError):
-        values = pa.chunked_array(given) if hasattr(given, "__arrow_c_stream__") else pa.chunked_array([pa.array(given)])
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        try:
+            values = pa.chunked_array(given) if hasattr(given, "__arrow_c_stream__") else pa.chunked_array([pa.array(given)])
+        except (pa.ArrowException, TypeError, ValueError):
+            raise UsageError(f"an input of type {type(given).__name__} is no table that Arrow can hold: {error}") from error
         return pa.table({"text": values})
 
 

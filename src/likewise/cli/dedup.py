@@ -1,0 +1,158 @@
+"""likewise dedup"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from likewise.cli.plan import promised
+from likewise.cli.screen import Screen, counted, duration, percent, size
+from likewise.cli.verbs import verb
+from likewise.errors import UsageError
+from likewise.options import Options, resolve
+
+#: What --verify has to say for itself when it was not exact.
+NOT_EXACT = {
+    "estimate": "by estimates only; similarities are not exact",
+    "none": "nothing; removed items share a bucket with a kept one and were not compared",
+}
+#: Kept without being compared: name in report.json -> in words.
+ASIDE = {"blank": "empty", "without_text": "without text", "too_short_to_judge": "too short to judge"}
+
+
+@verb(
+    "dedup",
+    "INPUT... -o OUT",
+    examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9 --keep longest"),
+    flags="field id per min_tokens on_error limit by threshold recall normalize bands rows slots sketch tune verify seed"
+    " keep prefer copies output pairs removed_records out overwrite resume dry_run threads memory work config"
+    " json exit_code quiet verbose color progress",
+    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
+)
+def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry_run: bool = False, exit_code: bool = False, **choices: Any) -> int:
+    if "work" in choices:
+        choices["work"] = Path(choices["work"])
+    options = resolve(**choices)
+    target = None if out is None else Path(out)
+    if dry_run:
+        rehearse(screen, inputs, options, target)
+        return 0
+    if target is None:
+        raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
+    for message in options.plan.warnings:
+        screen.warn(message)
+    choices["seed"] = options.seed  # one that was drawn is drawn once
+
+    from likewise import api
+    from likewise.cli.progress import told
+
+    progress = told(screen)
+    with resumable(options.work or target.with_name(target.name + ".work"), options.resume):
+        result = api.dedup([Path(given) for given in inputs], out=target, progress=progress, **choices)
+    if screen.json:
+        screen.document({**result.report, "out": str(target.absolute())})
+    else:
+        first = result.removed.to_arrow().slice(0, 1).to_pylist()
+        screen.rows(summary(result.report, target, progress, first[0]["id"] if first else None))
+        for message in result.report["warnings"]:
+            if message not in {*options.plan.warnings, *progress.warnings}:  # those have been said
+                screen.warn(message)
+    if screen.verbose:
+        screen.rows((stage, duration(seconds)) for stage, seconds in progress.seconds.items())
+    return int(exit_code and result.report["counts"]["removed"] > 0)
+
+
+def summary(report: dict[str, Any], out: Path, progress: Any, example: object) -> Iterator[tuple[str, str]]:
+    """What a person wants to know at the end."""
+    counts, clusters = report["counts"], report["clusters"]
+    seconds = progress.seconds_in_all
+    speed = f"{size(progress.bytes_read)} in {duration(seconds)}, {size(progress.bytes_read / seconds)}/s"
+    yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {speed}"
+    yield "kept", f"{counts['kept']:,}{aside(counts)}"
+    yield "removed", f"{counts['removed']:,}  ({copies(counts)})"
+    if counts["rejected"]:
+        yield "rejected", f"{counts['rejected']:,}  (unreadable; see {out / 'rejected.jsonl'})"
+    if clusters["number"]:
+        largest = clusters["largest"][0]
+        yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {largest['representative']!r}"
+    yield from promise(report)
+    yield "output", str(out)
+    if example is not None:
+        yield "next", shlex.join(["likewise", "show", str(out), str(example)])
+
+
+def copies(counts: dict[str, int]) -> str:
+    return f"{counted(counts['removed_exact'], 'exact copy', 'exact copies')}, {counted(counts['removed_near'], 'near-duplicate')}"
+
+
+def aside(counts: dict[str, int]) -> str:
+    numbers = {**counts, "blank": counts["empty"] - counts["without_text"]}
+    said = [f"{numbers[name]:,} {words}" for name, words in ASIDE.items() if numbers[name] > 0]
+    return f"  ({', '.join(said)})" if said else ""
+
+
+def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the result can be trusted to have found."""
+    plan, budget = report["method"]["plan"], report["budget"]
+    yield "promise", f"{promised(report['threshold'], budget['recall'])} ({plan['bands']} bands x {plan['rows']} rows, {plan['sketch']})"
+    if budget["cut"]:
+        before = percent(plan["recall"], down=True)
+        yield "budget", f"{counted(budget['cut'], 'comparison')} in crowded buckets left out, which took the promise down from {before}"
+    if report["verified"] in NOT_EXACT:
+        yield "verified", NOT_EXACT[report["verified"]]
+
+
+@contextmanager
+def resumable(work: Path, resume: bool) -> Iterator[None]:
+    """Whatever stops the run, say how to go on when there is something to go on from."""
+    try:
+        yield
+    except (KeyboardInterrupt, OSError, MemoryError) as stop:
+        if (work / "journal.jsonl").exists():
+            stop.add_note(f"go on with: {shlex.join(['likewise', *sys.argv[1:], *([] if resume else ['--resume'])])}")
+        raise
+
+
+def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None) -> None:
+    """--dry-run: the plan and the inputs, with nothing read or written."""
+    sources, method, plan = list(named(inputs, out)), options.described(), options.plan
+    if screen.json:
+        screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": plan.warnings, "out": out})
+        return
+    for source in sources:
+        what = "what it is will be seen from its content" if source["format"] is None else f"{source['format']}, {size(source['bytes'])}"
+        screen.data(f"{source['source']}  {what}")
+    screen.data("")
+    rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
+    rows["plan"] = f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall)}"
+    rows["threads"] = str(options.threads or "all")
+    rows["memory"] = size(options.memory) if options.memory else "75 % of what there is"
+    rows["out"] = str(out or "(none named)")
+    screen.rows(rows.items(), data=True)
+    for message in plan.warnings:
+        screen.warn(message)
+
+
+def named(inputs: tuple[str, ...], out: Path | None) -> Iterator[dict[str, Any]]:
+    """The sources that the inputs name; what comes through a pipe is left there."""
+    from likewise.io.inputs import STDIN, resolve
+
+    files = [Path(given) for given in inputs if given != STDIN]
+    for source in resolve(files, out=out) if files else []:
+        yield {"source": source.printable, "bytes": source.size, "format": getattr(source.format, "__name__", "").rpartition(".")[2]}
+    if STDIN in inputs:
+        yield {"source": "stdin", "bytes": None, "format": None}
+
+
+def shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "-" if value is None else str(value)

@@ -1,0 +1,130 @@
+"""likewise demo"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from likewise.cli import show
+from likewise.cli.dedup import copies, promise, resumable
+from likewise.cli.screen import Screen, counted, duration, harmless, size
+from likewise.cli.verbs import verb
+
+#: What is taken for text, and how much of it: so much from each of the two places, no file beyond LARGEST.
+SUFFIXES = frozenset({".py", ".txt", ".rst", ".md"})
+NAMES = frozenset({"LICENSE", "COPYING", "NOTICE", "METADATA"})
+BYTES_EACH = 12_000_000
+LARGEST = 200_000
+#: Clusters and members that are named.
+CLUSTERS, MEMBERS = 3, 4
+#: A pair to be looked at has texts of this many characters, where there is one.
+READABLE = range(300, 4000)
+
+
+@verb(
+    "demo",
+    "[-o OUT]",
+    examples=("demo", "demo --by chars:9 --threshold 0.6 -o /tmp/demo"),
+    flags="by threshold out overwrite threads memory json quiet verbose color progress",
+    out={"shown": "likewise-demo"},
+)
+def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
+    from likewise import api
+    from likewise.cli.progress import told
+    from likewise.io.output import check_target
+    from likewise.options import resolve
+
+    resolve(**choices)
+    target = Path(out)
+    check_target(target, overwrite=choices.get("overwrite", False))
+    source = target.with_name(target.name + "-input.jsonl")
+    progress = told(screen)
+    texts = dict(gathered())
+    with open(source, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items())
+    screen.say(f"{counted(len(texts), 'text')} of this Python, {size(source.stat().st_size)}, put into {source}")
+    with resumable(target.with_name(target.name + ".work"), resume=False):
+        result = api.dedup(source, out=target, progress=progress, **choices)
+    if screen.json:
+        screen.document({**result.report, "out": str(target.absolute())})
+        return
+    for line in story(result, texts, screen, progress):
+        screen.data(line)
+    for line in (f"likewise show {shlex.quote(out)} ID", f"likewise pairs {shlex.quote(str(source))} --threshold 0.5", "likewise dedup --help"):
+        screen.say(f"  next: {line}")
+
+
+def gathered() -> Iterator[tuple[str, str]]:
+    """(name, text) of the text files of the standard library and of the installed packages, in the order of their names."""
+    places = sysconfig.get_paths()
+    for label, key in (("stdlib", "stdlib"), ("site-packages", "purelib")):
+        root, left = Path(places[key]), BYTES_EACH
+        for path in files(root):
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError):
+                continue
+            left -= len(text)
+            if left < 0:
+                break
+            yield f"{label}/{path.relative_to(root).as_posix()}", text
+
+
+def files(folder: Path) -> Iterator[Path]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return
+    for path in entries:
+        if path.is_dir():
+            if path.name not in ("__pycache__", "site-packages", "dist-packages") and not path.is_symlink():
+                yield from files(path)
+        elif (path.suffix in SUFFIXES or path.stem in NAMES) and path.is_file() and 0 < path.stat().st_size <= LARGEST:
+            yield path
+
+
+def story(result: Any, texts: dict[str, str], screen: Screen, progress: Any) -> Iterator[str]:
+    """What was found, as one would tell it."""
+    counts, clusters = result.report["counts"], result.report["clusters"]
+    yield ""
+    yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {duration(progress.seconds_in_all)}:"
+    yield f"{copies(counts)}, in {counted(clusters['number'], 'cluster')}."
+    for name, text in promise(result.report):
+        yield f"{name.capitalize()}: {text}."
+    if clusters["largest"]:
+        yield "\nThe largest clusters:"
+    for cluster in clusters["largest"][:CLUSTERS]:
+        yield from members(result.removed.to_arrow(), cluster)
+    pair = example(result.removed.to_arrow().to_pylist(), texts)
+    if pair is not None:
+        from likewise.report import diff
+
+        runs = diff.words(texts[pair["id"]], texts[pair["kept_id"]])
+        colored = screen.colored(sys.stdout)
+        yield "\nA near pair, and where it differs:"
+        yield f"  {show.marked('delete', harmless(pair['id']), colored)}\n  {show.marked('insert', harmless(pair['kept_id']), colored)}"
+        yield f"  similarity {pair['similarity']:.4f}\n"
+        yield "".join(show.view(runs, colored, whole=False))
+    yield f"\nAll of it lies in {result.out}: kept/ holds what stays, removed.parquet says of each other text for which one it went."
+
+
+def members(removed: Any, cluster: dict[str, Any]) -> Iterator[str]:
+    import pyarrow.compute as pc
+
+    of = removed.filter(pc.equal(removed["kept_id"], cluster["representative"]))
+    yield f"  {cluster['items']:,} texts like {harmless(cluster['representative'])}"
+    for row in of.slice(0, MEMBERS).to_pylist():
+        yield f"      {harmless(row['id'])}  {row['reason']} {row['similarity']:.3f}"
+    if of.num_rows > MEMBERS:
+        yield f"      ... and {of.num_rows - MEMBERS:,} more"
+
+
+def example(removed: list[dict[str, Any]], texts: dict[str, str]) -> dict[str, Any] | None:
+    """The near pair that is most to the point: not too long, and least similar."""
+    near = [row for row in removed if row["reason"] == "near" and row["similarity"] < 1]
+    return min(near, key=lambda row: (len(texts[row["id"]]) not in READABLE, row["similarity"], row["id"]), default=None)

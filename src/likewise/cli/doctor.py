@@ -1,0 +1,128 @@
+"""likewise doctor"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from typing import NamedTuple
+
+import click
+
+from likewise import __version__
+from likewise.cli.screen import Screen, counted, duration, size
+from likewise.cli.verbs import verb
+
+#: Distributions without which nothing works, and those that only some results need: name -> what for.
+ESSENTIAL = ("numpy", "numba", "pyarrow", "msgspec", "xxhash", "click", "rich")
+OPTIONAL = {"polars": "to_polars()", "pandas": "to_pandas()"}
+COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
+
+
+class Check(NamedTuple):
+    name: str
+    status: str  # a key of COLORS; only "broken" means that likewise does not work
+    detail: str
+    fix: str = ""
+
+
+@verb("doctor", "", examples=("doctor", "doctor --json"), flags="json quiet color")
+def command(screen: Screen) -> int:
+    found = []
+    for check in checks():
+        found.append(check)
+        if not screen.json:
+            status = click.style(check.status.ljust(8), fg=COLORS[check.status])
+            screen.data(f"{status}{check.name.ljust(10)}{check.detail}" + (f"; {check.fix}" if check.fix else ""))
+    working = all(check.status != "broken" for check in found)
+    if screen.json:
+        screen.document({"schema": "likewise/doctor/1", "ok": working, "checks": [check._asdict() for check in found]})
+    else:
+        screen.say("likewise works here" if working else "likewise does not work here; see the broken parts above")
+    return 0 if working else 2
+
+
+def checks() -> Iterator[Check]:
+    yield Check("likewise", "ok", __version__)
+    yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.system()} {platform.machine()}")
+    for name in ESSENTIAL:
+        yield version(name, "broken", f"pip install {name}")
+    for step in (kernels, cores, memory, cache):
+        try:
+            yield step()
+        except Exception as error:  # whatever is wrong is what was asked for
+            yield Check(step.__name__, "broken", f"{type(error).__name__}: {error}")
+    for name, purpose in OPTIONAL.items():
+        yield version(name, "missing", f"only {purpose} needs it; pip install 'likewise[{name}]'")
+
+
+def version(name: str, otherwise: str, fix: str) -> Check:
+    try:
+        return Check(name, "ok", metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Check(name, otherwise, "not installed", fix)
+
+
+def kernels() -> Check:
+    """Compile what a small job needs, and compare its results with what can be worked out by hand."""
+    began = time.perf_counter()
+    wrong = [what for what, agrees in SELF_TESTS.items() if not agrees()]
+    took = time.perf_counter() - began
+    if wrong:
+        return Check("kernels", "broken", f"wrong results: {', '.join(wrong)}", "please report this with the lines above")
+    return Check("kernels", "ok", f"{counted(len(SELF_TESTS), 'result')} right in {duration(took)}")
+
+
+def similarity_agrees() -> bool:
+    """Jaccard of word pairs against Python's sets."""
+    from likewise import api
+
+    texts = ["the cat sat on the mat", "The cat sat on a mat.", "a dog sat on the mat", "über cafés naïve"]
+    sets = [set(zip(words := text.lower().rstrip(".").split(), words[1:], strict=False)) for text in texts]
+    pairs = [(a, b) for a in range(len(texts)) for b in range(len(texts))]
+    return all(api.similarity(texts[a], texts[b], by="words:2") == len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a, b in pairs)
+
+
+def signatures_agree() -> bool:
+    """Two sets of 300 numbers that share 200: the share of equal slots is near 200/400 for either kind of signature."""
+    from likewise import api
+
+    texts = [" ".join(map(str, range(300))), " ".join(map(str, range(100, 400)))]
+    signatures = [api.sketch(texts, by="words:1", slots=1024, mode=mode) for mode in ("oph", "classic")]
+    return all(abs(float((a == b).mean()) - 0.5) < 0.1 for a, b in signatures)
+
+
+def removal_agrees() -> bool:
+    from likewise import api
+
+    result = api.dedup(["one two three four five six", "seven eight nine", "One, two three four five six!"], by="words:3", threads=1)
+    return result.removed.to_arrow().select(["id", "kept_id", "reason"]).to_pylist() == [{"id": 2, "kept_id": 0, "reason": "near"}]
+
+
+SELF_TESTS: dict[str, Callable[[], bool]] = {"similarity": similarity_agrees, "signatures": signatures_agree, "removal": removal_agrees}
+
+
+def cores() -> Check:
+    import os
+
+    from likewise.engines.local import usable_cores
+
+    return Check("threads", "ok", f"{usable_cores()}, on a machine of {counted(os.cpu_count() or 1, 'core')}")
+
+
+def memory() -> Check:
+    from likewise.engines.local import usable_memory
+
+    most = usable_memory()
+    return Check("memory", "ok", f"{size(most)} usable; a run keeps within {size(most * 3 // 4)} unless told otherwise")
+
+
+def cache() -> Check:
+    """Kernels that are not kept have to be compiled again in each run."""
+    from likewise.kernels.jit import CACHE
+
+    if CACHE is None:
+        return Check("cache", "slow", "no folder can be written to, so each run compiles anew", "set NUMBA_CACHE_DIR to a folder of yours")
+    return Check("cache", "ok", f"{CACHE}, {counted(sum(1 for _ in CACHE.rglob('*.nbi')), 'compiled kernel')}")

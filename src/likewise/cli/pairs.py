@@ -1,0 +1,131 @@
+"""likewise pairs"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from likewise.cli.dedup import rehearse
+from likewise.cli.plan import promised
+from likewise.cli.screen import Screen, counted, duration, harmless, is_terminal
+from likewise.cli.verbs import verb
+from likewise.errors import UsageError
+from likewise.options import KEEP_POLICIES, resolve
+
+FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
+#: Rows of the table that a terminal gets; a pipe or a file gets all.
+MOST_ROWS = 50
+
+
+@verb(
+    "pairs",
+    "INPUT... [--against INPUT]... [-o FILE]",
+    examples=("pairs docs.parquet --threshold 0.9", "pairs train.jsonl --against test.jsonl -o overlap.parquet"),
+    flags="field id per min_tokens on_error limit against by threshold recall normalize bands rows slots sketch tune verify seed"
+    " keep prefer copies star max_pairs out overwrite dry_run threads memory work config json exit_code quiet verbose color progress",
+    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
+    out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, pairs go to standard output.", "metavar": "FILE"},
+    overwrite={"help": "Replace FILE once the new one is complete."},
+    keep={"help": f"Which of similar items leads: {', '.join(KEEP_POLICIES)}, max:F or min:F of a field; for --star."},
+    prefer={"help": "Items of these files lead before all others; for --star. Repeatable, in order."},
+    work={"shown": "a temporary folder"},
+)
+def command(
+    screen: Screen,
+    inputs: tuple[str, ...],
+    against: tuple[str, ...] = (),
+    out: str | None = None,
+    overwrite: bool = False,
+    dry_run: bool = False,
+    exit_code: bool = False,
+    **choices: Any,
+) -> int:
+    if "work" in choices:
+        choices["work"] = Path(choices["work"])
+    options = resolve(**choices)
+    target = None if out is None else Path(out)
+    if target is not None:
+        check(target, overwrite)
+    if dry_run:
+        rehearse(screen, (*inputs, *against), options, target)
+        return 0
+    for message in options.plan.warnings:
+        screen.warn(message)
+    choices["seed"] = options.seed  # one that was drawn is drawn once
+
+    from likewise import api
+    from likewise.cli.progress import told
+
+    progress = told(screen)
+    found = api.pairs([Path(given) for given in inputs], against=[Path(given) for given in against] or None, progress=progress, **choices)
+    if target is not None:
+        write(found, target)
+    deliver(screen, found, target)
+    for message in found.report["warnings"]:
+        if message not in {*options.plan.warnings, *progress.warnings}:
+            screen.warn(message)
+    if not screen.json:
+        where = f" in {out}" if out else ""
+        at = float(options.plan.threshold)
+        read = f"{counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}"
+        screen.say(f"{counted(len(found), 'pair')} at or above {at:g}{where}; {read}; {promised(at, options.plan.recall)}")
+    return int(exit_code and len(found) > 0)
+
+
+def check(target: Path, overwrite: bool) -> None:
+    """Refuse before any work what cannot be written after it."""
+    if target.suffix not in FORMATS:
+        raise UsageError(f"-o {target}: the name tells the format; end it with {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+    if target.is_dir():
+        raise UsageError(f"-o {target}: this is a folder; name a file")
+    if not target.parent.is_dir():
+        raise UsageError(f"-o {target}: there is no folder {target.parent}; create it first")
+    if target.exists() and not overwrite:
+        raise UsageError(f"-o {target}: the file exists; --overwrite replaces it once the new one is complete")
+
+
+def write(found: Any, target: Path) -> None:
+    """The whole file, or nothing under its name."""
+    part = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
+    try:
+        found.write(part)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def deliver(screen: Screen, found: Any, target: Path | None) -> None:
+    """Pairs on standard output: one document, a table for a person, or JSON lines for the next program."""
+    from likewise.results import json_lines
+
+    if screen.json:
+        place = {"out": str(target.absolute())} if target is not None else {"pairs": found.to_arrow().to_pylist()}
+        screen.document({"schema": "likewise/pairs/1", **found.report, "count": len(found), **place})
+    elif target is not None:
+        return
+    elif is_terminal(sys.stdout):
+        if len(found):
+            screen.data(table(found.to_arrow(), colored=screen.colored(sys.stdout)))
+    else:
+        for lines in json_lines(found.to_arrow()):
+            screen.data(lines.encode())
+
+
+def table(pairs: Any, *, colored: bool) -> str:
+    from rich.console import Console
+    from rich.table import Table
+
+    view = Table(box=None, pad_edge=False, header_style="bold")
+    for name in pairs.column_names:
+        view.add_column(name, justify="right" if name.startswith(("similarity", "position")) else "left", overflow="fold")
+    for row in pairs.slice(0, MOST_ROWS).to_pylist():
+        view.add_row(*(f"{value:.4f}" if isinstance(value, float) else harmless(str(value)) for value in row.values()))
+    console = Console(force_terminal=colored, no_color=not colored, highlight=False, markup=False, emoji=False)
+    with console.capture() as capture:
+        console.print(view)
+    more = f"\n... and {pairs.num_rows - MOST_ROWS:,} more; -o FILE writes all, and a pipe gets JSON lines" if pairs.num_rows > MOST_ROWS else ""
+    return capture.get().rstrip("\n") + more

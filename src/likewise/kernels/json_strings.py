@@ -1,0 +1,190 @@
+"""JSON strings: finding their end, taking their escapes away and putting them back. A code point of a surrogate is three bytes (WTF-8)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.bytes import below32, copy, equal32, find, first_bit
+from likewise.kernels.jit import inline, kernel
+
+OK, CONTROL, NO_ESCAPE, UNCLOSED = range(4)
+
+TAB, LF, CR, SPACE, QUOTE, SLASH, ZERO, NINE, BACKSLASH = (ord(c) for c in '\t\n\r "/09\\')
+A, B, F, N, R, T, U = (ord(c) for c in "abfnrtu")
+
+
+@kernel
+def identities(data, first, last, plain):
+    """Values as JSON text that can be compared byte by byte: (text, offsets[n + 1], there[n]); null, and a first of -1, are not there.
+
+    Strings are written in the shortest way (only quotes, backslashes, control characters and lone surrogates escaped); other values stand
+    as they stood. ``plain``: the values are no JSON, but the insides of strings, without escapes.
+    """
+    n = first.size
+    size = 0
+    for row in range(n):
+        size += (last[row] - first[row]) * (6 if plain else 1) + 2 if first[row] >= 0 else 0
+    text, scratch = np.empty(size + 64, np.uint8), np.empty((0 if plain else data.size) + 64, np.uint8)
+    offsets, there = np.zeros(n + 1, np.int64), np.zeros(n, np.bool_)
+    to = 0
+    for row in range(n):
+        at, end = first[row], last[row]
+        there[row] = at >= 0 and (plain or data[at] != N)
+        if there[row] and plain:
+            to = quote(data, at, end, text, to)
+        elif there[row] and data[at] == QUOTE and find(data, at, end, BACKSLASH) < end:
+            to = quote(scratch, 0, unescape(data, at + 1, end - 1, scratch, 0), text, to)
+        elif there[row]:
+            to = copy(data, at, end, text, to)
+        offsets[row + 1] = to
+    return text[:to], offsets, there
+
+
+@inline
+def string_end(data, at, end):
+    """(place of the quote that closes the string whose inside begins at ``at``, OK, has escapes), or (place, fault, False)."""
+    escaped = False
+    while True:
+        at = string_stop(data, at, end)
+        if at >= end:
+            return end, UNCLOSED, False
+        byte = data[at]
+        if byte == QUOTE:
+            return at, OK, escaped
+        if byte != BACKSLASH:
+            return at, CONTROL, False
+        size = escape_size(data, at, end)
+        if size == 0:
+            return at, NO_ESCAPE, False
+        escaped = True
+        at += size
+
+
+@inline
+def closing_quote(data, at):
+    """The place of the quote that closes a string which need not be valid, or the end of ``data``."""
+    while True:
+        at = string_stop(data, at, data.size)
+        if at >= data.size or data[at] == QUOTE:
+            return at
+        at += 2 if data[at] == BACKSLASH else 1
+
+
+@inline
+def string_stop(data, at, end):
+    """The first quote, backslash or control character, or ``end``."""
+    while at + 32 <= data.size and at < end:
+        mask = equal32(data, at, QUOTE) | equal32(data, at, BACKSLASH) | below32(data, at, SPACE)
+        if mask:
+            return min(at + first_bit(mask), end)
+        at += 32
+    while at < end and data[at] != QUOTE and data[at] != BACKSLASH and data[at] >= SPACE:
+        at += 1
+    return min(at, end)
+
+
+@inline
+def escape_size(data, at, end):
+    """Bytes of the escape at ``at``: 2, 6, or 0 where it is none."""
+    if at + 1 >= end:
+        return 0
+    byte = data[at + 1]
+    if byte == U:
+        return 6 if at + 6 <= end and hex4(data, at + 2) >= 0 else 0
+    return 2 if byte in (QUOTE, BACKSLASH, SLASH, B, F, N, R, T) else 0
+
+
+@inline
+def hex4(data, at):
+    """The number that four hexadecimal digits stand for, or -1."""
+    number = np.int64(0)
+    for i in range(at, at + 4):
+        byte = np.int64(data[i])
+        letter = byte | 0x20
+        if ZERO <= byte <= NINE:
+            number = number * 16 + byte - ZERO
+        elif A <= letter <= F:
+            number = number * 16 + letter - A + 10
+        else:
+            return -1
+    return number
+
+
+@inline
+def unescape(data, at, end, out, to):
+    """Write the string data[at:end] without its escapes to out[to:]; the place after it. Never longer than it was."""
+    while at < end:
+        if data[at] != BACKSLASH:
+            stop = find(data, at, end, BACKSLASH)
+            to = copy(data, at, stop, out, to)
+            at = stop
+            continue
+        byte = data[at + 1]
+        at += 2
+        if byte == U:
+            code = hex4(data, at)
+            at += 4
+            if 0xD800 <= code < 0xDC00 and at + 6 <= end and data[at] == BACKSLASH and data[at + 1] == U:
+                low = hex4(data, at + 2)
+                if 0xDC00 <= low < 0xE000:
+                    code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+                    at += 6
+            to = encode(code, out, to)
+        else:
+            out[to] = 8 if byte == B else 12 if byte == F else LF if byte == N else CR if byte == R else TAB if byte == T else byte
+            to += 1
+    return to
+
+
+@inline
+def encode(code, out, to):
+    """Write a code point as UTF-8, a surrogate as three bytes; the place after it."""
+    if code < 0x80:
+        out[to] = code
+        return to + 1
+    if code < 0x800:
+        out[to] = 0xC0 | (code >> 6)
+        out[to + 1] = 0x80 | (code & 0x3F)
+        return to + 2
+    if code < 0x10000:
+        out[to] = 0xE0 | (code >> 12)
+        out[to + 1] = 0x80 | ((code >> 6) & 0x3F)
+        out[to + 2] = 0x80 | (code & 0x3F)
+        return to + 3
+    out[to] = 0xF0 | (code >> 18)
+    out[to + 1] = 0x80 | ((code >> 12) & 0x3F)
+    out[to + 2] = 0x80 | ((code >> 6) & 0x3F)
+    out[to + 3] = 0x80 | (code & 0x3F)
+    return to + 4
+
+
+@inline
+def quote(data, at, end, out, to):
+    """Write data[at:end] as a JSON string in its shortest form; the place after it."""
+    out[to] = QUOTE
+    to += 1
+    while at < end:
+        byte = data[at]
+        short = B if byte == 8 else F if byte == 12 else N if byte == LF else R if byte == CR else T if byte == TAB else 0
+        if byte in (QUOTE, BACKSLASH):
+            short = byte
+        surrogate = byte == 0xED and at + 2 < end and data[at + 1] >= 0xA0
+        if short:
+            out[to] = BACKSLASH
+            out[to + 1] = short
+            to += 2
+        elif byte < SPACE or surrogate:
+            code = 0xD000 | ((np.int64(data[at + 1]) & 0x3F) << 6) | (np.int64(data[at + 2]) & 0x3F) if surrogate else np.int64(byte)
+            out[to] = BACKSLASH
+            out[to + 1] = U
+            for i in range(4):
+                digit = (code >> (12 - 4 * i)) & 15
+                out[to + 2 + i] = ZERO + digit if digit < 10 else A + digit - 10
+            to += 6
+            at += 2 if surrogate else 0
+        else:
+            out[to] = byte
+            to += 1
+        at += 1
+    out[to] = QUOTE
+    return to + 1

@@ -1,0 +1,100 @@
+"""Items of an output folder, read again from the files that they came from."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from likewise.errors import DataError, FormatError, UsageError
+from likewise.io.inputs import resolve
+from likewise.io.records import Records, Want
+
+Place = tuple[str, int]  # source and position
+
+
+class Original(NamedTuple):
+    """An item as it stands in its source. Lone surrogates are kept in ``text``; token ids are written in decimal."""
+
+    text: str
+    kind: int
+    id: str | None  # as JSON text
+
+
+class Originals:
+    """The inputs of an output folder, by the names that its tables use."""
+
+    def __init__(self, out: Path):
+        """Raises UsageError when ``out`` is not an output folder of dedup."""
+        self.out = out
+        manifest, run = document(out / "manifest.json"), document(out / "run.json")
+        if manifest.get("format") != "likewise/output":
+            raise FormatError(f"{out / 'manifest.json'}: is not that of an output folder, but of {manifest.get('format')!r}")
+        self.method: dict[str, Any] = manifest["method"]
+        self.paths = {entry["source"]: Path(entry["path"]) for entry in run["inputs"]}
+        self.tokens = self.method["by"].startswith("tokens")
+        self.want = Want(self.method["field"], self.method["id"] or "id", tokens=self.tokens)
+
+    def texts(self, places: Iterable[Place]) -> dict[Place, Original]:
+        """The items at these places. Each source is read as far as the last place in it. Raises DataError when one is gone."""
+        wanted = defaultdict(set)
+        for source, position in places:
+            wanted[source].add(position)
+        found = {}
+        for source, positions in wanted.items():
+            for first, records in self.records(source, min(positions)):
+                found.update({(source, at): self.original(records, at - first) for at in positions if first <= at < first + len(records)})
+                if first + len(records) > max(positions):
+                    break
+            if missing := sorted(at for at in positions if (source, at) not in found):
+                raise DataError(f"{self.paths[source]}: has no row {missing[0]} any more; it has changed since {self.out} was made")
+        return found
+
+    def find(self, identity: str) -> tuple[Place, int] | None:
+        """The first item that has this id, as it is typed on a command line, and its kind; None when there is none."""
+        same = {identity.encode(), json.dumps(identity, ensure_ascii=False).encode()}
+        for source in self.paths:
+            for first, records in self.records(source):
+                ids = records.id.to_pylist() if records.id is not None else []
+                row = next((row for row, value in enumerate(ids) if value in same), None)
+                if row is None and identity.isdecimal() and not any(ids) and first <= int(identity) < first + len(records):
+                    row = int(identity) - first  # rows without ids are called by their positions
+                if row is not None:
+                    return (source, first + row), int(records.kind[row])
+        return None
+
+    def records(self, source: str, start: int = 0) -> Iterator[tuple[int, Records]]:
+        """(position of the first row, rows) of the chunks of a source, from one at or before ``start`` on."""
+        path = self.paths.get(source)
+        if path is None:
+            raise DataError(f"{source}: does not come from a file that {self.out / 'run.json'} names, so its text cannot be read again")
+        if not path.exists():
+            piped = "standard input is not kept" if source == "stdin" else "this input is not there any more"
+            raise DataError(f"{path}: {piped}, so the text of its items cannot be shown")
+        [found] = resolve([path])
+        by_rows = getattr(found.format, "__name__", "").endswith((".parquet", ".arrow"))  # their chunks are found by row, those of others by byte
+        first = 0
+        for chunk in found.format.chunks(found.path, self.want, start if by_rows else 0):
+            if by_rows:
+                first = chunk.start
+            records = found.format.parse(chunk, self.want, source)
+            yield first, records
+            first += len(records)
+
+    def original(self, records: Records, row: int) -> Original:
+        raw = records.text[row].as_py() or b""
+        text = " ".join(map(str, memoryview(raw).cast("q"))) if self.tokens else raw.decode("utf-8", "surrogatepass")
+        identity = records.id[row].as_py() if records.id is not None else None
+        return Original(text, int(records.kind[row]), None if identity is None else identity.decode("utf-8", "replace"))
+
+
+def document(path: Path) -> dict[str, Any]:
+    """A JSON file of an output folder."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path.parent}: is not an output folder of likewise dedup (it has no {path.name})") from None
+    except ValueError as error:
+        raise FormatError(f"{path}: is damaged: {error}") from error

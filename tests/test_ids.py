@@ -1,0 +1,108 @@
+"""Ids come out as they went in, with their type."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.io.ids import MIXED, PARTLY, as_json, duplicates, id_column, to_json
+
+
+def column(*texts: str | bytes | None):
+    """(type, values, note) of these ids, given as JSON text."""
+    ids = pa.array([text.encode() if isinstance(text, str) else text for text in texts], pa.large_binary())
+    got, note = id_column(ids, np.arange(100, 100 + len(ids)))
+    assert isinstance(got, pa.Array)
+    return got.type, got.to_pylist(), note
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "values"),
+    [
+        (["7", "-1", "9007199254740993", "0"], pa.int64(), [7, -1, 9007199254740993, 0]),
+        (["18446744073709551615", "9007199254740993", "4294967295"], pa.uint64(), [2**64 - 1, 2**53 + 1, 2**32 - 1]),
+        (["-9223372036854775808", "9223372036854775807"], pa.int64(), [-(2**63), 2**63 - 1]),
+        (['"a"', '""', '"é 日本"', '"7"'], pa.string(), ["a", "", "é 日本", "7"]),
+        ([r'"say \"hi\""', r'"\u00e9\n"', r'"\\"', '"plain"', r'"\ud83d\ude00"'], pa.string(), ['say "hi"', "é\n", "\\", "plain", "😀"]),
+        (["true", "false"], pa.bool_(), [True, False]),
+        (["1.5", "-2e3", "1.0"], pa.float64(), [1.5, -2000.0, 1.0]),
+    ],
+)
+def test_ids_of_one_type_give_a_column_of_it(texts, kind, values) -> None:
+    assert column(*texts) == (kind, values, None)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1", '"1"'],  # a number and a string that looks like it
+        ["18446744073709551615", "-1"],  # no one integer type
+        ["18446744073709551616"],
+        ["9007199254740993", "0.5"],  # as doubles the first would be another
+        ["1e999"],
+        ["[1,2]", "[1]"],
+        ['{"a":1}'],
+        ["null", "1"],
+        ["true", "0"],
+        [r'"a\ud800"', '"b"'],  # a lone surrogate, which no Arrow string can hold
+    ],
+)
+def test_any_other_mix_stays_json_text_and_says_so(texts) -> None:
+    assert column(*texts) == (pa.string(), texts, MIXED)
+
+
+def test_rows_without_an_id_stand_with_their_position() -> None:
+    assert column("7", None, '"a"') == (pa.string(), ["7", "101", '"a"'], PARTLY)
+    assert column(None, None) == (pa.int64(), [100, 101], None)
+    assert column() == (pa.int64(), [], None)
+
+
+def test_slices_and_chunks_are_read_where_they_are() -> None:
+    ids = pa.array([b'"never"', b"1", b"2", b"null"], pa.large_binary()).slice(1, 2)
+    assert id_column(ids, np.arange(2))[0].to_pylist() == [1, 2]
+    both = pa.chunked_array([ids, ids])
+    assert id_column(both, np.arange(4))[0].to_pylist() == [1, 2, 1, 2]
+    quoted = pa.array([b"0", b'"a"', b'"bc"', b'"\\n"'], pa.large_binary()).slice(1, 2)
+    assert id_column(quoted, np.arange(2))[0].to_pylist() == ["a", "bc"]
+
+
+def test_repeated_ids_are_found() -> None:
+    ids = pa.array([b'"b"', b"1", b'"b"', b'"1"', b"1", b"2", b'"b"', None, None, b"3", b"3", b"4", b"4"], pa.large_binary())
+    assert duplicates(ids) == (['"b"', "1", "3"], 4)
+    assert duplicates(pa.chunked_array([ids[:2], ids[2:4]])) == (['"b"'], 1)
+    assert duplicates(ids[:2]) == ([], 0)
+
+
+def test_json_text_is_compact_and_one_for_equal_values() -> None:
+    assert as_json({"a": [1, "é"]}) == '{"a":[1,"é"]}'.encode()
+    assert as_json("\ud800\n") == rb'"\ud800\n"'
+
+
+scalars = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(codec=None), max_size=5)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    values=st.one_of(
+        st.lists(scalars.filter(lambda value: value is not None), min_size=1, max_size=6),
+        st.lists(st.integers(-(2**63), 2**64 - 1), min_size=1, max_size=6),
+        st.lists(st.text(st.characters(codec=None), max_size=5), min_size=1, max_size=6),
+    )
+)
+def test_every_id_can_be_had_back_exactly(values) -> None:
+    ids = pa.array([as_json(value) for value in values], pa.large_binary())
+    got, note = id_column(ids, np.arange(len(values)))
+    back = [json.loads(text) for text in got.to_pylist()] if note else got.to_pylist()
+    assert [(type(value), value) for value in back] == [(type(value), value) for value in values]
+
+
+@settings(max_examples=100, deadline=None)
+@given(values=st.lists(st.text(max_size=8) | st.none(), max_size=8))
+def test_the_fast_way_to_json_equals_the_slow_one(values) -> None:
+    raw = pa.array([None if value is None else value.encode() for value in values], pa.large_binary())
+    assert to_json(raw).to_pylist() == [None if value is None else as_json(value) for value in values]

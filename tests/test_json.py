@@ -1,0 +1,437 @@
+"""JSON lines and JSON arrays: what is accepted and read, against Python's json; chunks; copies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.errors import DataError, UsageError
+from likewise.io.formats import bytes as shared
+from likewise.io.formats import json_array, jsonl
+from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
+
+FORMATS = {"jsonl": jsonl, "array": json_array}
+
+
+def records(raw: bytes, want: Want | None = None) -> Records:
+    """Lines of JSON, without a file."""
+    chunk = Chunk(np.frombuffer(bytearray(raw), np.uint8), 0, 1, shared.State(Path("x"), 0, ()))
+    return jsonl.parse(chunk, want or Want(), "x")
+
+
+def text(raw: bytes, want: Want | None = None) -> bytes | None:
+    """The text of the one record of ``raw``."""
+    found = records(raw, want)
+    assert found.kind.tolist() in ([TEXT], [NO_TEXT])
+    return found.text[0].as_py() if found.kind[0] == TEXT else None
+
+
+def all_chunks(path: Path, format: ModuleType, start: int = 0) -> list[Chunk]:
+    return list(format.chunks(path, Want(), start))
+
+
+def all_rows(path: Path, format: ModuleType = jsonl, start: int = 0) -> list[tuple[Any, ...]]:
+    """Every row of a file: (kind, start, length, text, id), and the reasons of those that were rejected."""
+    rows: list[tuple[Any, ...]] = []
+    for chunk in format.chunks(path, Want(), start):
+        found = format.parse(chunk, Want(), path.name)
+        rows += zip(found.kind.tolist(), found.start.tolist(), found.length.tolist(), found.text.to_pylist(), found.id.to_pylist(), strict=True)
+        rows += [(entry.reason, entry.raw) for entry in found.rejected]
+    return sorted(rows, key=str)
+
+
+def copy(path: Path, target: Path, format: ModuleType, keep: list[bool], add: pa.Table | None = None) -> bytes:
+    rows = [format.parse(chunk, Want(), "x") for chunk in format.chunks(path, Want())]
+    start, length = (np.concatenate([np.zeros(0, np.int64), *(getattr(r, name) for r in rows)]) for name in ("start", "length"))
+    format.write(path, target, np.array(keep, bool), start, length, add)
+    return target.read_bytes()
+
+
+# --- what is JSON
+
+
+def refuse(word: str) -> None:
+    raise ValueError(word)
+
+
+def strict(line: bytes) -> bool:
+    """Python's json, without NaN and Infinity, which it accepts."""
+    try:
+        json.loads(line.decode("utf-8"), parse_constant=refuse, parse_int=str, parse_float=str)
+    except ValueError:
+        return False
+    return True
+
+
+VALID = r"""0 -0 10 1.5 -1.25e+10 1E5 0e0 0.0 "" "a" "\u0041\n\/\"\\" "\ud800" "\uDFFF\ud800" null true false [] {} [[]] [1,2] {"":1} {"a":[{"b":{}}]}""".split()
+INVALID = r"""01 -  +1 .5 1. 1.e5 1e 1e+ 0x1 --1 NaN Infinity -Infinity nul tru falsee True None '' " "\x" "\u12g4" "\u123" "\ [ ] { } [1 [1, [1,] [,1] [1,,2]
+    [1}{"a":1] {"a"} {"a":} {"a":1,} {,} {a:1} {'a':1} {"a":1}} {"a":1}{} 1,2 {"a"1} {1:2} [1:2] ["a":1] {"a",1} {"a":1"b":2} "a"b" // /**/ [1]]""".split()
+
+
+@pytest.mark.parametrize("line", [*VALID, *(f" {v}\t\r" for v in VALID), *(f'[{v} , {{"k" : {v} }} ]' for v in VALID)])
+def test_valid(line: str) -> None:
+    assert strict(line.encode())
+    assert records(line.encode()).kind.tolist() == [NO_TEXT]
+
+
+@pytest.mark.parametrize("line", [*INVALID, *(f'{{"a": {v}}}' for v in INVALID if v not in ("1,2", "}"))])
+def test_invalid(line: str) -> None:
+    assert not strict(line.encode())
+    assert records(line.encode()).kind.tolist() == [REJECTED]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xc3(", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xe2\x82", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xff"],
+)
+def test_utf8_is_strict(bad: bytes) -> None:
+    """Too long, a raw surrogate, above U+10FFFF, cut, or no UTF-8 at all; at all distances from the 32 bytes that are looked at together."""
+    for before in range(40):
+        found = records(b'{"text":"' + b"x" * before + bad + b'"}')
+        assert found.kind.tolist() == [REJECTED]
+        assert found.rejected[0].reason == f"line 1, column {10 + before} (0x{bad[0]:02x}): this byte is not UTF-8"
+    for good in ("\x7f", "\x80", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"):
+        assert text(b'{"text":"' + good.encode() + b'"}') == good.encode()
+
+
+def test_depth() -> None:
+    assert records(b"[" * 512 + b"]" * 512).kind.tolist() == [NO_TEXT]
+    found = records(b"[" * 513 + b"]" * 513)
+    assert found.rejected[0].reason == "line 1, column 513 (0x5b): brackets nest deeper than 512"
+
+
+def test_control_characters() -> None:
+    for code in range(0x20):
+        line = b'{"text":"a' + bytes([code]) + b'b"}'
+        kinds = [REJECTED, REJECTED] if code == 10 else [REJECTED]
+        assert records(line).kind.tolist() == kinds
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(codec=None), max_size=60)
+trees = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4), max_leaves=12)
+objects = st.dictionaries(st.sampled_from(["text", "id", "doc", "doc.body", "body", "x", "é"]), trees, max_size=6)
+
+
+def dumped(value: Any, ascii_: bool, spaced: bool) -> bytes:
+    return json.dumps(value, ensure_ascii=ascii_, indent=None, separators=(" , ", "\t:  ") if spaced else None).encode("utf-8", "backslashreplace")
+
+
+def wtf8(value: str) -> bytes:
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass")
+
+
+def lookup(value: Any, name: str) -> Any:
+    """The twin of paths: the key itself, else the way by its parts."""
+    for path in ([name], name.split(".")):
+        at = value
+        for key in path:
+            at = at[key] if isinstance(at, dict) and key in at else ...
+        if at is not ...:
+            return at
+    return ...
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(objects | trees, st.booleans(), st.booleans()), max_size=5), st.sampled_from(["text", "doc.body", "text+body", "x+é+doc.body"]))
+def test_reads_what_json_reads(values: list[tuple[Any, bool, bool]], name: str) -> None:
+    lines = [dumped(*each) for each in values]
+    found = records(b"\n".join(lines), Want(text=name, id="id", per="x", score="x"))
+    assert len(found) == len(lines)
+    for row, line in enumerate(lines):
+        value = json.loads(line)
+        parts = [part for part in (lookup(value, field) for field in name.split("+")) if isinstance(part, str)]
+        assert found.kind[row] == (TEXT if parts else NO_TEXT)
+        assert found.text[row].as_py() == b"\n\n".join(map(wtf8, parts))
+        for column, wanted in ((found.id, lookup(value, "id")), (found.per, lookup(value, "x"))):
+            assert column[row].is_valid == (wanted is not ... and wanted is not None)
+            if column[row].is_valid:
+                assert json.loads(column[row].as_py()) == wanted
+        number = lookup(value, "x")
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        assert found.score[row] == float(number) if is_number else np.isnan(found.score[row])
+
+
+PIECES = [piece.encode() for piece in r""", : " \\ \\u \\ud83 { } [ ] e . - + 0 00 1.5e-3 null true NaN "" "x": ,, ]] é""".split()]
+
+
+@settings(max_examples=400, deadline=None)
+@given(objects, st.booleans(), st.integers(0, 10**6), st.binary(max_size=3) | st.sampled_from(PIECES), st.integers(0, 4))
+def test_accepts_what_json_accepts(value: Any, ascii_: bool, at: int, insert: bytes, cut: int) -> None:
+    line = dumped(value, ascii_, False)
+    at %= len(line) + 1
+    line = (line[:at] + insert + line[at + cut :]).replace(b"\n", b" ")
+    if line.strip(b" \t\r"):
+        assert (records(line).kind[0] != REJECTED) == strict(line)
+
+
+# --- what is read
+
+
+def test_names() -> None:
+    assert text(b'{"doc.body":"literal","doc":{"body":"nested"}}', Want("doc.body")) == b"literal"
+    assert text(b'{"doc":{"body":"nested"},"doc.body":null}', Want("doc.body")) is None  # the key itself is there
+    assert text(b'{"doc":[{"body":"x"}]}', Want("doc.body")) is None
+    assert text(b'{"a":{"b":{"c":"deep","b":"x"},"c":"y"},"c":"z"}', Want("a.b.c")) == b"deep"
+    assert text(b'{"x":{"text":"inner"},"y":[{"text":"inner"}]}') is None
+    assert text(b'{"t\\u0065xt":"a","\\u00e9":"b"}', Want("text+é")) == b"a\n\nb"
+    assert text(b'{"":"empty"}', Want("")) == b"empty"
+
+
+def test_last_of_equal_keys_wins() -> None:
+    assert text(b'{"text":"first","text":"last"}') == b"last"
+    assert text(b'{"text":"first","t\\u0065xt":null}') is None
+    assert text(b'{"a":{"b":"first"},"a":{"c":1}}', Want("a.b")) is None
+    assert text(b'{"a":{"b":"first","b":{}},"a":{"b":"last"}}', Want("a.b")) == b"last"
+
+
+def test_join_and_found() -> None:
+    found = records(b'{"t":"a","b":"c"}\n{"t":"a"}\n{"t":null,"b":""}\n{"t":1}\n{}\n', Want("t+b"))
+    assert found.kind.tolist() == [TEXT, TEXT, TEXT, NO_TEXT, NO_TEXT]
+    assert found.text.to_pylist() == [b"a\n\nc", b"a", b"", b"", b""]
+    assert found.found
+    missing = records(b'{"id":1,"x":2}\n5\nnope\n{"y":3,"id":4}\n', Want("t+id"))
+    assert not missing.found
+    assert missing.fields == ("id", "x", "y")
+    assert records(b'{"text":null}').found
+
+
+def test_fields_are_few() -> None:
+    line = "{" + ",".join(f'"f{i}":{"9" * 5000}' for i in range(80)) + "}"
+    assert records(line.encode()).fields == tuple(f"f{i}" for i in range(50))
+
+
+def test_tokens() -> None:
+    lists = [[1, -2, 0], [], [2**63 - 1, -(2**63)], [2**64 - 1]]
+    bad = ["[1.0]", "[1e2]", "[18446744073709551616]", "[-9223372036854775809]", '["1"]', "[[1]]", "[null]", '"1"', "5", "[1,2,true]"]
+    raw = "".join(f'{{"text": {value} }}\n' for value in [*map(json.dumps, lists), "[ 7 ,\t8 ]", *bad])
+    found = records(raw.encode(), Want(tokens=True))
+    assert found.kind.tolist() == [TEXT] * 5 + [NO_TEXT] * len(bad)
+    values = [np.frombuffer(part, "<i8").tolist() for part in found.text.to_pylist()]
+    assert values[:5] == [[1, -2, 0], [], [2**63 - 1, -(2**63)], [-1], [7, 8]]
+    assert not any(values[5:])
+
+
+def test_ids_and_scores() -> None:
+    """Ids keep their type; a string has one spelling, whatever the escapes in the file."""
+    ids = [b"1", b'"1"', b"1.0", b'"\\u0061\\/b"', b'"a/b"', b'"\\ud83d\\ude00"', b'"\\ud800\\u0000\\u000a"', b"null", b"true", b"[1, 2]", b'{"a":1}', b"1e400", b"12345678901234567890123"]
+    found = records(b"".join(b'{"id":' + value + b"}\n" for value in ids) + b"{}\n[]\n", Want(score="id"))
+    same = [b"1", b'"1"', b"1.0", b'"a/b"', b'"a/b"', '"😀"'.encode(), b'"\\ud800\\u0000\\n"', None, b"true", b"[1, 2]", b'{"a":1}', b"1e400", b"12345678901234567890123"]
+    assert found.id.to_pylist() == [*same, None, None]
+    expected = [1, np.nan, 1, *[np.nan] * 8, np.inf, 12345678901234567890123, np.nan, np.nan]
+    np.testing.assert_array_equal(found.score, np.array(expected, np.float64))
+    assert records(b"{}").per is None
+
+
+def test_nul_and_separators_survive() -> None:
+    """NUL is text, and U+2028 ends no line."""
+    found = records('{"id":"k\\u0000a","text":"x\\u0000y\u2028z"}\n{"id":"k\\u0000b","text":"\\u0000"}\n'.encode())
+    assert found.text.to_pylist() == ["x\0y\u2028z".encode(), b"\0"]
+    assert found.id.to_pylist() == [b'"k\\u0000a"', b'"k\\u0000b"']
+
+
+def test_many_names_are_refused() -> None:
+    with pytest.raises(UsageError, match="70 names"):
+        records(b"{}", Want("+".join(f"f{i}" for i in range(70)), id=None))
+
+
+# --- files
+
+
+def test_bad_lines_are_named_and_cost_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "scrape.jsonl"
+    path.write_bytes(b'{"id":1,"text":"good"}\n\n{"id":2,"text":"caf\xe9"}\r\n{"id":3,"text":"cut \xe2\x82"}\n{"id":4,"text":NaN}\n{"id":5,"text":"good"}')
+    (chunk,) = all_chunks(path, jsonl)
+    found = jsonl.parse(chunk, Want(), "scrape.jsonl")
+    assert found.kind.tolist() == [TEXT, REJECTED, REJECTED, REJECTED, TEXT]
+    assert [entry.reason for entry in found.rejected] == [
+        "line 3, column 20 (0xe9): this byte is not UTF-8",
+        "line 4, column 21 (0xe2): this byte is not UTF-8",
+        "line 5, column 16 (0x4e): a number, true, false or null is misspelt here (NaN and Infinity are no JSON)",
+    ]
+    assert [(entry.row, entry.raw) for entry in found.rejected][0] == (1, b'{"id":2,"text":"caf\xe9"}')
+    assert found.id.to_pylist() == [b"1", None, None, None, b"5"]
+    assert copy(path, tmp_path / "out", jsonl, [True, False, False, False, True]) == b'{"id":1,"text":"good"}\n{"id":5,"text":"good"}'
+
+
+@pytest.mark.parametrize("raw", [b"", b"\n  \n\t\r\n", b"\xef\xbb\xbf"])
+def test_nothing_is_no_record(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "none.jsonl"
+    path.write_bytes(raw)
+    assert all_rows(path) == []
+    assert copy(path, tmp_path / "out", jsonl, []) == b""
+
+
+def test_mixed_records(tmp_path: Path) -> None:
+    """Ids of two types, a further field, another order; texts that are null, absent, a number, a list."""
+    path = tmp_path / "mixed.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id":1,"text":"a"}\r\n{"text":"b","id":"1","n":{"text":"no"}}\r\n{"id":2,"text":null}\n{"id":3}\n{"id":4,"text":5}\n{"id":5,"text":["a"]}')
+    (chunk,) = all_chunks(path, jsonl)
+    found = jsonl.parse(chunk, Want(), "x")
+    assert found.kind.tolist() == [TEXT, TEXT, NO_TEXT, NO_TEXT, NO_TEXT, NO_TEXT]
+    assert found.id.to_pylist() == [b"1", b'"1"', b"2", b"3", b"4", b"5"]
+    assert found.start[0] == 3
+    assert copy(path, tmp_path / "out", jsonl, [True] * 6) == path.read_bytes()
+    assert copy(path, tmp_path / "out", jsonl, [False, True, False, True, False, False]).splitlines(keepends=True) == [
+        b'\xef\xbb\xbf{"text":"b","id":"1","n":{"text":"no"}}\r\n',
+        b'{"id":3}\n',
+    ]
+
+
+def test_other_encodings_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "wide.jsonl"
+    path.write_bytes('{"text":"a"}\n'.encode("utf-16"))
+    with pytest.raises(DataError, match="says UTF-16; convert it: iconv -f UTF-16"):
+        all_chunks(path, jsonl)
+
+
+ELEMENT = st.sampled_from([b'{"id":1,"text":"a,]}[{ \\" \\\\"}', b'{"text":"\\u00e9"}', b"[1,[2],{}]", b"7", b'"s"', b'{"a":\n1 , "text" :"longer than the chunks are"}', b"NaN", b'"\xff"'])
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[str, bytes]:
+    """(format, content of a file)"""
+    format = draw(st.sampled_from(list(FORMATS)))
+    parts = draw(st.lists(ELEMENT, max_size=12))
+    if format == "jsonl":
+        ends = [draw(st.sampled_from([b"\n", b"\r\n", b"\n\n", b" \n \n"])) for _ in parts]
+        raw = b"".join(part.replace(b"\n", b" ") + end for part, end in zip(parts, ends, strict=True))
+        raw = raw if draw(st.booleans()) else raw.rstrip()
+    else:
+        raw = draw(st.sampled_from([b"[", b"\n [\n "])) + draw(st.sampled_from([b",", b",\n", b" , "])).join(parts) + draw(st.sampled_from([b"]", b"\n]\n"]))
+    return format, draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + raw
+
+
+@settings(max_examples=150, deadline=None)
+@given(files(), st.integers(1, 40), st.data())
+def test_chunks_resume_and_copy(tmp_path_factory: pytest.TempPathFactory, file: tuple[str, bytes], size: int, data: st.DataObject) -> None:
+    """The rows do not depend on the chunk size; a run from any chunk's end sees the rest; copies are the records' bytes."""
+    folder = tmp_path_factory.mktemp("chunks")
+    name, raw = file
+    format, path = FORMATS[name], folder / name
+    path.write_bytes(raw)
+    whole = all_rows(path, format)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared, "CHUNK_BYTES", size)
+        patch.setattr(shared, "BLOCK_BYTES", 16)
+        assert all_rows(path, format) == whole
+        chunks = all_chunks(path, format)
+        for number, chunk in enumerate(chunks):
+            rest = all_chunks(path, format, chunk.start + len(chunk.data))
+            assert [(c.start, c.data.tobytes()) for c in rest] == [(c.start, c.data.tobytes()) for c in chunks[number + 1 :]]
+            reasons = [entry.reason for c in chunks[number + 1 :] for entry in format.parse(c, Want(), "x").rejected]
+            assert [entry.reason for c in rest for entry in format.parse(c, Want(), "x").rejected] == reasons
+        rows = [row for row in whole if isinstance(row[0], int)]
+        keep = [data.draw(st.booleans()) for _ in rows]
+        spans = sorted((start, start + length) for _, start, length, _, _ in rows)
+        kept = [raw[a:b] for (a, b), k in zip(spans, keep, strict=True) if k]
+        mark = raw[: 3 if raw.startswith(b"\xef") and kept else 0]
+        expected = mark + b"".join(kept) if name == "jsonl" else mark + b"[\n" + b",\n".join(kept) + b"\n]\n" if kept else b"[]\n"
+        assert copy(path, folder / "out", format, keep) == expected
+
+
+def test_array_elements(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b' [ {"id":1,"text":"a"} ,\n  {"id":2,"text":NaN}, , {"id":3,\n"text": "b\xff"},{"id":4,"text":"]"}\n ,] \n')
+    (chunk,) = all_chunks(path, json_array)
+    found = json_array.parse(chunk, Want(), "x")
+    assert found.kind.tolist() == [TEXT, REJECTED, REJECTED, REJECTED, TEXT, REJECTED]
+    assert [entry.reason for entry in found.rejected] == [
+        "line 2, column 18 (0x4e): a number, true, false or null is misspelt here (NaN and Infinity are no JSON)",
+        "line 2, column 24: a value is expected here",
+        "line 3, column 11 (0xff): this byte is not UTF-8",
+        "line 4, column 3: a value is expected here",
+    ]
+    assert copy(path, tmp_path / "out", json_array, [True, False, False, False, True, False]) == b'[\n{"id":1,"text":"a"},\n{"id":4,"text":"]"}\n]\n'
+    assert copy(path, tmp_path / "out", json_array, [False] * 6) == b"[]\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b'[{"a":1},\n{"a":2}', "line 2, column 8: the file ends before the array's closing bracket"),
+        (b'[{"a":"b', "line 1, column 9: the file ends before"),
+        (b"[1,2,", "line 1, column 6: the file ends before"),
+        (b"[", "line 1, column 2: the file ends before"),
+        (b"[1]\n[2]\n", "line 2, column 1: the array ended before this; if each line is a record, name the file .jsonl"),
+        (b"[1] x", "line 1, column 5: the array ended"),
+        (b'[1,\n{"a":1}}]', "line 2, column 8: no brace is open that this one could close"),
+        (b'\n{"a":1}', "line 2, column 1: expected the opening bracket of a JSON array, not {;"),
+        (b" ", "not nothing"),
+    ],
+)
+def test_damaged_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes, message: str) -> None:
+    path = tmp_path / "broken.json"
+    path.write_bytes(raw)
+    for size in (8, 1 << 20):
+        monkeypatch.setattr(shared, "CHUNK_BYTES", size)
+        with pytest.raises(DataError) as caught:
+            all_rows(path, json_array)
+        assert "broken.json" in str(caught.value)
+        assert message in str(caught.value)
+
+
+def test_resumed_array_still_sees_that_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cut.json"
+    path.write_bytes(b"[1,2,3,")
+    with pytest.raises(DataError, match="ends before"):
+        all_chunks(path, json_array, 7)
+
+
+def test_annotate(tmp_path: Path) -> None:
+    add = pa.table({"cluster": pa.array([5, None, 7, 8]), "why \"so\"": ["é\n", None, "b", "c"], "s": [0.5, float("nan"), 1.0, 2.0]})
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"id":1} \r\n{"id":2}\n{ }\n[1]\n{"drop":1}\n')
+    assert copy(path, tmp_path / "out", jsonl, [True, False, True, True, False], add.slice(0, 3)) == (
+        '{"id":1,"cluster":5,"why \\"so\\"":"é\\n","s":0.5} \r\n{ "cluster":null,"why \\"so\\"":null,"s":null}\n[1]\n'.encode()
+    )
+    path.write_bytes(b'[{"id":1},2,\n{"id" : 3 }]')
+    assert copy(path, tmp_path / "out", json_array, [True, False, True], add.slice(2, 2).select(["cluster"])) == b'[\n{"id":1,"cluster":7},\n{"id" : 3 ,"cluster":8}\n]\n'
+    path.write_bytes(b'{"x":"cluster"}\n{"cluster":1}\n')
+    with pytest.raises(UsageError, match="already has a field 'cluster'"):
+        copy(path, tmp_path / "out", jsonl, [True, True], add.slice(0, 2))
+
+
+def test_a_file_that_shrank(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"id":1}\n')
+    for add in (None, pa.table({"c": [1]})):
+        with pytest.raises(DataError, match="shorter than when it was first read"):
+            jsonl.write(path, tmp_path / "out", np.array([True]), np.array([4]), np.array([9]), add)
+
+
+def test_a_record_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "CHUNK_BYTES", 16)
+    monkeypatch.setattr(shared, "MAX_RECORD", 64)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"1\n" + b"x" * 200)
+    with pytest.raises(DataError, match="begins at byte 2"):
+        all_chunks(path, jsonl)
+
+
+def large() -> Iterator[bytes]:
+    for i in range(2000):
+        yield json.dumps({"id": i, "text": "é" * (i % 50) + "x" * (i % 700)}, ensure_ascii=i % 2 == 0).encode() + b"\n"
+
+
+def test_seek_and_lines_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a seek the number of a line is counted when a message needs it."""
+    monkeypatch.setattr(shared, "CHUNK_BYTES", 1 << 12)
+    path = tmp_path / "a.jsonl"
+    lines = list(large())
+    lines[1990] = b"oops\n"
+    path.write_bytes(b"".join(lines))
+    chunks = all_chunks(path, jsonl)
+    (last,) = all_chunks(path, jsonl, chunks[-1].start)
+    assert last.line == 0
+    assert last.data.tobytes() == chunks[-1].data.tobytes()
+    bad = [entry.reason for chunk in all_chunks(path, jsonl, chunks[3].start) for entry in jsonl.parse(chunk, Want(), "x").rejected]
+    assert bad == ["line 1991, column 1 (0x6f): a number, true, false or null is misspelt here (NaN and Infinity are no JSON)"]

@@ -1,0 +1,282 @@
+"""The MinHash kernels against their slow twins in plain Python, bit for bit, and the family around them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise import families
+from likewise.errors import UsageError
+from likewise.families import MinHash
+from likewise.kernels.minhash import BAND, EMPTY, FILL, FOLD, GOLDEN
+
+WORD = 2**64 - 1
+WORDS = st.integers(0, WORD)
+SETS = st.lists(st.sets(WORDS | st.integers(0, 300), max_size=40), max_size=6)
+
+
+def mix(x: int) -> int:
+    """MurmurHash3's fmix64."""
+    x ^= x >> 33
+    x = x * 0xFF51AFD7ED558CCD & WORD
+    x ^= x >> 33
+    x = x * 0xC4CEB9FE1A85EC53 & WORD
+    return x ^ x >> 33
+
+
+def twin(elements, slots: int, seed: int, mode: str) -> list[int]:
+    """One signature, slot by slot, as the head of kernels/minhash.py tells it."""
+    key = mix(seed ^ GOLDEN)
+    words = [mix(x ^ key) for x in elements]
+    if not words:
+        return [EMPTY] * slots
+    signature = []
+    for j in range(slots):
+        bits = mix(mix(key ^ FILL) + GOLDEN * (j + 1) & WORD)
+        multiplier, addend = bits & 0xFFFFFFFF | 1, bits >> 32
+        filled = min((multiplier * (mix(word ^ FILL) >> 32) + addend) % 2**32 for word in words)
+        hits = [word % 2**31 for word in words if (word >> 32) * slots >> 32 == j]
+        signature.append(filled if mode == "classic" else min(hits) if hits else filled >> 1 | 1 << 31)
+    return signature
+
+
+def twin_key(slots: list[int], band: int, seed: int) -> int:
+    """The key of one band: two slots at a time into a 128-bit product, whose halves are laid over each other."""
+    state = mix(mix(mix(seed ^ GOLDEN) ^ BAND) + GOLDEN * (band + 1) & WORD)
+    pairs = [slots[i] << 32 | slots[i + 1] for i in range(0, len(slots) - 1, 2)] + ([slots[-1]] if len(slots) % 2 else [])
+    for word in pairs:
+        product = (state ^ word) * FOLD
+        state = product >> 64 ^ product & WORD
+    return mix(state)
+
+
+@settings(max_examples=80, deadline=None)
+@given(SETS, st.integers(1, 70), WORDS, st.sampled_from(["oph", "classic"]))
+def test_signatures_against_the_twin(sets, slots, seed, mode):
+    signatures = MinHash(slots, mode, seed).signature(sets)
+    assert signatures.shape == (len(sets), slots)
+    assert signatures.dtype == np.uint32
+    assert signatures.tolist() == [twin(one, slots, seed, mode) for one in sets]
+
+
+@pytest.mark.parametrize("mode", ["oph", "classic"])
+@pytest.mark.parametrize("n", [1, 3, 4, 255, 256, 257, 511, 1000])
+def test_sizes_around_the_chunks(n, mode):
+    """Elements are mixed 256 at a time, and filled in four at a time."""
+    values = np.random.default_rng(n).integers(0, 2**64, n, np.uint64)
+    assert MinHash(20, mode).signature([values])[0].tolist() == twin(values.tolist(), 20, 0, mode)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SETS, st.integers(1, 9), st.integers(1, 9), st.integers(0, 5), WORDS, st.sampled_from(["oph", "classic"]))
+def test_band_keys_against_the_twin(sets, bands, rows, unused, seed, mode):
+    family = MinHash(bands * rows + unused, mode, seed)
+    signatures = family.signature(sets)
+    keys = family.band_keys(sets, bands, rows)
+    assert keys.shape == (bands, len(sets))
+    assert keys.tolist() == [[twin_key(one.tolist()[b * rows : (b + 1) * rows], b, seed) for one in signatures] for b in range(bands)]
+    assert (family.band_keys_of(signatures, bands, rows) == keys).all()
+
+
+def test_golden_signatures():
+    """Stored sketches hold these: a change of any value needs another SCHEME."""
+    sets = [range(1000), [1], [], [2**64 - 1, -1, 5]]
+    assert MinHash(8, "oph", 0).signature(sets).tolist() == GOLDEN_OPH
+    assert MinHash(4, "classic", 1).signature(sets).tolist() == GOLDEN_CLASSIC
+    assert MinHash(8, "oph", 0).band_keys(sets, 2, 4).tolist() == GOLDEN_KEYS
+    assert (MinHash(8).scheme, MinHash(8, "classic").scheme) == ("oph-fill-1/oph/8", "oph-fill-1/classic/8")
+
+
+GOLDEN_OPH: list[list[int]] = [
+    [5844802, 864597, 9791638, 603016, 13835530, 6631561, 28350207, 11971017],
+    [3619134865, 4149912428, 2164837229, 2863833449, 435510612, 3636749247, 2193272230, 2237371061],
+    [4294967295, 4294967295, 4294967295, 4294967295, 4294967295, 4294967295, 4294967295, 4294967295],
+    [2206308122, 2745143356, 2391450150, 2609543248, 2410990810, 1076373753, 2406368313, 335900986],
+]
+GOLDEN_CLASSIC: list[list[int]] = [
+    [7481183, 550197, 3206671, 2241964],
+    [1586962101, 1476358878, 2047418183, 635993985],
+    [4294967295, 4294967295, 4294967295, 4294967295],
+    [1837819753, 788183266, 799791387, 29136885],
+]
+GOLDEN_KEYS: list[list[int]] = [
+    [507639580703201444, 1547838399411039654, 9787496025401162545, 15675932323780847082],
+    [454056512196741380, 6270416761231745139, 14608982201475910451, 14934449308521837520],
+]
+
+
+# what a signature does not depend on
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(WORDS, min_size=1, max_size=60), st.randoms(use_true_random=False), st.sampled_from(["oph", "classic"]))
+def test_order_and_repeats_do_not_matter(elements, random, mode):
+    family = MinHash(32, mode)
+    ordered = sorted(elements)
+    shuffled = ordered + random.choices(ordered, k=5)
+    random.shuffle(shuffled)
+    a, b = family.signature([ordered, shuffled])
+    assert a.tolist() == b.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(WORDS, max_size=80), st.sets(WORDS, max_size=80), st.sets(WORDS, max_size=5), st.sampled_from(["oph", "classic"]))
+def test_a_union_is_the_minimum(a, b, common, mode):
+    family = MinHash(24, mode)
+    left, right, both = family.signature([a | common, b | common, a | b | common])
+    assert family.merge(left, right).tolist() == both.tolist() == family.merge(right, left).tolist()
+    assert family.merge(both, left).tolist() == both.tolist()
+    assert family.merge(both, family.signature([[]])[0]).tolist() == both.tolist()
+
+
+def test_a_batch_is_its_items():
+    rng = np.random.default_rng(3)
+    sets = [rng.integers(0, 2**64, n, np.uint64) for n in (0, 5, 700, 1, 0, 80)]
+    family = MinHash(48)
+    values, offsets = np.concatenate(sets), np.cumsum([0, *(len(one) for one in sets)])
+    whole = family.signature((values, offsets))
+    assert (whole == np.concatenate([family.signature([one]) for one in sets])).all()
+    assert (whole[2:4] == family.signature((values, offsets[2:5]))).all(), "offsets need not begin at 0"
+    values.setflags(write=False)
+    assert (whole == family.signature((values, offsets.astype(np.int32)))).all()
+
+
+def test_seeds_give_other_signatures_and_keys():
+    sets = [range(50)]
+    by_seed = [MinHash(32, "oph", seed).signature(sets)[0] for seed in range(50)]
+    assert max((a == b).sum() for i, a in enumerate(by_seed) for b in by_seed[:i]) == 0
+    assert len({MinHash(4, "oph", seed).band_keys([[]], 1, 4)[0, 0] for seed in range(50)}) == 50
+
+
+def test_slots_are_of_32_bits():
+    """Values reach both ends of their ranges: an overflow or a lost bit would leave a gap."""
+    rng = np.random.default_rng(0)
+    sets = (rng.integers(0, 2**64, 40_000, np.uint64), np.arange(40_001))
+    for mode, low, high in (("oph", 0, 2**31), ("oph", 2**31, 2**32), ("classic", 0, 2**32)):
+        slots = MinHash(16, mode).signature(sets).ravel()
+        part = slots[(slots >= low) & (slots < high)].astype(float)
+        assert abs(part.mean() - (low + high) / 2) < 5 * (high - low) / np.sqrt(12 * len(part))
+        assert part.min() < low + (high - low) * 1e-3
+        assert part.max() > high - (high - low) * 1e-3
+
+
+# band keys
+
+
+def random_slots(n: int, slots: int, below: int) -> np.ndarray:
+    return np.random.default_rng(11).integers(0, below, (n, slots)).astype(np.uint32)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 6])
+@pytest.mark.parametrize("shift", [0, 20, 40], ids=["low", "middle", "high"])
+def test_narrow_keys_collide_as_chance_says(rows, shift):
+    """24 bits of a key: n^2 / 2^25 pairs meet in each band. Slots here are small, as the minima of large sets are: sums of them would concentrate."""
+    n, bands = 20_000, 16
+    keys = MinHash(bands * rows).band_keys_of(random_slots(n, bands * rows, 2**16), bands, rows)
+    narrow = np.sort(keys >> np.uint64(shift) & np.uint64(2**24 - 1), axis=1)
+    same = sum(int((counts * (counts - 1) // 2).sum()) for counts in (np.unique(band, return_counts=True)[1] for band in narrow))
+    # distinct slots that are equal by chance meet too: rows of 16 bits each
+    expected = bands * n * (n - 1) / 2 * (2.0**-24 + 2.0 ** (-16 * rows))
+    assert abs(same - expected) < 5 * np.sqrt(expected)
+
+
+def test_keys_know_the_order_of_slots():
+    family = MinHash(6)
+    orders = [[1, 2, 3, 4, 5, 6], [2, 1, 3, 4, 5, 6], [3, 4, 1, 2, 5, 6], [1, 2, 3, 4, 6, 5], [2, 3, 1, 4, 5, 6], [0, 3, 3, 4, 5, 6]]
+    slots = np.array(orders, np.uint32)
+    assert len(set(family.band_keys_of(slots, 1, 6)[0].tolist())) == len(slots)
+
+
+def test_equal_slots_in_other_bands_have_other_keys():
+    keys = MinHash(12).band_keys_of(np.full((1, 12), 7, np.uint32), 6, 2)
+    assert len(set(keys[:, 0].tolist())) == 6
+
+
+# the family
+
+
+def test_estimates():
+    family = MinHash(4)
+    a, b, c = np.array([[1, 2, 3, 4], [1, 2, 3, 9], [5, 6, 7, 8]], np.uint32)
+    none = np.full(4, EMPTY, np.uint32)
+    assert (family.estimate(a, b), family.estimate(a, c), family.estimate(a, a)) == (0.75, 0, 1)
+    assert family.estimate(np.stack([a, b, c]), np.stack([a, a, a])).tolist() == [1, 0.75, 0]
+    assert family.estimate(np.stack([a, b, c]), b).tolist() == [0.75, 1, 0]
+    assert np.isnan(family.estimate(none, none))
+    assert family.estimate(none, a) == 0
+
+
+def test_what_theory_says():
+    family = MinHash(256)
+    assert [family.probability(s) for s in (0, 0.3, 1)] == [0, 0.3, 1]
+    assert family.standard_error(1 / 3) == pytest.approx(0.02946, abs=5e-6)
+    assert (family.standard_error(0), family.standard_error(1)) == (0, 0)
+    with pytest.raises(UsageError, match="from 0 to 1"):
+        family.probability(1.1)
+
+
+def test_elements_are_64_bit_integers_of_any_kind():
+    family = MinHash(16)
+    numpy_integers = [np.int64(-1), np.int64(5), np.int64(7)]
+    same = [[-1, 5, 7], np.array([-1, 5, 7]), {7, 5, 2**64 - 1}, np.array([-1, 5, 7], np.int8), numpy_integers, (x for x in (-1, 5, 7))]
+    signatures = family.signature(same)
+    assert (signatures == signatures[0]).all()
+    assert (family.signature([[], set(), np.array([])]) == EMPTY).all()
+    assert family.signature([]).shape == (0, 16)
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        ([[1], ["a"]], "set 1: elements are whole numbers of 64 bits.*hash them first"),
+        ([[1.5]], "set 0: elements are whole numbers"),
+        ([[2**64]], "set 0: elements are whole numbers"),
+        ([np.zeros((2, 2), int)], "set 0: .*shape"),
+        ({1, 2}, "a batch is a list of sets"),
+        ("abc", "a batch is a list of sets"),
+        (np.arange(3), "one set alone is a batch of one"),
+        (([1], [2]), "a tuple stands for .values, offsets."),
+        ((np.arange(3), np.array([0, 4])), "offsets rise from 0 to the number of values, 3"),
+        ((np.arange(3), np.array([0, 2, 1])), "offsets rise"),
+        ((np.arange(3), np.array([], int)), "offsets rise"),
+        ((np.arange(3), np.array([-1, 2])), "offsets rise"),
+        ((np.arange(3) / 2, np.array([0, 3])), "values: elements are whole numbers"),
+    ],
+)
+def test_what_is_no_batch(batch, message):
+    with pytest.raises(UsageError, match=message):
+        MinHash(8).signature(batch)
+
+
+def test_signatures_of_another_length_are_refused():
+    """h20: a shorter signature may be the beginning of a longer one."""
+    long, short = MinHash(128).signature([range(9)]), MinHash(64).signature([range(9)])
+    for call in (MinHash(128).estimate, MinHash(128).merge, MinHash(64).estimate):
+        with pytest.raises(UsageError, match=r"has (128|64) slots, here came the shape \(1, (64|128)\)"):
+            call(long, short)
+    with pytest.raises(UsageError, match="array of uint32, here came an array of int64"):
+        MinHash(128).estimate(long, long.astype(np.int64))
+    with pytest.raises(UsageError, match="here came list"):
+        MinHash(2).merge([1, 2], [3, 4])
+    for bands, rows in ((5, 26), (0, 1), (1, 0)):
+        with pytest.raises(UsageError, match=f"{bands} bands of {rows} rows do not fit a signature of 128 slots"):
+            MinHash(128).band_keys([[1]], bands, rows)
+
+
+@pytest.mark.parametrize("wrong", [{"slots": 0}, {"slots": 1.5}, {"mode": "fast"}, {"seed": -1}, {"seed": 2**64}, {"seed": None}])
+def test_what_is_no_family(wrong):
+    with pytest.raises(UsageError, match=f"MinHash {next(iter(wrong))}"):
+        MinHash(**wrong)
+
+
+def test_the_registry_loads_on_use():
+    assert {name: getattr(families, name).__name__ for name in families.FAMILIES} == {"MinHash": "MinHash"}
+    with pytest.raises(AttributeError, match="has no attribute 'SimHash'"):
+        _ = families.SimHash
+    code = "import sys, likewise.families; print('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"

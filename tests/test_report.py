@@ -1,0 +1,309 @@
+"""report.html: what a reader is told is what report.json holds, and no text of the data becomes markup."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.report import charts, diff
+from likewise.report.examples import CONTEXT, MOST_RUNS, Example, side_by_side
+from likewise.report.html import MOST_SOURCES, render
+from likewise.report.markup import VOID, tag, text
+
+ELEMENTS = """html head meta title style body main header footer section article h1 h2 h3 h4 p strong b span code bdi ins del ul li div
+    table caption thead tbody tfoot tr th td details summary svg defs pattern path circle rect line text polygon polyline"""
+CURVE = [[0.0, 0.0], [0.5, 0.1], [0.7, 0.6], [0.9, 0.998], [1.0, 1.0]]
+PLAN = {"bands": 16, "rows": 6, "recall": 0.99228, "sketch": "oph", "chosen_by": "plan"}
+
+
+class Page(HTMLParser):
+    """The page as a browser takes it; fails where tags do not balance."""
+
+    def __init__(self, page: str):
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.rows: list[list[str]] = []
+        self.words = ""
+        self.by_tag: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        assert len(dict(attrs)) == len(attrs)
+        if tag in VOID:
+            return
+        self._open.append(tag)
+        self.by_tag.setdefault(tag, []).append("")
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" in self._open:
+            return
+        self.words += data
+        for name in {*self._open}:
+            self.by_tag[name][-1] += data
+        if {"td", "th"} & {*self._open}:
+            self.rows[-1][-1] += data
+
+    def comment_or_instruction(self, data):
+        raise AssertionError(f"neither comments nor instructions stand in the page: {data!r}")
+
+    handle_comment = handle_pi = unknown_decl = comment_or_instruction
+
+    def handle_decl(self, decl):
+        assert decl == "doctype html"
+
+
+def report(**changed: Any) -> dict[str, Any]:
+    method = {"by": "words:5", "normalize": ["nfc", "lower"], "plan": PLAN, "keep": "first", "prefer": [], "copies": "none", "seed": 0}
+    made = {
+        "schema": "likewise/report/1",
+        "counts": {
+            "read": 1234, "kept": 1000, "removed": 229, "rejected": 5, "removed_exact": 150, "removed_near": 79,
+            "empty": 3, "without_text": 2, "too_short_to_judge": 4,
+        },
+        "method": method,
+        "threshold": 0.8,
+        "curve": CURVE,
+        "verified": "exact",
+        "items": 1111,
+        "buckets": {"number": 640, "largest": 321, "by_size": {"2": 600, "3-4": 39, "257-512": 1}},
+        "compared": 7654,
+        "matched": 87,
+        "budget": {"cut": 0, "recall": 0.99228, "buckets": []},
+        "clusters": {
+            "number": 61,
+            "components": 59,
+            "by_size": {"2": 50, "3": 6, "4": 4, "133": 1},
+            "largest": [{"representative": "doc-7", "source": "a.jsonl", "position": 17, "items": 133}],
+        },
+        "sources": [
+            {"source": "a.jsonl", "read": 1000, "kept": 900, "removed": 98, "rejected": 2},
+            {"source": "b.jsonl", "read": 234, "kept": 100, "removed": 131, "rejected": 3},
+        ],
+        "warnings": [],
+    }  # fmt: skip
+    return made | changed
+
+
+def run_facts() -> dict[str, Any]:
+    return {
+        "seconds": {"reading": 3.0, "comparing": 1.0},
+        "inputs": [{"path": "/home"}],
+        "threads": 2,
+        "peak_memory_bytes": 123456,
+        "versions": {"numpy": "2.4"},
+    }
+
+
+def example(kept: str, removed: str, **changed: Any) -> Example:
+    given = {"kept_id": "k", "kept_source": "a", "removed_id": "r", "removed_source": "b", "similarity": 0.875, "reason": "near"}
+    return Example(**(given | {"kept_text": kept, "removed_text": removed} | changed))
+
+
+def test_the_page_says_what_the_report_holds():
+    page = Page(render(report(), run_facts(), [example("one two", "one three")]))
+    assert page.by_tag["h1"] == ["1,234 items read: 1,000 kept, 229 removed, 5 rejected"]
+    assert "18.6% of all items were removed: 150 exact copies and 79 near-duplicates, in 61 clusters." in page.words
+    assert "1,000 kept + 229 removed + 5 rejected = 1,234 read" in page.words
+    assert "3 empty (2 of them without a text in the field) and 4 too short to judge" in page.words
+    assert "With 16 bands of 6 rows, a pair of similarity exactly 0.8 is found with a chance of at least 0.9922;" in page.words
+    assert "1,111 distinct texts met in 640 buckets, the largest of 321 items; 7,654 pairs were compared, and 87 found similar." in page.words
+    assert "61 clusters" in page.words and "59 components" in page.words
+    for row in (
+        ["doc-7", "a.jsonl", "17", "133", "132"],
+        ["b.jsonl", "234", "100", "131", "3", "56.0%"],
+        ["all 2 sources", "1,234", "1,000", "229", "5", "18.6%"],
+        ["reading", "3", "75.0%"],
+        ["versions.numpy", "2.4"],
+        ["0.9", "0.998"],
+    ):
+        assert row in page.rows
+    assert page.rows.index(["b.jsonl", "234", "100", "131", "3", "56.0%"]) < page.rows.index(["a.jsonl", "1,000", "900", "98", "2", "9.8%"])
+    assert "/home" not in page.words
+    labels = [attributes["aria-label"] for name, attributes in page.tags if attributes.get("role") == "img"]
+    assert len(labels) == 4
+    assert "kept 1,000, removed as exact copies 150, removed as near-duplicates 79, rejected: could not be read 5" in labels[0]
+    assert "2: 50 clusters, 3-4: 10 clusters, 5-8: 0 clusters" in labels[2] and labels[2].endswith("129-256: 1 cluster")
+
+
+HOSTILE = "</p><script>alert(1)</script><img src=x onerror=alert(1)>\" onload='x' &amp; \x00 \ud800 \u202e <!-- ]]> \x1b[31m"
+
+
+def shown(data: str) -> str:
+    return data.replace("\x00", "\\x00").replace("\ud800", "\\ud800").replace("\u202e", "\\u202e").replace("\x1b", "\\x1b")
+
+
+def strings_replaced(value: Any, by: str) -> Any:
+    """The value with hostile text in place of each string and in each name."""
+    if isinstance(value, dict):
+        return {name: strings_replaced(inner, by) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [strings_replaced(inner, by) for inner in value]
+    return by if isinstance(value, str) else value
+
+
+def test_data_never_becomes_markup():
+    hostile = strings_replaced(report(warnings=["w"]), HOSTILE)
+    hostile["method"][HOSTILE] = HOSTILE
+    hostile["buckets"]["by_size"] = {HOSTILE: 3}
+    hostile["budget"] = {"cut": 7, "recall": 0.5, "buckets": [{"items": 9, "cut": 7, "id": HOSTILE, "text": HOSTILE}]}
+    run = {"seconds": {HOSTILE: 1.0}, HOSTILE: HOSTILE, "versions": {HOSTILE: HOSTILE}}
+    examples = [example(HOSTILE, HOSTILE + " more", kept_id=HOSTILE, kept_source=HOSTILE, removed_id=HOSTILE, removed_source=HOSTILE)]
+    written = render(hostile, run, examples)
+    page = Page(written)
+    assert {name for name, _ in page.tags} <= {*ELEMENTS.split()}
+    assert not any(name.startswith("on") or name in ("src", "href") for _, attributes in page.tags for name in attributes)
+    written.encode("utf-8")
+    assert not re.search("[\x00\x1b\u202e]", written)
+    assert page.by_tag["li"][0] == shown(HOSTILE)
+    assert page.by_tag["bdi"].count(shown(HOSTILE)) >= 8
+    assert [shown(HOSTILE)] == [words for words in page.by_tag["p"] if words.startswith("</p><script>") and "more" not in words][:1]
+
+
+@given(st.text(alphabet=st.characters(), max_size=30))
+@settings(max_examples=150)
+def test_any_string_is_one_text_and_one_attribute(data):
+    page = Page("<!doctype html>" + tag("p", data, title=data))
+    assert [name for name, _ in page.tags] == ["p"]
+    assert page.words.replace("\r\n", "\n") == page.tags[0][1]["title"].replace("\r\n", "\n")
+    text(data).encode("utf-8")
+
+
+def test_nothing_comes_from_elsewhere():
+    written = render(report(), run_facts(), [example("a b", "a c")])
+    assert not re.search(r"https?:|@import|<link|<script|<img|url\((?!#)", written)
+    page = Page(written)
+    assert ("html", {"lang": "en"}) in page.tags
+    assert any((attributes.get("content") or "").startswith("default-src 'none'") for _, attributes in page.tags)
+    identities = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert set(re.findall(r"url\(#(\w+)\)", written)) == identities
+    assert all(attributes.get("aria-label") or attributes.get("aria-hidden") for name, attributes in page.tags if name == "svg")
+    assert [name for name, _ in page.tags].count("table") == [name for name, _ in page.tags].count("caption")
+    levels = [int(name[1]) for name, _ in page.tags if re.fullmatch("h[1-6]", name)]
+    assert levels[0] == 1 and all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+def test_the_curve_runs_from_corner_to_corner():
+    plane = charts.Plane()
+    page = Page("<!doctype html>" + charts.s_curve([(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)], 0.75, 0.9))
+    drawn = dict(page.tags)
+    points = [tuple(map(float, point.split(","))) for point in (drawn["polyline"]["points"] or "").split()]
+    assert points[0] == (plane.left, plane.height - plane.bottom)
+    assert points[-1] == (plane.width - plane.right, plane.top)
+    assert len(points) == 4
+    across = plane.left + 0.75 * (plane.width - plane.left - plane.right)
+    assert points[2][0] == pytest.approx(across) and float(drawn["circle"]["cx"] or 0) == pytest.approx(across)
+    vain, missed = (
+        [tuple(map(float, point.split(","))) for point in attributes["points"].split()] for name, attributes in page.tags if name == "polygon"
+    )
+    assert max(x for x, _ in vain) == pytest.approx(across) == min(x for x, _ in missed)
+    assert vain[-1][1] == plane.height - plane.bottom and missed[0][1] == plane.top
+
+
+@pytest.mark.parametrize("threshold", [0.001, 0.05, 0.8, 1.0])
+def test_thresholds_at_the_ends_of_the_curve(threshold):
+    plan = {name: value for name, value in PLAN.items() if name != "recall"}
+    made = report(threshold=threshold, curve=[[step / 20, (step / 20) ** 2] for step in range(1, 21)])
+    made["method"] = made["method"] | {"plan": plan}
+    page = Page(render(made, None, []))
+    promised = max(threshold, 0.05) ** 2
+    assert f"exactly {threshold:g} is found with a chance of" in page.words
+    assert f"about {int(promised * 10_000 + 1e-9) / 10_000:g}" in page.words or promised >= 0.7 or promised == 0.64
+
+
+def test_an_empty_run():
+    counts = dict.fromkeys(report()["counts"], 0)
+    empty = report(
+        counts=counts,
+        items=0,
+        compared=0,
+        matched=0,
+        buckets={"number": 0, "largest": 0, "by_size": {}},
+        clusters={"number": 0, "components": 0, "by_size": {}, "largest": []},
+        sources=[],
+    )
+    page = Page(render(empty, {"seconds": {}}, []))
+    assert page.by_tag["h1"] == ["Nothing to deduplicate: no item was read"]
+    assert "there is no cluster" in page.words and ["all 0 sources", "0", "0", "0", "0", "0%"] in page.rows
+
+
+@pytest.mark.parametrize(("verified", "said"), [("estimate", "by an estimate"), ("none", "not checked at all")])
+def test_what_was_not_checked_exactly_is_said_first(verified, said):
+    page = Page(render(report(verified=verified, warnings=["a warning"]), None, [example("a", "b", similarity=float("nan")), example("a", "b")]))
+    assert page.words.index("Not exact.") < page.words.index(said) < page.words.index("a warning") < page.words.index("What became of")
+    assert "Example 1: near-duplicate, not checked" in page.by_tag["h3"]
+    assert ("Example 2: near-duplicate, similarity about 0.875 (an estimate)" in page.by_tag["h3"]) == (verified == "estimate")
+    assert "Not exact." not in Page(render(report(), None, [])).words
+
+
+def test_what_the_budget_cut_is_said():
+    cut = {"cut": 54321, "recall": 0.87659, "buckets": [{"items": 321, "cut": 50000, "row": 12}]}
+    page = Page(render(report(budget=cut), None, []))
+    assert "cut 54,321 comparisons; that lowers the stated recall to 0.8765." in page.words
+    assert ["12", "321", "50,000"] in page.rows
+    assert "No comparison was cut: the stated recall of 0.9922 stands." in Page(render(report(), None, [])).words
+
+
+def test_long_lists_of_sources_are_cut_and_counted():
+    many = [{"source": f"part-{i}", "read": 1000, "kept": 1000 - i, "removed": i, "rejected": 0} for i in range(MOST_SOURCES + 50)]
+    page = Page(render(report(sources=many), None, []))
+    listed = [row[0] for row in page.rows if row and row[0].startswith("part-")]
+    assert listed == [f"part-{i}" for i in range(MOST_SOURCES + 49, 49, -1)]
+    assert "50 more sources not listed" in page.words
+
+
+def test_examples_show_differences_and_elide_what_is_equal():
+    same = " ".join(f"w{i}" for i in range(100))
+    page = Page("<!doctype html>" + side_by_side(example(f"new title\n{same} end", f"old title\n{same} other end", kept_position=1234), 1, False))
+    assert page.by_tag["ins"] == ["new"] and page.by_tag["del"] == ["old", "other "]
+    assert CONTEXT["equal"] == 12  # " title w0 ... w9", the space before it counting as one, and "w88 ... w99"
+    assert "w9 … 78 equal words … w88 " in page.words and "w50 " not in page.words and "position 1,234" in page.words
+    many = " ".join(f"same{i} kept{i}" for i in range(MOST_RUNS))
+    other = " ".join(f"same{i} gone{i}" for i in range(MOST_RUNS))
+    page = Page("<!doctype html>" + side_by_side(example(many, other), 1, False))
+    assert len(page.by_tag["ins"]) == MOST_RUNS // 2 and f"{MOST_RUNS} further runs" in page.words
+
+
+def test_texts_of_one_side_only():
+    page = Page("<!doctype html>" + side_by_side(example("", "a\nb"), 1, False))
+    assert "(no text)" in page.words and page.by_tag["del"] == ["a↵\nb"]
+
+
+PIECES = st.lists(st.sampled_from(["a", "b", "cc", "é", "東", "京", ",", " ", "\n", "  ", "\x1c", "\u3000", "\ud800"]), max_size=25).map("".join)
+
+
+@given(PIECES, PIECES, st.sampled_from([0, 6, 250_000]))
+@settings(max_examples=300)
+def test_differences_are_true(left, right, most):
+    kept, diff.MOST_PAIRS = diff.MOST_PAIRS, most  # few pairs: anchors part the texts
+    try:
+        runs = diff.words(left, right)
+    finally:
+        diff.MOST_PAIRS = kept
+    assert "".join(words for what, words in runs if what != "insert") == left
+    assert "".join(words for what, words in runs if what != "delete") == right
+    assert all(one[0] != other[0] for one, other in pairwise(runs)) and all(words for _, words in runs)
+
+
+def test_differences_of_long_texts_are_few_where_the_texts_are_alike():
+    left = [f"word{i * 7919 % 10007}" for i in range(20_000)]
+    right = [word for i, word in enumerate(left) if i % 1000 != 500]
+    runs = diff.words(" ".join(left), " ".join(right))
+    assert [words for what, words in runs if what == "delete"] == [f"{word} " for word in left[500::1000]]
+    assert not any(what == "insert" for what, _ in runs)

@@ -1,0 +1,179 @@
+"""A run that stops at any moment and is resumed gives the bytes of an undisturbed one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import likewise as lw
+from likewise.io import batches
+from likewise.io.formats import bytes as byte_formats
+from likewise.io.work import Work
+
+
+def texts(seed: int, n: int, length: int) -> list[dict]:
+    draw = random.Random(seed)
+    words = ["".join(draw.choices("abcdefghij", k=5)) for _ in range(500)]
+    rows: list[dict] = []
+    for i in range(n):
+        if i % 3 == 2:
+            copy = draw.choice(rows)["text"].split()
+            copy[draw.randrange(len(copy))] = draw.choice(words)
+            rows.append({"id": i, "text": " ".join(copy)})
+        else:
+            rows.append({"id": i, "text": " ".join(draw.choices(words, k=length))})
+    return rows
+
+
+def lines(rows: list[dict]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def snapshot(folder) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name not in ("run.json", "report.html")}
+
+
+class Stopped(BaseException):
+    """As Ctrl-C, no ordinary exception."""
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    for module in (batches, byte_formats):
+        monkeypatch.setattr(module, "CHUNK_BYTES", 3000)
+
+
+def run(folder, out, **choices):
+    return lw.dedup(folder, out=out, threshold="0.7", pairs=True, removed_records=True, **choices)
+
+
+def test_a_run_that_stops_after_any_step_goes_on_to_the_same_bytes(tmp_path, monkeypatch, small_chunks):
+    data = tmp_path / "data"
+    data.mkdir()
+    rows = texts(1, 120, 25)
+    (data / "a.jsonl").write_bytes(lines(rows[:50]))
+    (data / "b.jsonl.gz").write_bytes(gzip.compress(lines(rows[50:90])))
+    (data / "c.txt").write_text(rows[0]["text"])
+    (data / "d.jsonl").write_bytes(lines(rows[90:]))
+    appended = 0
+    append = Work.append
+
+    def counted(self, *args, **step):
+        nonlocal appended
+        appended += 1
+        append(self, *args, **step)
+
+    monkeypatch.setattr(Work, "append", counted)
+    run(data, tmp_path / "whole")
+    want = snapshot(tmp_path / "whole")
+    steps, stop = appended, 0
+    assert steps > 15
+
+    def stopping(self, columns, **step):
+        nonlocal stop
+        if stop == 0:
+            for name, values in columns.items():  # a write that a crash tore: bytes in the columns, half a line in the journal
+                with open(self.folder / f"{name}.col", "ab") as file:
+                    file.write(bytes(memoryview(values).cast("B"))[:7] if len(values) else b"")
+            with open(self.folder / "journal.jsonl", "ab") as file:
+                file.write(b'{"step": "chu')
+            raise Stopped
+        stop -= 1
+        append(self, columns, **step)
+
+    for after in range(steps):
+        out = tmp_path / f"stopped-{after}"
+        stop = after
+        monkeypatch.setattr(Work, "append", stopping)
+        with pytest.raises(Stopped):
+            run(data, out)
+        assert not out.exists()
+        monkeypatch.setattr(Work, "append", append)
+        with pytest.raises(lw.UsageError, match="--resume"):
+            run(data, out)
+        run(data, out, resume=True)
+        assert snapshot(out) == want, f"stopped after step {after}"
+        assert not out.with_name(out.name + ".work").exists()
+
+
+def test_kill_9_at_random_moments(tmp_path):
+    """Real processes, really killed. What a kill leaves is either no output, or the whole one."""
+    data = tmp_path / "in.jsonl"
+    data.write_bytes(lines(texts(2, 24_000, 120)))  # a second or so of work
+    command = [sys.executable, "-m", "likewise", "dedup", str(data), "-q", "-o"]
+    began = time.monotonic()
+    subprocess.run([*command, str(tmp_path / "whole")], check=True)
+    whole = time.monotonic() - began
+    want = snapshot(tmp_path / "whole")
+    draw = random.Random(3)
+    killed = 0
+    for turn in range(6):
+        out = tmp_path / f"out-{turn}"
+        resume: list[str] = []
+        for _ in range(20):
+            process = subprocess.Popen([*command, str(out), *resume], stderr=subprocess.PIPE)
+            try:
+                process.communicate(timeout=draw.uniform(0.3, 1.0) * whole)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                killed += 1
+            if process.returncode == 0:
+                break
+            assert not out.exists() or snapshot(out) == want
+            resume = ["--resume"] if (tmp_path / f"out-{turn}.work" / "work.json").exists() else []
+            if out.exists() and not resume:
+                break
+        assert snapshot(out) == want
+    assert killed > 0
+
+
+def test_a_changed_input_is_refused_on_resume(tmp_path, monkeypatch, small_chunks):
+    data = tmp_path / "in.jsonl"
+    data.write_bytes(lines(texts(1, 60, 25)))
+    monkeypatch.setattr(Work, "done", lambda self, step: (_ for _ in ()).throw(Stopped()) if step == "read" else [])
+    with pytest.raises(Stopped):
+        run(data, tmp_path / "out")
+    monkeypatch.undo()
+    run_choices = {"resume": True}
+    with pytest.raises(lw.UsageError, match="cannot resume, since method.plan"):
+        lw.dedup(data, out=tmp_path / "out", threshold="0.9", pairs=True, removed_records=True, resume=True)
+    data.write_bytes(lines(texts(9, 60, 25)))
+    os.utime(data, (1, 1))
+    with pytest.raises(lw.UsageError, match=r"cannot resume, since inputs.*in\.jsonl.*differs"):
+        run(data, tmp_path / "out", **run_choices)
+
+
+def test_overwrite_keeps_the_old_output_until_the_new_one_is_whole(tmp_path, monkeypatch):
+    data = tmp_path / "in.jsonl"
+    data.write_bytes(lines(texts(1, 60, 25)))
+    run(data, tmp_path / "out")
+    old = snapshot(tmp_path / "out")
+    with pytest.raises(lw.UsageError, match="--overwrite"):
+        run(data, tmp_path / "out")
+    from likewise import outputs
+
+    def failing(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(outputs, "manifest", failing)
+    with pytest.raises(OSError, match="No space"):
+        run(data, tmp_path / "out", overwrite=True)
+    assert snapshot(tmp_path / "out") == old
+    monkeypatch.undo()
+    data.write_bytes(lines(texts(5, 40, 25)))
+    with pytest.raises(lw.UsageError, match="cannot resume"):
+        run(data, tmp_path / "out", overwrite=True, resume=True)
+    import shutil
+
+    shutil.rmtree(tmp_path / "out.work")
+    run(data, tmp_path / "out", overwrite=True)
+    assert snapshot(tmp_path / "out") != old
