@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.stages import candidates
+from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import group
 from likewise.stages.cluster import Sets, components, walk
 from likewise.stages.verify import all_pairs
@@ -161,3 +162,22 @@ def test_components_join_representatives_that_one_item_matched():
 def test_unchecked_removal_takes_the_first_bucket_mate(verify):
     found = walk(batch([{1}, {2}, {3}], verify=verify), buckets_of(np.array([[0, 0, 1]]), split=True), np.empty)
     assert found.witness.tolist() == [-1, 0, -1]
+
+
+def test_what_the_budget_missed_is_estimated_from_a_sample():
+    """400 items in one bucket of one band. Behind the 128 that are remembered come 136 pairs of equal sets that nothing else brings together."""
+    sets = [{10 * i} for i in range(128)] + [{10 * (i // 2)} for i in range(1000, 1272)]
+    buckets = buckets_of(np.zeros((1, 400), int), split=True)
+    found = walk(batch(sets), buckets, np.empty)
+    assert (found.witness == -1).all()
+    cut = what_was_cut(batch(sets), buckets, found, 0)
+    assert cut.cut == 272 * 271 // 2
+    assert 136 * 0.6 < cut.cut * cut.alike / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
+    assert 136 < cut.missed < 250
+    assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
+
+
+def test_where_nothing_is_cut_the_promise_stands():
+    buckets = buckets_of(np.zeros((1, 50), int), split=True)
+    found = walk(batch([{i} for i in range(50)]), buckets, np.empty)
+    assert what_was_cut(batch([{i} for i in range(50)]), buckets, found, 0).recall(0.99, 7) == 0.99

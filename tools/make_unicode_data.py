@@ -25,6 +25,7 @@ from likewise.items.scripts import ACCENTS  # noqa: E402
 
 CODES = range(0x110000)
 CATEGORIES = sorted({unicodedata.category(chr(code)) for code in CODES})
+EITHER = "either"  # stands for a change that depends on the neighbours
 MANY, NONE = -1, -2  # a target that is no single character, or that depends on neighbours; nothing at all
 
 HEADER = '''"""Unicode {version}, packed by tools/make_unicode_data.py; read by items/unicode.py. Do not edit."""
@@ -60,16 +61,28 @@ def mapping(change: Callable[[str], str]) -> str:
     return pack(*np.diff(np.array(pairs).T, prepend=0))
 
 
+def is_accent(char: str) -> bool:
+    return any(low <= ord(char) <= high for low, high in ACCENTS)
+
+
+def lower(char: str) -> str:
+    return EITHER if char == "Σ" else char.lower()  # σ or, at the end of a word, ς
+
+
 def without_accents(text: str) -> str:
-    bare = (char for char in unicodedata.normalize("NFD", text) if not any(low <= ord(char) <= high for low, high in ACCENTS))
+    if is_accent(text) and unicodedata.combining(text) == 0:
+        return EITHER  # it kept the marks on its two sides apart, which are then put into order
+    bare = (char for char in unicodedata.normalize("NFD", text) if not is_accent(char))
     return unicodedata.normalize("NFC", "".join(bare))
 
 
 def composition() -> list[int]:
-    """1: may compose with a character after it; 2: may compose with one before it (NFC_Quick_Check=Maybe)."""
+    """1: may compose with a mark after it, or come apart for one; 2: may compose with what is before it (NFC_Quick_Check=Maybe)."""
     flags = [0] * len(CODES)
     for code in CODES:
         parts = unicodedata.normalize("NFD", chr(code))
+        if len(parts) > 1:
+            flags[code] |= 1  # é and a dot below become ẹ and an acute
         if len(parts) > 1 and unicodedata.normalize("NFC", chr(code)) == chr(code):  # a composition that NFC makes
             flags[ord(unicodedata.normalize("NFC", parts[:-1]))] |= 1
             flags[ord(parts[-1])] |= 2
@@ -83,7 +96,7 @@ def main() -> None:
         "composition": runs(composition()),
         "nfc": mapping(lambda text: unicodedata.normalize("NFC", text)),
         "nfkc": mapping(lambda text: unicodedata.normalize("NFKC", text)),
-        "lower": mapping(lambda text: "either" if text == "Σ" else text.lower()),  # σ or, at the end of a word, ς
+        "lower": mapping(lower),
         "fold": mapping(str.casefold),
         "accents": mapping(without_accents),
     }

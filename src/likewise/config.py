@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,10 @@ def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Ma
     if found is None:
         return Config()
     document = section(found)
-    shared = {key: value for key, value in document.items() if key not in verbs}
-    own = {name: dict(checked(found, document.get(name, {}), kinds, f"{name}.")) for name in verbs}  # every table, so that no misspelling waits
-    return Config(found, {**dict(checked(found, shared, kinds, "", verbs)), **own[verb]})
+    tables = {name: value for name, value in document.items() if name in verbs and isinstance(value, dict)}
+    shared = {key: value for key, value in document.items() if key not in tables}
+    own = {name: dict(checked(found, table, kinds, f"{name}.")) for name, table in tables.items()}  # those of other verbs too: no misspelling waits
+    return Config(found, {**dict(checked(found, shared, kinds, "", verbs)), **own.get(verb, {})})
 
 
 def nearest(folder: Path) -> Path | None:
@@ -72,20 +73,16 @@ def section(path: Path) -> dict[str, Any]:
     return document
 
 
-def checked(path: Path, table: Any, kinds: Mapping[str, str], prefix: str, verbs: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any]]:
+def checked(path: Path, table: dict[str, Any], kinds: Mapping[str, str], prefix: str, verbs: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
     """(flag, value) of each line of a table, with ``-`` and ``_`` alike."""
-    if not isinstance(table, dict):
-        raise UsageError(f"{path}: {prefix.rstrip('.')} is a verb, and its settings are a table, as in [{prefix.rstrip('.')}]")
     for key, value in table.items():
         name = key.replace("-", "_")
+        if name not in kinds and name in verbs:
+            raise UsageError(f"{path}: {key} is a verb, and its settings are a table, as in [{key}]")
         if name not in kinds:
-            near = difflib.get_close_matches(name, [*kinds, *(verbs or ())], 1)
-            meant = (
-                f"did you mean {prefix}{near[0].replace('_', '-')}?"
-                if near
-                else "a key is a flag without its dashes, as likewise VERB --help lists them"
-            )
-            raise UsageError(f"{path}: unknown key {prefix + key!r}; {meant}")
+            near = difflib.get_close_matches(name, [*kinds, *verbs], 1)
+            known = f"did you mean {prefix}{near[0].replace('_', '-')}?" if near else "a key is a flag without its dashes, see likewise VERB --help"
+            raise UsageError(f"{path}: unknown key {prefix + key!r}; {known}")
         if fault := misfit(value, kinds[name]):
             raise UsageError(f"{path}: {prefix}{key} = {value!r}: give {fault}")
         yield name, [value] if kinds[name] == LIST and not isinstance(value, list) else value

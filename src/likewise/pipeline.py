@@ -21,13 +21,18 @@ from likewise.io.work import Work
 from likewise.options import Options
 from likewise.progress import Progress
 from likewise.results import Decision
+from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import Buckets, group
-from likewise.stages.cluster import Sets, components, ratio, walk
+from likewise.stages.cluster import Sets, Walk, components, ratio, walk
 from likewise.stages.copies import first_of_copies
 from likewise.stages.keep import keep_order
 from likewise.stages.listing import Listing
 from likewise.stages.sketch import sketcher
 from likewise.stages.verify import all_pairs
+
+
+#: Buckets that the budget cut most from, named in the report with so many characters of text.
+HOTTEST, SHOWN = 5, 200
 
 
 @dataclass
@@ -154,26 +159,33 @@ def decide(items: Items, run: Run) -> Decision:
     return Decision(kept_row, similarity, exact, component, member[found.matches[:, :2]], ratio(found.matches[:, 2], found.matches[:, 3]), facts)
 
 
-def walk_facts(items: Items, buckets: Buckets, found, run: Run) -> dict:
+def walk_facts(items: Items, buckets: Buckets, found: Walk, run: Run) -> dict:
     """The counters of the walk, for the report."""
-    cut = int(found.cut_in.sum())
-    hot = np.argsort(-found.cut_in[: len(buckets.sizes)], kind="stable")[:5]
+    hot = np.argsort(-found.cut_in[: len(buckets.sizes)], kind="stable")[:HOTTEST]
     hot = hot[found.cut_in[hot] > 0]
-    recall = run.options.plan.recall
+    cut = what_was_cut(sets(items, run), buckets, found, run.options.seed)
     return {
         "items": len(items.member),
         "buckets": {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()},
         "compared": found.compared,
         "matched": len(found.matches),
         "budget": {
-            "cut": cut,
-            "recall": recall * found.compared / (found.compared + cut) if cut else recall,
-            "buckets": [
-                {"items": int(buckets.sizes[b]), "cut": int(found.cut_in[b]), "row": int(items.member[np.flatnonzero((buckets.bucket[0] == b).any(axis=0))[0]])}
-                for b in hot
-            ],
+            "cut": cut.cut,
+            "sampled": cut.sampled,
+            "alike": cut.alike,
+            "missed_at_most": round(cut.missed, 1),
+            "recall": cut.recall(run.options.plan.recall, len(found.matches)),
+            "buckets": [crowded(items, buckets, int(number), int(found.cut_in[number]), run) for number in hot],
         },
     }
+
+
+def crowded(items: Items, buckets: Buckets, number: int, cut: int, run: Run) -> dict:
+    """A bucket that the budget cut, with the beginning of the text of its first item."""
+    first = int(items.member[buckets.members(number)[0]])
+    source, position = items.collection.places(np.array([first]))
+    text = items.collection.texts([first], want(run.options))[first]
+    return {"items": int(buckets.sizes[number]), "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text[:SHOWN]}
 
 
 def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -74,7 +74,10 @@ def status_of(group: Likewise, args: list[str]) -> int:
     """Run a command line; returns the exit status."""
     try:
         try:
-            with group.make_context("likewise", args or ["--help"]) as ctx:
+            with group.make_context("likewise", args, resilient_parsing=not args) as ctx:
+                if not args:
+                    click.echo(ctx.get_help(), err=True)
+                    return 2
                 status = group.invoke(ctx)
         except click.exceptions.Exit as stop:
             status = stop.exit_code

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,10 @@ import pyarrow as pa
 
 from likewise.errors import UsageError
 from likewise.items import tables, unicode
-from likewise.items.normalize import LINE_END, normalize
+from likewise.items.normalize import normalize
 from likewise.items.stopwords import STOP_WORDS
-from likewise.kernels import shingles, text, tokens
+from likewise.items.tokens import IN_LINES, token_texts
+from likewise.kernels import shingles, text
 from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.methods import Text
@@ -29,7 +29,7 @@ UNITS = {
     "code": shingles.CODE,
     "tokens": shingles.IDS,
 }
-IN_LINES = {"lines", "paragraphs"}  # the step `space` leaves line ends standing for these
+__all__ = ["Shingled", "shingler", "token_texts"]
 
 #: Streams of constants drawn from the seed (kernels.hashing.derive).
 BYTE_KEYS, PLACE_FACTORS = np.uint64(0x7E87_0001), np.uint64(0x7E87_0002)

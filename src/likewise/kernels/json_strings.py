@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.bytes import below32, copy, equal32, find, first_bit
+from likewise.kernels.bytes import below32, copy, copy32, equal32, find, first_bit
 from likewise.kernels.jit import inline, kernel
 
 OK, CONTROL, NO_ESCAPE, UNCLOSED = range(4)
@@ -114,10 +114,18 @@ def hex4(data, at):
 def unescape(data, at, end, out, to):
     """Write the string data[at:end] without its escapes to out[to:]; the place after it. Never longer than it was."""
     while at < end:
-        if data[at] != BACKSLASH:
-            stop = find(data, at, end, BACKSLASH)
-            to = copy(data, at, stop, out, to)
-            at = stop
+        if at + 32 <= data.size and to + 32 <= out.size:  # copy 32 bytes, and then go back to the first escape among them
+            copy32(data, at, out, to)
+            mask = equal32(data, at, BACKSLASH)
+            size = min(first_bit(mask) if mask else 32, end - at)
+            at += size
+            to += size
+            if mask == 0 or at == end:
+                continue
+        elif data[at] != BACKSLASH:
+            out[to] = data[at]
+            at += 1
+            to += 1
             continue
         byte = data[at + 1]
         at += 2

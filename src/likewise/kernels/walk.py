@@ -152,3 +152,13 @@ def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, nu
                 written += 1
         place += 1
     return place, written, compared
+
+
+@kernel
+def count_alike(values, offset, size, left, right, numerator, denominator, mode):
+    """How many of the pairs left[i], right[i] are at or above the threshold."""
+    alike = 0
+    for i in range(len(left)):
+        common, _ = compare(values, offset, size, left[i], right[i], numerator, denominator, mode)
+        alike += common >= 0
+    return alike

@@ -10,7 +10,7 @@ import numpy as np
 from likewise.kernels.bands import mark_runs
 
 #: A bucket of more items than this is crowded: a removal remembers this many kept items of it and looks for others in finer splits.
-BUDGET = 32
+BUDGET = 128
 #: How often a crowded bucket is split further, each time by the key of one more band.
 FINER = 2
 MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -25,6 +25,11 @@ class Buckets:
 
     bucket: np.ndarray
     sizes: np.ndarray  # int64[buckets of level 0]
+    band: np.ndarray  # int64[buckets of level 0]: the band that each belongs to
+
+    def members(self, number: int) -> np.ndarray:
+        """The items of a bucket, in keep order."""
+        return np.flatnonzero(self.bucket[0, self.band[number]] == number)
 
     @property
     def count(self) -> int:
@@ -52,16 +57,17 @@ def group(keys: Keys, per: np.ndarray, bands: int, run: Callable, *, split: bool
     numbers = run(lambda band: number(keyed(keys(band), per if grouped else None), level0[0, band]), range(bands))
     base = shift(level0[0], numbers, 0)
     sizes = np.bincount(level0[level0 >= 0], minlength=base) if base else np.zeros(0, np.int64)
+    band_of = np.repeat(np.arange(bands), numbers)
     crowded = sizes > BUDGET
     finer = min(FINER, bands - 1) if split and crowded.any() else 0
     if not finer:
-        return Buckets(level0, sizes)
+        return Buckets(level0, sizes, band_of)
     bucket = allocate((1 + finer, bands, n), "i4")
     bucket[0] = level0[0]
     for level in range(1, 1 + finer):
         numbers = run(lambda band, level=level: refine(keys, crowded, bucket, level, band, bands), range(bands))
         base = shift(bucket[level], numbers, base)
-    return Buckets(bucket, sizes)
+    return Buckets(bucket, sizes, band_of)
 
 
 def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:

@@ -1,0 +1,86 @@
+"""The tokens of one text as strings: what the kernels hash, cut by regular expressions. For people to read, and for tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from likewise.items import tables, unicode
+from likewise.items.normalize import LINE_END, normalize, without
+from likewise.kernels import tokens
+from likewise.methods import Text
+
+IN_LINES = {"lines", "paragraphs"}  # the step `space` leaves line ends standing for these
+
+#: A letter for each class of characters; digits and the point are told apart only for the numbers of code.
+LETTERS = {tokens.OTHER: "o", tokens.LETTER: "l", tokens.ALONE: "a", tokens.MARK: "m", tokens.INVISIBLE: "i"}
+WORD = re.compile("am*|[lm]+")
+CODE = re.compile(r"d(?:[ldm]|\.(?=d))*|[ldm]+|[a.]m*")
+LITERAL = re.compile("|".join(rf"{quote}(?:[^{quote}\\\r\n]|\\[^\r\n]|\\(?=[\r\n]))*{quote}" for quote in "\"'`"))
+
+
+def token_texts(text: str, method: Text) -> list[str]:
+    """The tokens of a text under a method, in order. Not for ``tokens``, whose items are no texts.
+
+    >>> from likewise import methods
+    >>> token_texts("A rose, is a\\u00a0ROSE: 5€", methods.parse("words"))
+    ['a', 'rose', 'is', 'a', 'rose', '5', '€']
+    """
+    return CUTS[method.unit](normalize(text, method.normalize, in_lines=method.unit in IN_LINES))
+
+
+def _kinds(text: str, unit: str) -> str:
+    classes = tables.classes(unit)[np.array([ord(char) for char in text], np.int64)]
+    return "".join(LETTERS[kind] for kind in classes.tolist())
+
+
+def _words(text: str) -> list[str]:
+    visible = without(unicode.invisible)(text)
+    return [visible[slice(*found.span())] for found in WORD.finditer(_kinds(visible, "words"))]
+
+
+def _code(text: str) -> list[str]:
+    visible = without(unicode.invisible)(text)
+    kinds = "".join("d" if char in "0123456789" else "." if char == "." else kind for char, kind in zip(visible, _kinds(visible, "code"), strict=True))
+    found, at = [], 0
+    while at < len(visible):
+        if match := LITERAL.match(visible, at) or CODE.match(kinds, at):
+            found.append(visible[slice(*match.span())])
+        at = match.end() if match else at + 1
+    return found
+
+
+def _between_space(text: str) -> list[str]:
+    return [part for part in re.split(unicode.pattern(unicode.white_space()), text) if part]
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in LINE_END.split(text) if _between_space(line)]
+
+
+def _paragraphs(text: str) -> list[str]:
+    found: list[str] = []
+    begin, joined = 0, False  # where the paragraph begins; whether the line before is in it
+    for line in re.finditer("(.*?)(?:\r\n|\r|\n|\\Z)", text, re.DOTALL):
+        if not _between_space(line[1]):
+            joined = False
+        elif joined:
+            found[-1] = text[begin : line.end(1)]
+        else:
+            begin, joined = line.start(), True
+            found.append(line[1])
+    return found
+
+
+CUTS: dict[str, Callable[[str], list[str]]] = {
+    "words": _words,
+    "stopwords": _words,
+    "whitespace": _between_space,
+    "chars": list,
+    "bytes": lambda text: [f"{byte:02x}" for byte in text.encode("utf-8", "surrogatepass")],
+    "lines": _lines,
+    "paragraphs": _paragraphs,
+    "code": _code,
+}

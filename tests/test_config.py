@@ -1,0 +1,139 @@
+"""Settings files: where they are found, what they may hold, and what wins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from likewise import config
+from likewise.cli.flags import FLAGS, KINDS
+from likewise.cli.main import main
+from likewise.cli.verbs import VERBS
+from likewise.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in FLAGS:
+        monkeypatch.delenv(f"LIKEWISE_{name.upper()}", raising=False)
+    return tmp_path
+
+
+def load(text: str, verb: str = "dedup", name: str = "likewise.toml") -> dict:
+    Path(name).write_text(text)
+    return config.load(None, KINDS, verb, VERBS).settings
+
+
+def refused(text: str, name: str = "likewise.toml") -> str:
+    with pytest.raises(UsageError) as caught:
+        load(text, name=name)
+    return str(caught.value)
+
+
+def test_no_file_is_no_settings() -> None:
+    assert config.load(None, KINDS, "dedup", VERBS) == config.Config()
+
+
+def test_a_verb_s_table_wins_over_what_all_verbs_share() -> None:
+    text = 'threshold = 0.9\nkeep = "last"\n[dedup]\nkeep = "longest"\nremoved-records = true\n[pairs]\nstar = true\n'
+    assert load(text) == {"threshold": 0.9, "keep": "longest", "removed_records": True}
+    assert load(text, "pairs") == {"threshold": 0.9, "keep": "last", "star": True}
+
+
+def test_pyproject_counts_only_with_a_section(folder: Path) -> None:
+    assert load("[tool.other]\nthreshold = 1\n", name="pyproject.toml") == {}
+    assert load("[tool.likewise]\nby = 'chars:9'\n", name="pyproject.toml") == {"by": "chars:9"}
+    assert load("by = 'lines:1'\n") == {"by": "lines:1"}, "likewise.toml wins over pyproject.toml beside it"
+
+
+def test_the_nearest_file_above_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "likewise.toml").write_text("threshold = 0.7\n")
+    (folder / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(folder / "a" / "b")
+    found = config.load(None, KINDS, "dedup", VERBS)
+    assert found.path == folder / "likewise.toml" and found.settings == {"threshold": 0.7}
+
+
+def test_a_broken_pyproject_above_is_somebody_else_s(folder: Path) -> None:
+    assert load("this is no TOML", name="pyproject.toml") == {}
+    assert "pyproject.toml: is not valid TOML" in str(pytest.raises(UsageError, config.load, "pyproject.toml", KINDS, "dedup", VERBS).value)
+
+
+def test_lists_and_switches() -> None:
+    assert load('prefer = ["a/*", "b/*"]\npairs = false\n') == {"prefer": ["a/*", "b/*"], "pairs": False}
+    assert load('prefer = "a/*"\n') == {"prefer": ["a/*"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("treshold = 0.9", ["likewise.toml", "'treshold'", "did you mean threshold?"]),
+        ("[dedup]\nkeeep = 'last'", ["'dedup.keeep'", "did you mean dedup.keep?"]),
+        ("[pairs]\nmax-pair = 3", ["'pairs.max-pair'", "did you mean pairs.max-pairs?"]),
+        ("[dedupe]\nkeep = 'last'", ["'dedupe'", "did you mean dedup?"]),
+        ("zzzzzz = 1", ["'zzzzzz'", "likewise VERB --help"]),
+        ("config = 'other.toml'", ["unknown key 'config'"]),
+        ("dedup = 3", ["dedup is a verb", "[dedup]"]),
+        ("pairs-x = 1", ["'pairs-x'"]),
+        ("overwrite = 'yes'", ["overwrite = 'yes'", "true or false"]),
+        ("threshold = true", ["threshold = True", "a text or a number"]),
+        ("normalize = ['nfc', 'lower']", ["normalize = ['nfc', 'lower']", "a text or a number"]),
+        ("prefer = [1]", ["prefer = [1]", "a list of texts"]),
+        ("threshold = \nby = 1", ["not valid TOML", "line 1"]),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(text: str, parts: list[str]) -> None:
+    message = refused(text)
+    for part in parts:
+        assert part in message
+
+
+def test_a_key_that_is_both_a_verb_and_a_flag() -> None:
+    """``pairs`` is a switch of dedup and a verb: a table is the verb's, true or false the switch."""
+    assert load("pairs = true\n") == {"pairs": True}
+    assert load("pairs = true\n", "pairs") == {"pairs": True}
+    assert load("[pairs]\nstar = true\n") == {}
+
+
+def test_a_named_file_must_be_there() -> None:
+    assert "--config gone.toml: there is no such file" in str(pytest.raises(UsageError, config.load, "gone.toml", KINDS, "dedup", VERBS).value)
+
+
+def planned(*args: str, env: dict[str, str] | None = None) -> tuple[float, str]:
+    result = CliRunner().invoke(main, ["plan", "--json", *args], env=env)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)["threshold"], result.stderr
+
+
+def test_flag_wins_over_environment_over_file_over_default() -> None:
+    assert planned()[0] == 0.8
+    Path("likewise.toml").write_text("threshold = 0.7\n")
+    assert planned() == (0.7, f"settings of {Path.cwd() / 'likewise.toml'}: threshold\n")
+    assert planned(env={"LIKEWISE_THRESHOLD": "0.6"})[0] == 0.6
+    assert planned("--threshold", "0.5", env={"LIKEWISE_THRESHOLD": "0.6"})[0] == 0.5
+    Path("other.toml").write_text("threshold = 0.65\n")
+    assert planned("--config", "other.toml")[0] == 0.65
+    assert planned(env={"LIKEWISE_CONFIG": "other.toml"})[0] == 0.65
+
+
+@pytest.mark.parametrize(("text", "flag"), [("threshold = 80\n", "--threshold '80'"), ("bands = 'many'\n", "--bands")])
+def test_an_error_says_that_the_value_stands_in_the_file(text: str, flag: str) -> None:
+    Path("likewise.toml").write_text(text)
+    result = CliRunner().invoke(main, ["plan"])
+    assert result.exit_code == 2 and result.stdout == ""
+    assert flag in result.stderr and f"(set in {Path.cwd() / 'likewise.toml'})" in result.stderr
+
+
+def test_an_error_says_that_the_value_stands_in_the_environment() -> None:
+    result = CliRunner().invoke(main, ["plan"], env={"LIKEWISE_THRESHOLD": "0,8"})
+    assert result.exit_code == 2 and "--threshold '0,8'" in result.stderr and "(set by LIKEWISE_THRESHOLD)" in result.stderr
+
+
+def test_a_misspelt_variable_is_named() -> None:
+    result = CliRunner().invoke(main, ["plan"], env={"LIKEWISE_TRESHOLD": "0.5"})
+    assert result.exit_code == 0
+    assert "LIKEWISE_TRESHOLD is set in the environment but names no flag; did you mean LIKEWISE_THRESHOLD?" in result.stderr
