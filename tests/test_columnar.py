@@ -79,7 +79,15 @@ def test_one_text_column_however_it_is_stored(column) -> None:
 
 
 @pytest.mark.parametrize(
-    "column", [pa.nulls(2), pa.array([1, 2]), pa.array([["a"], ["b"]]), pa.array([{"a": "x"}, None]), pa.array([dt.date(2024, 1, 1)] * 2), pa.array([True, None])]
+    "column",
+    [
+        pa.nulls(2),
+        pa.array([1, 2]),
+        pa.array([["a"], ["b"]]),
+        pa.array([{"a": "x"}, None]),
+        pa.array([dt.date(2024, 1, 1)] * 2),
+        pa.array([True, None]),
+    ],
 )
 def test_what_is_no_text_is_an_empty_item(column) -> None:
     records = of_table(pa.table({"text": column}))
@@ -109,6 +117,8 @@ def test_a_field_inside_structs_and_the_literal_name_before_the_path() -> None:
     deep = pa.table({"a": [{"b": {"c": "down here"}}]})
     assert of_table(deep, Want("a.b.c")).text.to_pylist() == [b"down here"]
     assert not of_table(deep, Want("a.b.d")).found
+    twice = pa.StructArray.from_arrays([pa.array(["first"]), pa.array(["second"])], ["b", "b"])
+    assert of_table(pa.table([twice, twice], ["a", "a"]), Want("a.b")).text.to_pylist() == [b"first"]
     assert not of_table(deep, Want("a.b.c.d")).found
 
 
@@ -147,6 +157,7 @@ def test_rows_without_any_wanted_column_are_rows(tmp_path: Path, suffix: str) ->
     path = tmp_path / f"a{suffix}"
     save(pa.table({"lang": ["en"] * 3, "n": [1, 2, 3]}), path)
     assert rows(module_of(path), path) == ([NO_TEXT] * 3, [b""] * 3, [None] * 3)
+    assert all(chunk.data.num_columns <= 1 for chunk in module_of(path).chunks(path, WANT))
 
 
 def test_what_is_not_utf8_is_rejected_with_its_place_and_bytes() -> None:
@@ -209,7 +220,7 @@ def test_tokens_of_other_types() -> None:
 
 # ----------------------------------------------------------------------------------------------------- ids, per, score
 
-UTC = dt.timezone.utc
+UTC = dt.UTC
 
 
 @pytest.mark.parametrize(
@@ -313,13 +324,35 @@ def test_chunks_are_the_same_rows_from_wherever_a_run_goes_on(tmp_path: Path, mo
         assert [chunk.start for chunk in again] == [chunk.start for chunk in chunks[number:]]
         assert all(a.data.equals(b.data) for a, b in zip(again, chunks[number:], strict=True))
     assert list(module.chunks(path, WANT, n)) == []
+    assert rows(module, path, start=33)[2] == [str(i).encode() for i in range(33, n)]  # from within a chunk, too
+
+
+def test_going_on_does_not_decode_the_row_groups_before(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(parquet, "CHUNK_BYTES", 100)
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"text": ["first " * 50, "second " * 50]}),
+        path,
+        row_group_size=1,
+        write_page_checksum=True,
+        write_statistics=False,
+        compression="none",
+    )
+    data = bytearray(path.read_bytes())
+    data[data.find(b"first first") + 20] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DataError):
+        rows(parquet, path)
+    assert rows(parquet, path, start=1)[1] == [b"second " * 50]
 
 
 def test_a_slice_of_views_does_not_drag_the_whole_along(tmp_path: Path, monkeypatch) -> None:
     """What polars gives: string views, whose slices all share the buffers of the whole column."""
     monkeypatch.setattr(batches, "CHUNK_BYTES", 100_000)
     views = pa.array([f"a text of more than twelve bytes {i}" for i in range(100_000)], pa.string_view())
-    part = pa.table({"text": views, "tags": pa.array([["a tag of more than twelve bytes", None]] * 100_000, pa.large_list(pa.string_view()))}).slice(5, 1000)
+    part = pa.table({"text": views, "tags": pa.array([["a tag of more than twelve bytes", None]] * 100_000, pa.large_list(pa.string_view()))}).slice(
+        5, 1000
+    )
     assert part.nbytes > 3_000_000
     assert len(list(memory.chunks(part, WANT))) < 5
     keep = np.arange(1000) % 2 == 0
@@ -355,7 +388,13 @@ def test_damaged_files_are_named(tmp_path: Path, suffix: str) -> None:
     save(pa.table({"id": range(3000), "text": [f"row number {i}" for i in range(3000)]}), whole)
     data = whole.read_bytes()
     bad = tmp_path / f"bad{suffix}"
-    for content in (b"", data[:6], data[: len(data) // 2], data[:-4] if suffix != ".arrows" else data[:-500], b"something else, long enough to have a footer"):
+    for content in (
+        b"",
+        data[:6],
+        data[: len(data) // 2],
+        data[:-4] if suffix != ".arrows" else data[:-500],
+        b"something else, long enough to have a footer",
+    ):
         bad.write_bytes(content)
         with pytest.raises(DataError, match=f"bad{suffix}"):
             rows(module_of(bad), bad)
@@ -368,7 +407,9 @@ def test_damaged_files_are_named(tmp_path: Path, suffix: str) -> None:
 
 def test_a_page_with_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"text": ["abcdefgh" * 100]}), path, compression="none", use_dictionary=False, write_page_checksum=True, write_statistics=False)
+    pq.write_table(
+        pa.table({"text": ["abcdefgh" * 100]}), path, compression="none", use_dictionary=False, write_page_checksum=True, write_statistics=False
+    )
     data = bytearray(path.read_bytes())
     data[data.find(b"abcdefgh" * 100) + 400] ^= 1
     path.write_bytes(data)
@@ -649,6 +690,8 @@ def test_text_files_chunk_and_go_on(tmp_path: Path, monkeypatch) -> None:
     assert [(chunk.start, len(chunk.data)) for chunk in chunks] == [(0, 2), (2, 1), (3, 2)]
     assert [chunk.start for chunk in text.chunks(given, WANT, 2)] == [2, 3]
     assert rows(text, given, start=3)[1] == [b"", b"1"]
+    given.paths[4].unlink()
+    assert rows(text, given)[0] == [TEXT] * 4 + [REJECTED]
 
 
 def test_text_files_have_no_tokens(tmp_path: Path) -> None:
@@ -700,6 +743,7 @@ def test_ids_of_several_types_are_not_made_one() -> None:
     """The number 1 and the string "1" are two documents, and 1.5 makes no float of 9007199254740993."""
     given = [{"id": i, "text": "x"} for i in (1, "1", 9007199254740993, 1.5, None, True, "a\ud800", "é")]
     assert of_python(given)[2] == [b"1", b'"1"', b"9007199254740993", b"1.5", None, b"true", rb'"a\ud800"', '"é"'.encode()]
+    assert of_python([{"id": i, "text": "x"} for i in (1, 2.5)])[2] == [b"1", b"2.5"]
     ints = [{"id": i, "text": "x"} for i in (2**53 + 1, 2**64 - 1, -1)]
     assert of_python(ints)[2] == [b"9007199254740993", b"18446744073709551615", b"-1"]
     assert memory.table(ints[:2]).schema.field("id").type == pa.uint64()

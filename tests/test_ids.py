@@ -83,7 +83,13 @@ def test_json_text_is_compact_and_one_for_equal_values() -> None:
     assert as_json("\ud800\n") == rb'"\ud800\n"'
 
 
-scalars = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(codec=None), max_size=5)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec=None), max_size=5)
+)
 
 
 @settings(max_examples=200, deadline=None)

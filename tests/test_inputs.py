@@ -240,10 +240,11 @@ def test_formats_by_content(here: Path) -> None:
         writer.write_table(table)
     with ipc.new_stream("s", table.schema) as writer:
         writer.write_table(table)
+    zstd = pa.Codec("zstd").compress(LINE, asbytes=True)
     contents = {
         LINE: "jsonl", b"  [1]": "json_array", b"": "jsonl", b"\xef\xbb\xbf{}": "jsonl", b"plain text": "text", "日本語".encode() * 30_000: "text",
         Path("p").read_bytes(): "parquet", Path("f").read_bytes(): "arrow", Path("s").read_bytes(): "arrow",
-        gzip.compress(LINE): "jsonl", bz2.compress(LINE): "jsonl", lzma.compress(b"[]"): "json_array", pa.Codec("zstd").compress(LINE, asbytes=True): "jsonl",
+        gzip.compress(LINE): "jsonl", bz2.compress(LINE): "jsonl", lzma.compress(b"[]"): "json_array", zstd: "jsonl",
         gzip.compress(b"words"): None, b"\x93NUMPY": None, b"a\0b": None, b"caf\xe9 au lait": None,
     }  # fmt: skip
     for content, kind in contents.items():
@@ -325,7 +326,9 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
     def pipe(content: bytes) -> None:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
 
-    for number, (content, kind) in enumerate([(LINE, "jsonl"), (b"[]", "json_array"), (gzip.compress(LINE), "jsonl"), (b"words", "text"), (b"", "jsonl")]):
+    for number, (content, kind) in enumerate(
+        [(LINE, "jsonl"), (b"[]", "json_array"), (gzip.compress(LINE), "jsonl"), (b"words", "text"), (b"", "jsonl")]
+    ):
         pipe(content)
         spool = here / f"work-{number}" / "stdin"
         (source,) = resolve(["-", "-"], stdin_spool=spool)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from likewise.families import MinHash
-from likewise.plan import Plan, chance
+from likewise.planning import Plan, chance
 
 
 def minhash(ranks: dict, columns: list[set]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from likewise.families import MinHash
-from likewise.plan import chance, choose
+from likewise.planning import chance, choose
 
 MODES = ["oph", "classic"]
 SLOTS = 128

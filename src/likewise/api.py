@@ -21,7 +21,7 @@ from likewise.io.output import check_target, publish, write_json
 from likewise.io.work import Work
 from likewise.options import Options
 from likewise.options import resolve as options_of
-from likewise.plan import Plan, choose, parse_threshold
+from likewise.planning import Plan, choose, parse_threshold
 from likewise.progress import Progress
 from likewise.report import summary
 from likewise.report.gather import examples

@@ -15,7 +15,7 @@ from typing import Any
 from likewise import methods
 from likewise.errors import UsageError
 from likewise.methods import Text
-from likewise.plan import Plan, choose, parse_threshold
+from likewise.planning import Plan, choose, parse_threshold
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "sketch": ("oph", "classic"),

@@ -11,7 +11,7 @@ from likewise.cli.screen import Screen, counted, percent, size, width
 from likewise.cli.verbs import verb
 
 if TYPE_CHECKING:
-    from likewise.plan import Plan
+    from likewise.planning import Plan
 
 #: Columns of the table, and the characters that each takes.
 MOST_COLUMNS, COLUMN = 4, 23
@@ -25,7 +25,7 @@ MOST_COLUMNS, COLUMN = 4, 23
 )
 def command(screen: Screen, by: str = "words:5", normalize: str | None = None, threshold: str = "0.8", **choices: Any) -> None:
     from likewise import methods
-    from likewise.plan import choose
+    from likewise.planning import choose
 
     method = methods.parse(by, normalize)
     plan = choose(threshold, **choices)

@@ -56,13 +56,14 @@ def read(data, delimiter, wanted, values):
         count += byte in (LF, CR)
     start, length, width = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     fault, place = np.zeros(count, np.uint8), np.zeros(count, np.int64)
-    first, last = np.full((count, values), -1, np.int64), np.full((count, values), -1, np.int64)
+    first, last = np.empty((count, values), np.int64), np.empty((count, values), np.int64)
     n = at = 0
     while at < data.size:
         if data[at] == LF or data[at] == CR:
             at += 1
             continue
         start[n] = at
+        first[n] = last[n] = -1
         cells = 0
         code = OK
         while True:

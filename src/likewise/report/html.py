@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from likewise.plan import OPH_STEEP_ABOVE
+from likewise.planning import OPH_STEEP_ABOVE
 from likewise.report import charts
 from likewise.report.examples import Example, side_by_side
 from likewise.report.markup import Html, at_least, counted, join, named, share, table, tag

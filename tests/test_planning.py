@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import UsageError
-from likewise.plan import MAX_SLOTS, OPH_BANDS, PLANNED_SLOTS, chance, choose, cost, parse_threshold, predicted_candidates
+from likewise.planning import MAX_SLOTS, OPH_BANDS, PLANNED_SLOTS, chance, choose, cost, parse_threshold, predicted_candidates
 
 
 def exact_chance(similarity: Fraction, bands: int, rows: int) -> Fraction:
@@ -272,5 +272,5 @@ def test_predicted_bytes():
 
 def test_importing_it_loads_nothing_heavy():
     """``likewise plan`` and ``--help`` answer at once."""
-    code = "import sys, likewise.plan; print([m for m in ('numpy', 'numba', 'pyarrow') if m in sys.modules])"
+    code = "import sys, likewise.planning; print([m for m in ('numpy', 'numba', 'pyarrow') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
