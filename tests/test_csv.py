@@ -155,7 +155,11 @@ def test_tokens_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "written"),
-    [(b"", b""), (b"\r\n\n", b""), (b"\xef\xbb\xbf", b""), *((header, header) for header in (b"id,text", b"id,text\r\n", b"\xef\xbb\xbf\nid,text\r")), (b"id,text\n\n\r\n", b"id,text\n")],
+    [
+        *((nothing, b"") for nothing in (b"", b"\r\n\n", b"\xef\xbb\xbf")),
+        *((header, header) for header in (b"id,text", b"id,text\r\n", b"\xef\xbb\xbf\nid,text\r")),
+        (b"id,text\n\n\r\n", b"id,text\n"),
+    ],
 )
 def test_no_records(tmp_path: Path, raw: bytes, written: bytes) -> None:
     """An empty file stays one; a header stays."""
@@ -166,7 +170,8 @@ def test_no_records(tmp_path: Path, raw: bytes, written: bytes) -> None:
 
 
 cells = st.text(st.sampled_from('a,"\n\r é'), max_size=5)
-bodies = st.lists(cells | st.sampled_from([",", "\n", "\r\n", '"', '""', "\r", 'x,"y\nz"', "long text without anything in it"]), max_size=20).map("".join)
+marks = st.sampled_from([",", "\n", "\r\n", '"', '""', "\r", 'x,"y\nz"', "long text without anything in it"])
+bodies = st.lists(cells | marks, max_size=20).map("".join)
 
 
 @settings(max_examples=400, deadline=None)
@@ -222,7 +227,8 @@ def test_chunks_resume_and_copy(tmp_path_factory: pytest.TempPathFactory, body: 
         rows = sorted((row[1], row[1] + row[2]) for row in whole if isinstance(row[0], int))
         keep = [data.draw(st.booleans()) for _ in rows]
         kept = b"".join(raw[a:b] for (a, b), k in zip(rows, keep, strict=True) if k)
-        assert copy(path, folder / "out", keep) == (mark + "id,text" + ("\n" if end == "\n\n" else "\r\n" if end == "\r" and body.startswith("\n") else end)).encode() + kept
+        header_end = "\n" if end == "\n\n" else "\r\n" if end == "\r" and body.startswith("\n") else end
+        assert copy(path, folder / "out", keep) == (mark + "id,text" + header_end).encode() + kept
 
 
 def test_annotate(tmp_path: Path) -> None:

@@ -331,23 +331,23 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
     ):
         pipe(content)
         spool = here / f"work-{number}" / "stdin"
-        (source,) = resolve(["-", "-"], stdin_spool=spool)
+        (source,) = resolve(["-", "-"], work=spool.parent)
         assert format_of(source) == kind
         assert spool.read_bytes() == content
         assert [path.name for path in spool.parent.iterdir()] == ["stdin"]
     pipe(b"not read again")
-    (source,) = resolve(["-"], stdin_spool=here / "work-0" / "stdin")
+    (source,) = resolve(["-"], work=here / "work-0")
     assert source.name == "stdin"
     assert source.path.read_bytes() == LINE
     pipe(b"\x00\xff")
     with pytest.raises(DataError, match="standard input"):
-        resolve(["-"], stdin_spool=here / "other" / "stdin")
+        resolve(["-"], work=here / "other")
 
 
 def test_names_are_never_alike(here: Path, monkeypatch) -> None:
     make("stdin", "memory.arrow")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LINE)))
-    found = names("stdin", "-", ["a"], "memory.arrow", ["b"], stdin_spool=here / "w" / "spool")
+    found = names("stdin", "-", ["a"], "memory.arrow", ["b"], work=here / "w")
     assert found == ["stdin", "stdin-2", "memory-2.arrow", "memory.arrow", "memory-3.arrow"]
 
 

@@ -41,6 +41,7 @@ def test_what_a_torn_write_left_behind_is_cut_off(tmp_path, lost):
     assert again.column("size", "u4").tolist() == [1, 2]
     again.append({"size": np.array([7], "u4")}, step="chunk", rows=1)
     assert again.column("size", "u4").tolist() == [1, 2, 7]
+    again.close(remove=True)
 
 
 def test_a_column_that_lost_bytes_is_refused(tmp_path):
@@ -92,3 +93,4 @@ def test_scratch_goes_to_a_file_when_memory_is_used_up(tmp_path):
     paged[:] = 7
     assert paged.sum() == 7000
     assert json.loads((tmp_path / "w" / "work.json").read_text()) == MADE
+    work.close(remove=True)

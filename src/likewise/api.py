@@ -16,8 +16,10 @@ import pyarrow as pa
 from likewise import outputs, pipeline
 from likewise.engines.local import Local, usable_memory
 from likewise.errors import UsageError
+from likewise.io.formats.memory import take
 from likewise.io.inputs import Source, resolve
 from likewise.io.output import check_target, publish, write_json
+from likewise.io.records import REJECTED
 from likewise.io.work import Work
 from likewise.options import Options
 from likewise.options import resolve as options_of
@@ -48,15 +50,16 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     if target is not None:
         check_target(target, overwrite=options.overwrite)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
+        outputs.check(sources, options)
         collection = pipeline.collect(sources, run)
         items = pipeline.distinct(collection, run)
         decision = pipeline.decide(items, run)
         said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, decision.removed)
         report = summary.summary(collection, decision, items.empty, items.short, options, said)
-        rows = np.flatnonzero((collection.column("kind") != 2) & ~decision.removed)
+        keep = (collection.column("kind") != REJECTED) & ~decision.removed
         memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
         result = Removal(
-            kept=Table(sources[0].path.take(pa.array(rows)) if memory else outputs.placed(collection, rows)),
+            kept=Table(take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep))),
             removed=Table(removed_table(collection, decision)),
             clusters=Table(clusters_table(collection, decision)),
             report=report,
@@ -93,7 +96,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
             first = len(sources_of(inputs, None, run.work.folder))
             sides = (collection.source_of(np.arange(len(collection))) >= first).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
-        places = len(sources) > 1 or collection.repeated_ids()[0] > 0
+        places = len(sources) > 1 or collection.repeated_ids[0] > 0
         table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, places=places)
         said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, np.zeros(len(collection), bool))
         report = {"threshold": float(options.plan.threshold), "method": options.described(), "read": len(collection), "warnings": said}
@@ -197,7 +200,7 @@ def sources_of(inputs: Inputs, out: Path | None, folder: Path) -> list[Source]:
         if isinstance(inputs, list | tuple) and inputs and all(isinstance(path, str) and len(path) < 500 and os.path.exists(path) for path in inputs):
             raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
         named = [inputs]
-    return resolve(named, out=out, stdin_spool=folder / "stdin")
+    return resolve(named, out=out, work=folder)
 
 
 def aside(sources: Sequence[Source], first: Sequence[Source]) -> list[Source]:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise import __version__
+from likewise.errors import UsageError
 from likewise.io.collection import Collection, printable
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source
@@ -32,6 +33,12 @@ def described(options: Options, verb: str) -> dict[str, Any]:
     """How a result is made, by all that can change it."""
     versions = {"likewise": __version__, "hash_scheme": HASH_SCHEME, "unicode": UNICODE_VERSION}
     return {"verb": verb, "versions": versions, "method": options.described()}
+
+
+def check(sources: Sequence[Source], options: Options) -> None:
+    """Refuse, before any work, what cannot be written."""
+    if options.output == "annotate" and any(isinstance(source.path, Files) for source in sources):
+        raise UsageError("--output annotate: a text file has no field that could be added; choose copy, ids or mask")
 
 
 def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:
@@ -116,7 +123,7 @@ def mask(collection: Collection, kept: np.ndarray) -> pa.Table:
 
 def compared_pairs(collection: Collection, decision: Decision) -> pa.Table:
     a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
-    return pairs_table(collection, a, b, decision.match_similarity, places=collection.repeated_ids()[0] > 0)
+    return pairs_table(collection, a, b, decision.match_similarity, places=collection.repeated_ids[0] > 0)
 
 
 def manifest(collection: Collection, options: Options, staged: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
-from likewise.io.collection import Collection, printable, read
+from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
 from likewise.io.records import REJECTED, TEXT, Want
 from likewise.io.work import Work
@@ -99,12 +99,11 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
     """For each row the number of the first --prefer pattern that its file matches; all others come after them. int64[rows]"""
     if not patterns:
         return np.zeros(len(collection), np.int64)
-    names = [printable(source.name) for source in collection.sources]
-    place = [next((i for i, pattern in enumerate(patterns) if fnmatch.fnmatch(name, pattern)), len(patterns)) for name in names]
-    for pattern, used in zip(patterns, [i in place for i in range(len(patterns))], strict=True):
-        if not used and not any(fnmatch.fnmatch(name, pattern) for name in names):
-            raise UsageError(f"--prefer {pattern!r}: no input file matches; there are {', '.join(names[:5])}")
-    return np.array(place, np.int64)[collection.source_of(np.arange(len(collection)))]
+    files = collection.files
+    place = [next((i for i, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns)) for name in files]
+    if unused := [pattern for pattern in patterns if not any(fnmatch.fnmatchcase(name, pattern) for name in files)]:
+        raise UsageError(f"--prefer {unused[0]!r}: no input file matches; there are {', '.join(files[:5])}")
+    return np.array(place, np.int64)[collection.file_of(np.arange(len(collection)))[0]]
 
 
 def bucket(items: Items, run: Run, *, split: bool) -> Buckets:

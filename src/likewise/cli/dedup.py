@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from likewise.cli.plan import promised
-from likewise.cli.screen import Screen, counted, duration, percent, size
+from likewise.cli.screen import Screen, counted, duration, size
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 from likewise.options import Options, resolve
@@ -102,8 +102,9 @@ def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     plan, budget = report["method"]["plan"], report["budget"]
     yield "promise", f"{promised(report['threshold'], budget['recall'])} ({plan['bands']} bands x {plan['rows']} rows, {plan['sketch']})"
     if budget["cut"]:
-        before = percent(plan["recall"], down=True)
-        yield "budget", f"{counted(budget['cut'], 'comparison')} in crowded buckets left out, which took the promise down from {before}"
+        tried = f"of {budget['sampled']:,} tried after all, {budget['alike']:,} were alike"
+        missed = f"so at most {counted(round(budget['missed_at_most']), 'pair')} missed by it"
+        yield "budget", f"{counted(budget['cut'], 'comparison')} in crowded buckets left out; {tried}, {missed}"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
 

@@ -175,17 +175,22 @@ class Collection:
 
     def places(self, rows: np.ndarray) -> tuple[pa.Array, np.ndarray]:
         """(source names, positions) of rows."""
+        file, position = self.file_of(rows)
+        return pa.array(self.files, pa.string()).take(pa.array(file)), position
+
+    def file_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(number in ``files``, position in that file) of rows. Each text file is a source of its own to the user, with one item in it."""
         source = self.source_of(rows)
         position = rows - self.first_row[source]
-        files = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
-        names = pa.array([name for s in self.sources for name in self.file_names(s)], pa.string())
-        first_name = np.concatenate(([0], np.cumsum([len(self.file_names(s)) for s in self.sources])))[source]
-        return names.take(pa.array(first_name + np.where(files, position, 0))), np.where(files, 0, position)
+        texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
+        counts = [len(s.path.names) if isinstance(s.path, Files) else 1 for s in self.sources]
+        first = np.concatenate(([0], np.cumsum(counts)))[source]
+        return first + np.where(texts, position, 0), np.where(texts, 0, position)
 
-    @staticmethod
-    def file_names(source: Source) -> list[str]:
-        """Each text file is a source of its own to the user, with one item in it."""
-        return [printable(name) for name in (source.path.names if isinstance(source.path, Files) else [source.name])]
+    @cached_property
+    def files(self) -> list[str]:
+        """The names of all files, as users see them."""
+        return [printable(name) for s in self.sources for name in (s.path.names if isinstance(s.path, Files) else [s.name])]
 
     @cached_property
     def _ids(self) -> tuple[pa.Array, str | None]:
@@ -213,8 +218,11 @@ class Collection:
     def has_ids(self) -> bool:
         return bool((self.work.column("id-size", "i4") >= 0).any())
 
+    @cached_property
     def repeated_ids(self) -> tuple[int, list[str]]:
         """How many rows have an id that occurred before, and up to three such ids."""
+        if not self.has_ids():
+            return 0, []
         counts = self._ids[0].value_counts()
         again = counts.filter(pa.compute.greater(counts.field("counts"), 1)) if len(counts) else counts
         more = sum(again.field("counts").to_pylist()) - len(again) if len(again) else 0

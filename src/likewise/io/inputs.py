@@ -66,20 +66,20 @@ class Sources(list[Source]):
         self.skipped = list(skipped)
 
 
-def resolve(inputs: Sequence[Any], *, out: Path | None = None, stdin_spool: Path | None = None) -> Sources:
+def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None) -> Sources:
     """The sources that ``inputs`` name, in the order named; inside a folder or a glob sorted by path.
 
     A str or Path is a file, a folder, a glob or ``-``; anything else is taken as a table. ``out`` is the output, which
-    must not be an input and is passed over inside input folders. Standard input is first copied to ``stdin_spool``.
+    must not be an input; it and the work folder ``work`` are passed over inside input folders. Standard input is first copied to ``work``.
     """
     if not inputs:
         raise UsageError("no input: name files, folders, globs such as 'crawl/**/*.jsonl.zst', or - for standard input")
-    found = _Found(out)
+    found = _Found(out, work)
     for given in inputs:
         if not isinstance(given, str | os.PathLike):
             found.add_table(given)
         elif os.fspath(given) == STDIN:
-            found.add_stdin(stdin_spool)
+            found.add_stdin()
         else:
             found.add_path(os.fspath(given))
     return found.sources()
@@ -95,20 +95,22 @@ class _Entry:
 class _Found:
     """What has been found so far."""
 
-    def __init__(self, out: Path | None) -> None:
+    def __init__(self, out: Path | None, work: Path | None) -> None:
         self.entries: list[_Entry] = []
         self.seen: set[tuple[int, int]] = set()
         self.bases: list[Path] = []  # the folders of the inputs; names are relative to the one that is common to them
         self.skipped: list[Path] = []
-        self.guarded = [] if out is None else [out.resolve(), out.with_name(out.name + ".work").resolve()]
+        self.work = work
+        self.guarded = [path.resolve() for path in (out, work, out and out.with_name(out.name + ".work")) if path]
         self.guarded_keys = {_key(path.stat()) for path in self.guarded if path.exists()}
 
     def add_table(self, given: Any) -> None:
         self.entries.append(_Entry(memory.table(given), "memory", "memory.arrow"))
 
-    def add_stdin(self, spool: Path | None) -> None:
-        if spool is None:
+    def add_stdin(self) -> None:
+        if self.work is None:
             raise UsageError("standard input (-) cannot be read here; name a file")
+        spool = self.work / "stdin"
         if any(entry.name == "stdin" for entry in self.entries):
             return
         if not spool.exists():  # a resumed run finds what the first one spooled

@@ -31,6 +31,9 @@ except ImportError:  # Windows
 #: Linux caches a file in pieces as large as it was written, and a look at one byte maps the whole piece: small pieces keep resident memory small.
 WRITE_BYTES = 2**16
 
+#: Standard input is copied here before the run begins, and may be there when it does.
+SPOOL = ("stdin", "stdin.part")
+
 
 class Work:
     def __init__(self, folder: Path, in_memory: int):
@@ -50,7 +53,7 @@ class Work:
         if made.exists() and not resume:
             raise UsageError(f"{folder}: an interrupted run left this work folder; go on with --resume, or delete the folder to start anew")
         if not made.exists():
-            if folder.exists() and any(path.name != "stdin" for path in folder.iterdir()):
+            if folder.exists() and any(path.name not in SPOOL for path in folder.iterdir()):
                 raise UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "work.json.new").write_text(json.dumps(description, indent=1, sort_keys=True))

@@ -84,8 +84,8 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
         said.append(f"{few:,} of {judged:,} items have fewer than {options.method.k} {options.method.unit}: they match only when equal; try a smaller --by {options.method.unit}:K")
     if without := int((kind == NO_TEXT).sum()):
         said.append(f"{without:,} of {judged:,} items have no text in the field {options.field!r} (null, missing or not a text); they are kept")
-    repeated, examples = collection.repeated_ids()
-    if repeated and collection.has_ids():
+    repeated, examples = collection.repeated_ids
+    if repeated:
         said.append(f"{repeated:,} ids occurred before ({', '.join(examples)}); such items are told apart by source and position")
     for number, source in enumerate(collection.sources):
         rows = collection.rows_of(number)
