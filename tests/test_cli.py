@@ -468,12 +468,19 @@ def test_control_characters_of_a_corpus_do_not_reach_the_terminal() -> None:
 # report, doctor, demo
 
 
-def test_report_is_written_again(out: Path) -> None:
-    (out / "report.html").unlink(missing_ok=True)
+def test_report_is_written_again_as_it_was(out: Path) -> None:
+    first = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
     result = run("report", out)
     assert result.exit_code == 0 and result.stderr == f"wrote {out / 'report.html'}\n"
-    page = (out / "report.html").read_text()
-    assert "<del>forest</del>" in page and "<ins>wood</ins>" in page
+    assert (out / "report.html").read_bytes() == first and b"<del>forest</del>" in first and b"<ins>wood</ins>" in first
+
+
+def test_report_where_nothing_was_removed() -> None:
+    Path("one.jsonl").write_text('{"text": "all alone"}\n')
+    assert run("dedup", "one.jsonl", "-o", "out", "-q").exit_code == 0
+    assert run("report", "out").exit_code == 0
+    assert "nothing was removed" in run("show", "out", "zzz").stderr
 
 
 def test_report_without_the_inputs_has_no_examples(out: Path) -> None:

@@ -23,7 +23,7 @@ from likewise.errors import DataError, UsageError
 from likewise.io import batches
 from likewise.io.formats import arrow, memory, parquet, text
 from likewise.io.formats.text import Files
-from likewise.io.records import NO_TEXT, REJECTED, TEXT, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Want
 
 WANT = Want()
 

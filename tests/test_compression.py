@@ -15,9 +15,9 @@ import pytest
 
 from likewise.errors import DataError
 from likewise.io import compression
-from likewise.io.formats import bytes as shared
+from likewise.io.formats import lines as shared
 from likewise.io.formats import csv, json_array, jsonl
-from likewise.io.records import Want
+from likewise.records import Want
 
 TEXT = b"".join(b'{"id":%d,"text":"%d %s"}\n' % (i, i * i, b"word " * (i % 9)) for i in range(3000))
 #: Kind -> one member or frame of it, made by another library than the one that likewise uses, where there is one.

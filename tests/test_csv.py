@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import DataError, UsageError
-from likewise.io.formats import bytes as shared
+from likewise.io.formats import lines as shared
 from likewise.io.formats import csv as format
-from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
 
 
 def all_records(path: Path, want: Want | None = None, start: int = 0) -> list[Records]:

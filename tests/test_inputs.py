@@ -16,8 +16,8 @@ from pyarrow import ipc
 
 from likewise.errors import DataError, UsageError
 from likewise.io import formats
-from likewise.io.inputs import TEXT_FILES, resolve
-from likewise.io.records import NO_TEXT, TEXT, Want
+from likewise.io.inputs import TEXT_FILES, printable, resolve
+from likewise.records import NO_TEXT, TEXT, Want
 
 LINE = b'{"id": 1, "text": "x"}\n'
 
@@ -106,7 +106,7 @@ def test_names_with_spaces_line_ends_and_bytes_that_are_not_utf8(here: Path) -> 
     assert sorted(names("d")) == sorted(odd)
     assert sorted(names("d/*")) == sorted(odd)
     (source,) = resolve([f"d/{odd[2]}"])
-    assert source.printable == r"latin-\xe9.jsonl"
+    assert printable(source.name) == r"latin-\xe9.jsonl"
     assert list(source.fingerprint()) == [odd[2]]
     assert len(list(source.format.chunks(source.path, Want()))) == 1
 
@@ -354,7 +354,7 @@ def test_names_are_never_alike(here: Path, monkeypatch) -> None:
 def test_python_data_is_a_source(here: Path) -> None:
     (source,) = resolve([["a b", "c d"]])
     assert source.name == "memory.arrow"
-    assert source.table.to_pydict() == {"text": ["a b", "c d"]}
+    assert source.path.to_pydict() == {"text": ["a b", "c d"]}
     assert source.size > 0
     (chunk,) = source.format.chunks(source.path, Want())
     assert source.format.parse(chunk, Want(), source.name).text.to_pylist() == [b"a b", b"c d"]

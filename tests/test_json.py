@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import DataError, UsageError
-from likewise.io.formats import bytes as shared
+from likewise.io.formats import lines as shared
 from likewise.io.formats import json_array, jsonl
-from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
 
 FORMATS = {"jsonl": jsonl, "array": json_array}
 

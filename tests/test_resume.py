@@ -15,7 +15,7 @@ import pytest
 
 import likewise as lw
 from likewise.io import batches
-from likewise.io.formats import bytes as byte_formats
+from likewise.io.formats import lines as byte_formats
 from likewise.io.work import Work
 
 

@@ -8,10 +8,14 @@ Names are loaded when they are first used, so that importing the package costs n
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Arrow's allocator (mimalloc) reserves 1 GiB of address space at once, which a limited process (ulimit -v) may not have. In KiB.
+os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 * 2**10))
 
 #: public name -> the module that holds it
 _HOMES = {
@@ -21,7 +25,23 @@ _HOMES = {
     **dict.fromkeys(("Removal", "Pairs"), "likewise.results"),
 }
 
-__all__ = ["Chars", "DataError", "FormatError", "LikewiseError", "MissingPartError", "Pairs", "Removal", "Text", "UsageError", "Words", "dedup", "pairs", "plan", "similarity", "sketch"]
+__all__ = [
+    "Chars",
+    "DataError",
+    "FormatError",
+    "LikewiseError",
+    "MissingPartError",
+    "Pairs",
+    "Removal",
+    "Text",
+    "UsageError",
+    "Words",
+    "dedup",
+    "pairs",
+    "plan",
+    "similarity",
+    "sketch",
+]
 
 if TYPE_CHECKING:
     from likewise.api import dedup, pairs, plan, similarity, sketch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +17,9 @@ from likewise import outputs, pipeline
 from likewise.engines.local import Local, usable_memory
 from likewise.errors import UsageError
 from likewise.io.formats.memory import take
-from likewise.io.inputs import Source, resolve
+from likewise.io.inputs import Sources, printable, resolve
 from likewise.io.output import check_target, publish, write_json
-from likewise.io.records import REJECTED
+from likewise.records import REJECTED
 from likewise.io.work import Work
 from likewise.options import Options
 from likewise.options import resolve as options_of
@@ -29,6 +29,9 @@ from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
+
+#: A longer text is not looked up as a file name: systems refuse such names.
+LONGEST_NAME = 255
 
 Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
 
@@ -148,7 +151,8 @@ def similarity(a: Any, b: Any, *, by: str = "words:5", normalize: str | None = N
     one = isinstance(a, str) and isinstance(b, str)
     left, right = (shingle([side] if one else side, by, normalize, 0) for side in (a, b))
     if len(left.offsets) != len(right.offsets):
-        raise UsageError(f"similarity: {len(left.offsets) - 1} items on the left and {len(right.offsets) - 1} on the right; give as many on both sides")
+        sizes = f"{len(left.offsets) - 1} items on the left and {len(right.offsets) - 1} on the right"
+        raise UsageError(f"similarity: {sizes}; give as many on both sides")
     values = jaccard((left.values, left.offsets), (right.values, right.offsets))
     return float(values[0]) if one else values
 
@@ -170,16 +174,18 @@ def shingle(texts: Any, by: str, normalize: str | None, seed: int):
 @contextmanager
 def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
-) -> Iterator[tuple[Sequence[Source], pipeline.Run]]:
+) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
     folder = options.work or (Path(tempfile.mkdtemp(prefix="likewise-")) if out is None else out.with_name(out.name + ".work"))
     sources = sources_of(inputs, out, folder)
     if against is not None:
-        sources += aside(sources_of(against, out, folder), sources)
+        sources = beside(sources, sources_of(against, out, folder))
     memory = options.memory or usable_memory() * 3 // 4
     made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
     work = Work.open(folder, made, resume=options.resume, in_memory=memory // 2)
     run = pipeline.Run(options, work, Local(options.threads), progress or Progress())
+    if skipped := sources.skipped:
+        run.progress.warn(f"{len(skipped):,} files are of no known format and were passed over, such as {printable(skipped[0])}")
     finished = False
     try:
         yield sources, run
@@ -190,20 +196,25 @@ def started(
         work.close(remove=finished or out is None)
 
 
-def sources_of(inputs: Inputs, out: Path | None, folder: Path) -> list[Source]:
+def sources_of(inputs: Inputs, out: Path | None, folder: Path) -> Sources:
     """A str or Path is a path, and so are several Paths; everything else is data."""
     if isinstance(inputs, str | os.PathLike):
         named = [inputs]
     elif isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
         named = list(inputs)
     else:
-        if isinstance(inputs, list | tuple) and inputs and all(isinstance(path, str) and len(path) < 500 and os.path.exists(path) for path in inputs):
+        if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):
             raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
         named = [inputs]
     return resolve(named, out=out, work=folder)
 
 
-def aside(sources: Sequence[Source], first: Sequence[Source]) -> list[Source]:
-    """The sources of the other side, under their whole paths where their names are taken."""
+def is_file_name(text: str) -> bool:
+    return 0 < len(text) < LONGEST_NAME and "\0" not in text and Path(text).exists()
+
+
+def beside(first: Sources, second: Sources) -> Sources:
+    """Both sides; a source of the second whose name is taken is called against/NAME."""
     taken = {source.name for source in first}
-    return [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in sources]
+    renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
+    return Sources([*first, *renamed], [*first.skipped, *second.skipped])

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from likewise import __version__
 from likewise.errors import UsageError
-from likewise.io.collection import Collection, printable
+from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Source
+from likewise.io.inputs import Source, printable
 from likewise.io.output import checksums, write_json, write_table
-from likewise.io.records import REJECTED
+from likewise.records import REJECTED
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run
@@ -25,6 +25,8 @@ from likewise.results import Decision, clusters_table, pairs_table, removed_tabl
 
 #: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
 HASH_SCHEME = "lw1"
+Step = tuple[str, Callable[[], None]]  # a name for the journal, and what to do
+
 #: Files of an output folder that tell of clocks and machines, and so are left out of the manifest's checksums.
 OF_THE_MACHINE = ("run.json", "report.html", "manifest.json")
 
@@ -45,11 +47,11 @@ def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) ->
     """Fill the staged folder, file by file; what an interrupted run had finished is not written again."""
     collection, options, work = items.collection, run.options, run.work
     staged = work.staged()
-    steps: list[tuple[str, Callable[[], None]]] = [
+    steps: list[Step] = [
         *records(collection, decision, options, staged),
         ("removed.parquet", lambda: write_table(removed_table(collection, decision), staged / "removed.parquet", collection.id_note)),
         ("clusters.parquet", lambda: write_table(clusters_table(collection, decision), staged / "clusters.parquet", collection.id_note)),
-        ("rejected.jsonl", lambda: (staged / "rejected.jsonl").write_bytes(bytes(work.column("rejected", "u1"))) and None),
+        ("rejected.jsonl", lambda: work.column("rejected", "u1").tofile(staged / "rejected.jsonl")),
         ("report.json", lambda: write_json(report, staged / "report.json")),
     ]
     if options.pairs:
@@ -65,13 +67,13 @@ def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) ->
     return staged
 
 
-def records(collection: Collection, decision: Decision, options: Options, staged: Path) -> list[tuple[str, Callable[[], None]]]:
+def records(collection: Collection, decision: Decision, options: Options, staged: Path) -> list[Step]:
     """The steps that write records, or stand for them: --output and --removed-records."""
     readable = collection.column("kind") != REJECTED
     kept = readable & ~decision.removed
     whole = {
         "copy": lambda: copied(collection, kept, staged / "kept"),
-        "annotate": lambda: copied(collection, readable, staged / "annotated", annotations(collection, decision)),
+        "annotate": lambda: copied(collection, readable, staged / "annotated", added(collection, decision)),
         "ids": lambda: [("kept.parquet", lambda: write_table(placed(collection, np.flatnonzero(kept)), staged / "kept.parquet", collection.id_note))],
         "mask": lambda: [("mask.parquet", lambda: write_table(mask(collection, kept), staged / "mask.parquet"))],
     }
@@ -81,7 +83,7 @@ def records(collection: Collection, decision: Decision, options: Options, staged
     return steps
 
 
-def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[tuple[str, Callable[[], None]]]:
+def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[Step]:
     """A step a source: its rows of ``keep``, as they were, under ``folder``."""
 
     def step(number: int) -> None:
@@ -96,7 +98,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable
     return [(f"{folder.name}/{number}", lambda number=number: step(number)) for number in range(len(collection.sources))]
 
 
-def annotations(collection: Collection, decision: Decision) -> Callable[[np.ndarray], pa.Table]:
+def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], pa.Table]:
     """Cluster, witness and similarity of rows, under names that are not likely to be taken."""
     clustered = decision.removed.copy()
     clustered[decision.kept_row[decision.removed]] = True
@@ -143,7 +145,7 @@ def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
-        "inputs": [{"source": name, "path": path} for source in sources for name, path in source_files(source)],
+        "inputs": [{"source": printable(name), "path": printable(path.absolute())} for source in sources for name, path in source.files],
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
         "input_bytes": sum(source.size for source in sources),
         "work_bytes": sum(run.work.lengths.values()),
@@ -154,10 +156,3 @@ def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
         "system": platform.platform(),
         "versions": {"numpy": np.__version__, "numba": numba.__version__, "pyarrow": pa.__version__},
     }
-
-
-def source_files(source: Source) -> list[tuple[str, str]]:
-    """Names and absolute paths of the files of a source, for `likewise show`."""
-    if isinstance(source.path, Files):
-        return [(printable(name), printable(str(path.absolute()))) for name, path in zip(source.path.names, source.path.paths, strict=True)]
-    return [(printable(source.name), printable(str(source.path.absolute())))] if isinstance(source.path, Path) else []

@@ -16,7 +16,7 @@ from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
-from likewise.io.records import REJECTED, TEXT, Want
+from likewise.records import REJECTED, TEXT, Want
 from likewise.io.work import Work
 from likewise.options import Options
 from likewise.progress import Progress
@@ -29,7 +29,6 @@ from likewise.stages.keep import keep_order
 from likewise.stages.listing import Listing
 from likewise.stages.sketch import sketcher
 from likewise.stages.verify import all_pairs
-
 
 #: Buckets that the budget cut most from, named in the report with so many characters of text.
 HOTTEST, SHOWN = 5, 200

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 #: One entry a row of the input, whatever became of it. The names are the files in the work folder.
 ROW_COLUMNS: dict[str, np.dtype] = {
-    "kind": np.dtype("u1"),  # io.records: TEXT, NO_TEXT, REJECTED
+    "kind": np.dtype("u1"),  # records: TEXT, NO_TEXT, REJECTED
     "start": np.dtype("i8"),  # where the row's bytes begin in the (decompressed) stream; row number in columnar formats
     "length": np.dtype("i8"),
     "tokens": np.dtype("u4"),
@@ -37,7 +37,14 @@ def removed(id_type: pa.DataType) -> pa.Schema:
 
 def clusters(id_type: pa.DataType) -> pa.Schema:
     return pa.schema(
-        [("id", id_type), ("source", pa.string()), ("position", pa.int64()), ("cluster", id_type), ("component", id_type), ("representative", pa.bool_())]
+        [
+            ("id", id_type),
+            ("source", pa.string()),
+            ("position", pa.int64()),
+            ("cluster", id_type),
+            ("component", id_type),
+            ("representative", pa.bool_()),
+        ]
     )
 
 

@@ -122,7 +122,7 @@ def resumable(work: Path, resume: bool) -> Iterator[None]:
 
 def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None) -> None:
     """--dry-run: the plan and the inputs, with nothing read or written."""
-    sources, method, plan = list(named(inputs, out)), options.described(), options.plan
+    sources, method, plan = list(named(inputs, out, options.work)), options.described(), options.plan
     if screen.json:
         screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": plan.warnings, "out": out})
         return
@@ -140,13 +140,13 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
         screen.warn(message)
 
 
-def named(inputs: tuple[str, ...], out: Path | None) -> Iterator[dict[str, Any]]:
+def named(inputs: tuple[str, ...], out: Path | None, work: Path | None) -> Iterator[dict[str, Any]]:
     """The sources that the inputs name; what comes through a pipe is left there."""
-    from likewise.io.inputs import STDIN, resolve
+    from likewise.io.inputs import STDIN, printable, resolve
 
     files = [Path(given) for given in inputs if given != STDIN]
-    for source in resolve(files, out=out) if files else []:
-        yield {"source": source.printable, "bytes": source.size, "format": getattr(source.format, "__name__", "").rpartition(".")[2]}
+    for source in resolve(files, out=out, work=work) if files else []:
+        yield {"source": printable(source.name), "bytes": source.size, "format": getattr(source.format, "__name__", "").rpartition(".")[2]}
     if STDIN in inputs:
         yield {"source": "stdin", "bytes": None, "format": None}
 

@@ -200,7 +200,7 @@ def show_kept(screen: Screen, members: list[dict[str, Any]]) -> None:
 
 def show_alone(screen: Screen, originals: Any, identity: str, place: tuple[str, int], kind: int) -> None:
     """An item that was not removed, and that none was removed for."""
-    from likewise.io.records import NO_TEXT, REJECTED
+    from likewise.records import NO_TEXT, REJECTED
 
     status = "rejected" if kind == REJECTED else "kept"
     if screen.json:

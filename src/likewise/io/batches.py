@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
-from likewise.io.records import Chunk
+from likewise.records import Chunk
 
 #: A chunk closes when it holds this many bytes or rows. Rows are bounded too: a dictionary-encoded row is small here and large once decoded.
 CHUNK_BYTES = 8 << 20

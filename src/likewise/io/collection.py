@@ -15,8 +15,8 @@ import xxhash
 from likewise.errors import DataError
 from likewise.io import ids
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Source
-from likewise.io.records import REJECTED, Chunk, Records, Rejected, Want
+from likewise.io.inputs import Source, printable
+from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 from likewise.io.work import Work
 from likewise.schema import ROW_COLUMNS
 
@@ -32,7 +32,17 @@ class Task:
     failure: str = ""  # the source could not be read any further, and that is to be skipped
 
 
-def read(sources: Sequence[Source], want: Want, sketch: Sketch, work: Work, engine: Any, *, skip: bool, limit: int | None, advance: Callable[[int], None]) -> None:
+def read(
+    sources: Sequence[Source],
+    want: Want,
+    sketch: Sketch,
+    work: Work,
+    engine: Any,
+    *,
+    skip: bool,
+    limit: int | None,
+    advance: Callable[[int], None],
+) -> None:
     """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``."""
     if work.done("read"):
         return
@@ -94,9 +104,9 @@ def failed(reason: str) -> Records:
 
 def fingerprint(records: Records) -> bytes:
     """128 bits of what was read: the kinds, lengths and texts of the rows."""
-    digest = xxhash.xxh3_128(np.ascontiguousarray(records.kind))
+    digest = xxhash.xxh3_128(records.kind.tobytes())
     offsets = np.frombuffer(records.text.buffers()[1], np.int64)[records.text.offset :][: len(records) + 1] if len(records) else np.zeros(1, np.int64)
-    digest.update(np.ascontiguousarray(np.diff(offsets)))
+    digest.update(np.diff(offsets).tobytes())
     digest.update(memoryview(records.text.buffers()[2] or b"")[offsets[0] : offsets[-1]])
     return digest.digest()
 
@@ -120,9 +130,10 @@ def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Reco
 
 def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, source: str, position: int) -> dict[str, Any]:
     """The work folder's columns for the rows of a chunk."""
+    placed = [None if failure(records, entry) else position + entry.row for entry in records.rejected]
     rejected = [
-        {"source": source, "position": position + entry.row if entry.raw or records.length[entry.row] else None, "reason": entry.reason, "bytes": escaped(entry.raw)}
-        for entry in records.rejected
+        {"source": source, "position": place, "reason": entry.reason, "bytes": escaped(entry.raw)}
+        for place, entry in zip(placed, records.rejected, strict=True)
     ]
     identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
     text = identity.fill_null(b"")
@@ -140,6 +151,11 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, sour
         "digest": digest,
         **bands,
     }
+
+
+def failure(records: Records, entry: Rejected) -> bool:
+    """The row stands for what could not be read of a source, and has no place in it."""
+    return not entry.raw and not records.length[entry.row]
 
 
 def escaped(raw: bytes) -> str:
@@ -179,7 +195,7 @@ class Collection:
         return pa.array(self.files, pa.string()).take(pa.array(file)), position
 
     def file_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(number in ``files``, position in that file) of rows. Each text file is a source of its own to the user, with one item in it."""
+        """(number in ``files``, position in that file) of rows. To the user each text file is a source of its own, with one item in it."""
         source = self.source_of(rows)
         position = rows - self.first_row[source]
         texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
@@ -234,7 +250,8 @@ class Collection:
         if not len(self) or any(entry["found"] for entry in entries) or bool((self.column("kind") == REJECTED).all()):
             return None
         seen = list(dict.fromkeys(field for entry in entries for field in entry["fields"]))
-        return f"no row of {', '.join(s.name for s in self.sources[:3])} has the field {name!r}; fields seen: {', '.join(seen[:20]) or 'none'}; name the right one with --field"
+        where, there = ", ".join(self.files[:3]), ", ".join(seen[:20]) or "none"
+        return f"no row of {where} has the field {name!r}; fields seen: {there}; name the right one with --field"
 
     def texts(self, rows: Sequence[int], want: Want) -> dict[int, str]:
         """The texts of a few rows, read again from their sources, beginning at the chunk that holds each."""
@@ -266,11 +283,6 @@ class Collection:
         for entry, digest in zip(self.work.done("chunk"), each, strict=True):
             sums[entry["source"]].update(digest.tobytes())
         return [digest.hexdigest() for digest in sums]
-
-
-def printable(name: str) -> str:
-    """A file name as text: bytes that are not UTF-8 stand as \\xNN."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def readable(raw: bytes, want: Want) -> str:

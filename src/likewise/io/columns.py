@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from likewise.io import binary
 from likewise.io.batches import reading
 from likewise.io.ids import to_json
-from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
 

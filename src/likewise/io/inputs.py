@@ -33,17 +33,13 @@ class Source:
     path: Path | Files | pa.Table
     format: Format
     size: int  # bytes
-    second: bool = False  # of the second collection, where there are two
 
     @property
-    def printable(self) -> str:
-        """The name as text: bytes of it that are not UTF-8 stand as \\xNN."""
-        return self.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-    @property
-    def table(self) -> pa.Table | None:
-        """The rows, if they came as Python data."""
-        return self.path if isinstance(self.path, pa.Table) else None
+    def files(self) -> list[tuple[str, Path]]:
+        """Name and place of each file, none for a table."""
+        if isinstance(self.path, pa.Table):
+            return []
+        return list(zip(self.path.names, self.path.paths, strict=True)) if isinstance(self.path, Files) else [(self.name, self.path)]
 
     def target(self, folder: Path) -> Path:
         """Where under ``folder`` the kept rows belong: what ``format.write`` takes. Text files bring their own names."""
@@ -53,8 +49,7 @@ class Source:
         """Size and time of every file (rows and a digest for a table), by name: a resumed run must find the same."""
         if isinstance(self.path, pa.Table):
             return {self.name: {"rows": len(self.path), "xxh3_128": _digest(self.path)}}
-        files = zip(self.path.names, self.path.paths, strict=True) if isinstance(self.path, Files) else [(self.name, self.path)]
-        stats = {name: _stat(path) for name, path in files}
+        stats = {name: _stat(path) for name, path in self.files}
         return {name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns} for name, found in stats.items()}
 
 
@@ -64,6 +59,11 @@ class Sources(list[Source]):
     def __init__(self, sources: Sequence[Source], skipped: Sequence[Path] = ()) -> None:
         super().__init__(sources)
         self.skipped = list(skipped)
+
+
+def printable(name: str | Path) -> str:
+    """A file name as text: bytes of it that are not UTF-8 stand as \\xNN."""
+    return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None) -> Sources:

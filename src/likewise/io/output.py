@@ -28,7 +28,7 @@ def check_target(out: Path, *, overwrite: bool) -> None:
         if not overwrite:
             raise UsageError(f"-o {out}: the folder exists; --overwrite replaces it once the new one is complete")
         if not (out / "manifest.json").exists():
-            raise UsageError(f"-o {out}: --overwrite replaces an output folder of likewise, and this is none (it has no manifest.json); name another place")
+            raise UsageError(f"-o {out}: --overwrite replaces an output of likewise, and this folder is none (no manifest.json); name another place")
     elif not out.parent.exists():
         raise UsageError(f"-o {out}: there is no folder {out.parent}; create it first")
 
@@ -61,17 +61,17 @@ def publish(staged: Path, out: Path) -> None:
     """Put the complete folder into its place. An old one there is exchanged for it in one step where the system can, and stays if anything fails."""
     out = out.absolute()
     if not out.exists():
-        os.rename(staged, out)
+        staged.rename(out)
         return
     old = staged.with_name("replaced")
     if exchange(staged, out):
-        os.rename(staged, old)
+        staged.rename(old)
     else:
-        os.rename(out, old)
+        out.rename(old)
         try:
-            os.rename(staged, out)
+            staged.rename(out)
         except OSError:
-            os.rename(old, out)
+            old.rename(out)
             raise
     shutil.rmtree(old, ignore_errors=True)
 

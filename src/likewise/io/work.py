@@ -63,7 +63,7 @@ class Work:
                 compare(folder, json.loads(made.read_text()), json.loads(json.dumps(description)))
                 work._recover()
             else:
-                os.replace(folder / "work.json.new", made)
+                (folder / "work.json.new").replace(made)
         except BaseException:
             work.close(remove=False)
             raise

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from pathlib import Path
 
+import numba as nb
+
 
 def cache_folder() -> Path | None:
-    """The first folder that can hold compiled kernels, or None. Numba raises at import when it finds none itself."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser() / ".cache"
+    """The first folder that can hold compiled kernels, or None, and then they are compiled anew in each process."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    for folder in [Path(chosen)] if chosen else [Path(home) / "likewise", Path(tempfile.gettempdir()) / f"likewise-{os.getuid() if hasattr(os, 'getuid') else 0}"]:
+    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111 - Path.expanduser raises without a home
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    for place in [Path(chosen)] if chosen else [home / "likewise", Path(tempfile.gettempdir()) / f"likewise-{user}"]:
+        folder = place / edition()
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except (OSError, RuntimeError):
+        except OSError:
             continue
-        mine = not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()  # never load code that another user left in /tmp
-        if mine and os.access(folder, os.W_OK):
+        if mine(place) and mine(folder) and os.access(folder, os.W_OK):
             return folder
     return None
 
 
-CACHE = cache_folder()
-if CACHE is not None:
-    os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
+def edition() -> str:
+    """Another name whenever a kernel's file changes: Numba looks at the file of the kernel itself only, not at those it calls into."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    stamp = "".join(f"{path.name}:{path.stat().st_size}:{path.stat().st_mtime_ns};" for path in files)
+    return hashlib.blake2b(stamp.encode(), digest_size=6).hexdigest()
 
-import numba as nb  # noqa: E402  the cache folder must be known before numba is imported
+
+def mine(folder: Path) -> bool:
+    """Code that another user put into a shared folder must not be loaded."""
+    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+
+
+CACHE = cache_folder()
+nb.config.CACHE_DIR = str(CACHE or "")
 
 kernel = nb.njit(nogil=True, cache=CACHE is not None)
 #: For small functions that only other kernels call: compiled into them, never cached on their own.

@@ -58,7 +58,7 @@ def runs(data, begin, end, classes, by_space, starts, ends):
                 kind = classes[code]
                 if kind == INVISIBLE:
                     return AGAIN
-                if not (open_kind == LETTER and kind == LETTER or open_kind != OTHER and kind == MARK):
+                if not ((open_kind == LETTER and kind == LETTER) or (open_kind != OTHER and kind == MARK)):
                     if open_kind != OTHER:
                         ends[closed] = at
                         closed += 1
@@ -157,16 +157,16 @@ def code_tokens(data, at, end, classes, starts, ends):
         begin, at = at, at + size
         if kind == OTHER:
             continue
-        if code in QUOTES:
-            stop = literal_end(data, at, end, code, classes)
-            if stop == AGAIN:
-                return AGAIN
-            at = max(at, stop)
+        stop = literal_end(data, at, end, code, classes) if code in QUOTES else 0
+        if stop == AGAIN:
+            return AGAIN
+        if stop:
+            at = stop
         else:
             number = 48 <= code <= 57
             while at < end:
                 code, size = decode(data, at)
-                more = classes[code] == MARK or classes[code] == LETTER and kind != ALONE
+                more = classes[code] == MARK or (classes[code] == LETTER and kind != ALONE)
                 if not more and not (number and code == POINT and at + 1 < end and 48 <= data[at + 1] <= 57):
                     break
                 at += size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.io.collection import Collection
-from likewise.io.records import Want
+from likewise.records import Want
 from likewise.report.examples import Example
 from likewise.results import Decision
 

@@ -8,9 +8,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from likewise.errors import DataError, FormatError, UsageError
 from likewise.io.inputs import resolve
-from likewise.io.records import Records, Want
+from likewise.records import Records, Want
+from likewise.report.examples import Example
+from likewise.report.gather import OF_LARGEST, OF_NEAR
 
 Place = tuple[str, int]  # source and position
 
@@ -88,6 +94,25 @@ class Originals:
         text = " ".join(map(str, memoryview(raw).cast("q"))) if self.tokens else raw.decode("utf-8", "surrogatepass")
         identity = records.id[row].as_py() if records.id is not None else None
         return Original(text, int(records.kind[row]), None if identity is None else identity.decode("utf-8", "replace"))
+
+
+def examples(originals: Originals) -> Iterator[Example]:
+    """The removed items that report.html shows: one of each of the largest clusters, and near ones from the least similar to the most."""
+    table = pq.read_table(originals.out / "removed.parquet")
+    order = {source: number for number, source in enumerate(originals.paths)}
+    heads = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
+    _, first, sizes = np.unique(np.stack([heads, table["kept_position"].to_numpy()]), axis=1, return_index=True, return_counts=True)
+    largest = first[np.argsort(-sizes, kind="stable")[:OF_LARGEST]]
+    near = np.setdiff1d(np.flatnonzero(pc.equal(table["reason"], "near").to_numpy()), largest)
+    near = near[np.argsort(table["similarity"].to_numpy()[near], kind="stable")]
+    spread = near[np.unique(np.linspace(0, len(near) - 1, OF_NEAR).astype(int))] if len(near) else near
+    rows = table.take(np.concatenate((largest, spread))).to_pylist()
+    texts = originals.texts({(row[f"{side}source"], row[f"{side}position"]) for row in rows for side in ("", "kept_")})
+    for row in rows:
+        here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
+        named = {"kept_id": row["kept_id"], "kept_source": there[0], "kept_position": there[1]}
+        named |= {"removed_id": row["id"], "removed_source": here[0], "removed_position": here[1]}
+        yield Example(**named, similarity=row["similarity"], reason=row["reason"], kept_text=texts[there].text, removed_text=texts[here].text)
 
 
 def document(path: Path) -> dict[str, Any]:

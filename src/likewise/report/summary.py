@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from likewise.io.collection import Collection, printable
-from likewise.io.records import NO_TEXT, REJECTED
+from likewise.io.collection import Collection
+from likewise.io.inputs import printable
+from likewise.records import NO_TEXT, REJECTED
 from likewise.options import Options
 from likewise.results import Decision
 
 LARGEST = 10
 
 
-def summary(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, options: Options, warnings: list[str]) -> dict[str, Any]:
+def summary(
+    collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, options: Options, warnings: list[str]
+) -> dict[str, Any]:
     kind = collection.column("kind")
     removed, rejected = decision.removed, kind == REJECTED
     counts = {
@@ -81,7 +84,8 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
     judged = int((kind != REJECTED).sum())
     few = int(((collection.column("tokens") < options.method.k) & (kind != REJECTED) & ~empty).sum())
     if judged and few * 2 > judged:
-        said.append(f"{few:,} of {judged:,} items have fewer than {options.method.k} {options.method.unit}: they match only when equal; try a smaller --by {options.method.unit}:K")
+        unit, k = options.method.unit, options.method.k
+        said.append(f"{few:,} of {judged:,} items have fewer than {k} {unit} and match only when equal; try a smaller --by {unit}:K")
     if without := int((kind == NO_TEXT).sum()):
         said.append(f"{without:,} of {judged:,} items have no text in the field {options.field!r} (null, missing or not a text); they are kept")
     repeated, examples = collection.repeated_ids

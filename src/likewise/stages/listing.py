@@ -62,7 +62,8 @@ class Listing:
 
     def check(self, more: int) -> None:
         if self.count + more > self.most:
-            raise UsageError(f"more than {self.most:,} pairs are at or above the threshold; list members against their leader only with --star, or allow more with --max-pairs")
+            hint = "list members against their leader only with --star, or allow more with --max-pairs"
+            raise UsageError(f"more than {self.most:,} pairs are at or above the threshold; {hint}")
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         if not self.rows:

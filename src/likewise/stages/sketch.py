@@ -9,7 +9,7 @@ import pyarrow as pa
 import xxhash
 
 from likewise.families.minhash import MinHash
-from likewise.io.records import TEXT, Records
+from likewise.records import TEXT, Records
 from likewise.items.documents import shingler
 from likewise.options import Options
 from likewise.schema import ROW_COLUMNS

@@ -8,13 +8,14 @@ import numpy as np
 
 from likewise.kernels.walk import bucket_pairs
 from likewise.stages.candidates import Buckets
-from likewise.stages.cluster import MATCHES_AT_ONCE, COMPARED_AT_ONCE, Sets
+from likewise.stages.cluster import COMPARED_AT_ONCE, MATCHES_AT_ONCE, Sets
 
 
 def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, run: Callable, shares: int) -> Iterator[np.ndarray]:
     """Verified pairs as int64[m, 4] blocks: item, later item, overlap, out of. Each pair once, in no particular order.
 
-    side: uint8[n], or empty; 1, 2 or 3 for items of A, B or both, when only pairs across them are wanted. ``run`` maps over ``shares`` parts of a band at once.
+    side: uint8[n], or empty; 1, 2 or 3 for items of A, B or both, when only pairs across them are wanted.
+    ``run`` maps over ``shares`` parts of a band at once.
     """
     largest = int(buckets.sizes.max(initial=0))
 
@@ -22,7 +23,8 @@ def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, run: Callable, sha
         matches = np.empty((largest + MATCHES_AT_ONCE, 4), np.int64)
         found = []
         while begin < end:
-            begin, written, _ = bucket_pairs(*sets.arguments(), side, buckets.bucket[0], band, order, begin, end, *sets.rule(), COMPARED_AT_ONCE, matches)
+            places = (band, order, begin, end)
+            begin, written, _ = bucket_pairs(*sets.arguments(), side, buckets.bucket[0], *places, *sets.rule(), COMPARED_AT_ONCE, matches)
             found.append(matches[:written].copy())
             sets.release()
         return np.concatenate(found) if found else matches[:0]

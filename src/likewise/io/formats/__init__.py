@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from likewise.errors import DataError
 from likewise.io import compression
-from likewise.io.records import Chunk, Records, Want
+from likewise.records import Chunk, Records, Want
 
 CODE = "py pyi c h cc cpp cxx hpp cs java kt scala go rs swift js mjs ts jsx tsx vue php rb pl pm lua r jl m sh bash ps1 sql hs ml clj ex erl f90"
 

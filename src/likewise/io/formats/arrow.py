@@ -17,7 +17,7 @@ from pyarrow import ipc
 from likewise.errors import DataError
 from likewise.io.batches import Keeper, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
-from likewise.io.records import Chunk, Want
+from likewise.records import Chunk, Want
 
 __all__ = ["chunks", "parse", "write"]
 

@@ -16,7 +16,7 @@ from likewise.errors import UsageError
 from likewise.io.batches import Keeper, gather
 from likewise.io.columns import parse
 from likewise.io.formats.arrow import save
-from likewise.io.records import Chunk, Want
+from likewise.records import Chunk, Want
 
 __all__ = ["chunks", "parse", "table", "write"]
 

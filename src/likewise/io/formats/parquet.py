@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from likewise.errors import DataError
 from likewise.io.batches import CHUNK_BYTES, Keeper, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
-from likewise.io.records import Chunk, Want
+from likewise.records import Chunk, Want
 
 __all__ = ["chunks", "parse", "write"]
 

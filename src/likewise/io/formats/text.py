@@ -15,7 +15,7 @@ from likewise.errors import DataError, UsageError
 from likewise.io import binary
 from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.ids import as_json
-from likewise.io.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 KIND = "text"
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from likewise.errors import DataError
 from likewise.io import binary
 from likewise.io.compression import kind_of, open_read, open_write, read_into
-from likewise.io.records import Chunk, Want
+from likewise.records import Chunk, Want
 from likewise.kernels.bytes import gather
 
 CHUNK_BYTES = 8 << 20
