@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from likewise import outputs, pipeline
 from likewise.engines.local import Local, usable_memory
-from likewise.errors import UsageError
+from likewise.errors import LikewiseError, UsageError
 from likewise.io.formats.memory import take
 from likewise.io.inputs import Sources, printable, resolve
 from likewise.io.output import check_target, publish, write_json
@@ -51,7 +52,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     options = options_of(**choices)
     target = None if out is None else Path(out)
     if target is not None:
-        check_target(target, overwrite=options.overwrite)
+        check_target(target, overwrite=options.overwrite, work=options.work)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
         outputs.check(sources, options)
         collection = pipeline.collect(sources, run)
@@ -176,24 +177,35 @@ def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
-    folder = options.work or (Path(tempfile.mkdtemp(prefix="likewise-")) if out is None else out.with_name(out.name + ".work"))
-    sources = sources_of(inputs, out, folder)
-    if against is not None:
-        sources = beside(sources, sources_of(against, out, folder))
+    folder = options.work or (None if out is None else out.with_name(out.name + ".work"))
+    new = folder is None or not folder.exists()
+    folder = folder or Path(tempfile.mkdtemp(prefix="likewise-"))
     memory = options.memory or usable_memory() * 3 // 4
-    made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
-    work = Work.open(folder, made, resume=options.resume, in_memory=memory // 2)
+    try:
+        sources = sources_of(inputs, out, folder)
+        if against is not None:
+            sources = beside(sources, sources_of(against, out, folder))
+        made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
+        work = Work.open(folder, made, resume=options.resume, in_memory=memory // 2)
+    except BaseException:
+        if new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     run = pipeline.Run(options, work, Local(options.threads), progress or Progress())
     if skipped := sources.skipped:
         run.progress.warn(f"{len(skipped):,} files are of no known format and were passed over, such as {printable(skipped[0])}")
-    finished = False
+    useless = True  # the work folder, once the run is over; an interrupted run goes on from it
     try:
         yield sources, run
-        finished = True
+    except LikewiseError:
+        raise  # what is to be changed is the input or an option, and that makes another run
+    except BaseException:
+        useless = out is None
+        raise
     finally:
         run.progress.finish()
         run.engine.close()
-        work.close(remove=finished or out is None)
+        work.close(remove=useless)
 
 
 def sources_of(inputs: Inputs, out: Path | None, folder: Path) -> Sources:

@@ -6,6 +6,7 @@ and where it runs (`threads` to `overwrite`), which never changes a byte of the 
 
 from __future__ import annotations
 
+import difflib
 import re
 import secrets
 from dataclasses import dataclass, fields
@@ -90,9 +91,10 @@ def resolve(
     for name, value in {"sketch": sketch, "tune": tune, **rest}.items():
         if name in CHOICES and value not in CHOICES[name]:
             raise UsageError(f"{flag(name)} {value!r}: choose one of {', '.join(CHOICES[name])}")
-    known = {f.name for f in fields(Options)}
-    if unknown := sorted(set(rest) - known):
-        raise UsageError(f"no option {unknown[0]!r}; there are {', '.join(sorted(known))}")
+    known = sorted({f.name for f in fields(Options)} - {"method", "plan"} | set(resolve.__kwdefaults__))
+    if unknown := sorted(set(rest) - set(known)):
+        near = difflib.get_close_matches(unknown[0], known, 1)
+        raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
     rest = {name: value for name, value in rest.items() if value is not None}
     check_keep(rest.get("keep", "first"))
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
@@ -123,7 +125,7 @@ def parse_seed(seed: int | str) -> int:
     if seed == "random":
         return secrets.randbits(63)
     try:
-        number = int(seed)
+        number = int(str(seed))
     except ValueError:
         number = -1
     if not 0 <= number < 2**64:

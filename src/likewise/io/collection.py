@@ -216,7 +216,11 @@ class Collection:
         valid = pa.array(sizes >= 0).buffers()[1]
         text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))])
         _, positions = self.places(np.arange(len(sizes)))
-        return ids.id_column(text, positions)
+        read = self.column("kind") != REJECTED  # what could not be read has no id, and must not turn the others into JSON text
+        if read.all():
+            return ids.id_column(text, positions)
+        column, note = ids.id_column(text.filter(pa.array(read)), positions[read])
+        return column.take(pa.array(np.cumsum(read) - 1, mask=~read)), note
 
     def ids(self, rows: np.ndarray) -> pa.Array:
         """The ids of rows, all of one type over the whole collection."""
@@ -239,10 +243,16 @@ class Collection:
         """How many rows have an id that occurred before, and up to three such ids."""
         if not self.has_ids():
             return 0, []
-        counts = self._ids[0].value_counts()
+        counts = self._ids[0].drop_null().value_counts()
         again = counts.filter(pa.compute.greater(counts.field("counts"), 1)) if len(counts) else counts
         more = sum(again.field("counts").to_pylist()) - len(again) if len(again) else 0
         return more, [str(value) for value in again.field("values")[:3].to_pylist()]
+
+    def unreadable(self) -> tuple[list[str], list[str]]:
+        """(places and reasons of rows that could not be read, reasons of sources that could not be read to their end)."""
+        entries = [json.loads(line) for line in bytes(self.work.column("rejected", "u1")).splitlines()]
+        rows = [f"{entry['source']}, {entry['reason']}" for entry in entries if entry["position"] is not None]
+        return rows, [entry["reason"] for entry in entries if entry["position"] is None]
 
     def fields_missing(self, name: str) -> str | None:
         """A message when no row of the input has the wanted text field at all."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+import re
 import shutil
 import stat
 import sys
@@ -113,7 +114,7 @@ class _Found:
         spool = self.work / "stdin"
         if any(entry.name == "stdin" for entry in self.entries):
             return
-        if not spool.exists():  # a resumed run finds what the first one spooled
+        if not (spool.exists() and (self.work / "work.json").exists()):  # a resumed run finds what the first one spooled
             spool.parent.mkdir(parents=True, exist_ok=True)
             part = spool.with_name(spool.name + ".part")
             try:
@@ -132,7 +133,7 @@ class _Found:
         if glob.has_magic(given) and not os.path.lexists(given):
             self._add_glob(given)
             return
-        if "://" in given:
+        if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", given):  # a Path makes one slash of two
             raise UsageError(f"{given}: remote addresses cannot be read; copy the files to this machine first")
         try:
             found = path.stat()

@@ -20,8 +20,12 @@ from likewise.errors import UsageError
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
-def check_target(out: Path, *, overwrite: bool) -> None:
+def check_target(out: Path, *, overwrite: bool, work: Path | None = None) -> None:
     """Refuse, before any work, to write over what is there."""
+    if not out.name or out.name == "..":
+        raise UsageError(f"-o {out}: this names no folder of its own; name one, as in {out / 'clean'}")
+    if work is not None and out.resolve() in (work.resolve(), *work.resolve().parents):
+        raise UsageError(f"--work {work}: lies in the output {out}, which appears whole at the end; name a place outside it")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UsageError(f"-o {out}: this is a file or a link, and the output is a folder; name another place")
     if out.exists() and any(out.iterdir()):
@@ -60,10 +64,25 @@ def checksums(folder: Path) -> list[dict[str, Any]]:
 def publish(staged: Path, out: Path) -> None:
     """Put the complete folder into its place. An old one there is exchanged for it in one step where the system can, and stays if anything fails."""
     out = out.absolute()
+    try:
+        place(staged, out)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        near = out.with_name(f".{out.name}.{os.getpid()}")  # --work is on another disk, and only what lies beside can be renamed
+        try:
+            shutil.copytree(staged, near)
+            place(near, out)
+        finally:
+            shutil.rmtree(near, ignore_errors=True)
+
+
+def place(staged: Path, out: Path) -> None:
+    """One step, or an exception and nothing changed."""
     if not out.exists():
         staged.rename(out)
         return
-    old = staged.with_name("replaced")
+    old = staged.with_name(f"{staged.name}.replaced")
     if exchange(staged, out):
         staged.rename(old)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -46,6 +47,13 @@ class Shingled:
     values: np.ndarray  # uint64[offsets[n]], ascending and distinct within an item
 
 
+class Scratch(threading.local):
+    """Arrays that a thread fills again and again: in fresh memory each 4 KiB cost a page fault, in all as much as hashing the text."""
+
+    text = np.empty(0, np.uint8)
+    values = np.empty(0, np.uint64)
+
+
 def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
     """A function (texts, bool[n]: which are to be read) -> Shingled; an item not to be read is empty. Threads may share it."""
     if method.unit == "tokens" and method.normalize:
@@ -57,15 +65,20 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
     keys, factors = derive(seed64, BYTE_KEYS, KEYS), derive(seed64, PLACE_FACTORS, method.k + 2)
     stops = stop_table(method, seed) if method.unit == "stopwords" else np.zeros(0, np.uint64)
 
+    scratch = Scratch()
+
     def shingle(texts: pa.LargeBinaryArray, live: np.ndarray) -> Shingled:
         data, start, length = buffers(texts, live)
-        out, start, length, chars, hard = text.normalise(data, start, length, table, ranks, manner)
+        out, start, length, chars, hard = text.normalise(data, start, length, table, ranks, manner, scratch.text)
+        scratch.text = out
         if hard.any():
             out = by_hand(texts, np.flatnonzero(hard), method, out, start, length, chars)
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
-        counts, copy, offsets, values = shingles.shingle(out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops)
-        return Shingled(counts, chars, copy, offsets, values)
+        counts, copy, offsets, scratch.values = shingles.shingle(
+            out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops, scratch.values
+        )
+        return Shingled(counts, chars, copy, offsets, scratch.values[: offsets[-1]].copy())
 
     return shingle
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.kernels.blocks import always
 from likewise.kernels.hashing import mix64
 from likewise.kernels.jit import inline
 
@@ -15,8 +16,8 @@ ONE = np.uint64(1)
 def sort_distinct(values, count, places, out):
     """The different ones of values[:count], ascending, to out; how many. ``places``: scratch, uint32, at least ``count``.
 
-    A counting sort into as many buckets as there are values, by their top bits; within a bucket, of one value on average,
-    one pass without branches that carries the larger value along, then an insertion sort that finds little left to do.
+    A counting sort into as many buckets as there are values, by their top bits, leaves one value in a bucket on average.
+    One pass over the buckets then carries the larger of two neighbours along, which puts nearly all in order without a branch.
     """
     if count == 0:
         return 0
@@ -24,43 +25,45 @@ def sort_distinct(values, count, places, out):
     for i in range(count):
         places[i] = 0
     for i in range(count):
-        places[(values[i] >> HALF) * size >> HALF] += np.uint32(1)
+        places[bucket(values[i], size)] += np.uint32(1)
     before = np.uint32(0)
     for i in range(count):
         here = places[i]
         places[i] = before
         before += here
     for i in range(count):
-        bucket = (values[i] >> HALF) * size >> HALF
-        out[np.uint64(places[bucket])] = values[i]
-        places[bucket] += np.uint32(1)
+        at = bucket(values[i], size)
+        out[np.uint64(places[at])] = values[i]
+        places[at] += np.uint32(1)
     larger = out[0]
-    for i in range(ONE, size):
-        value = out[i]
-        out[i - ONE] = min(larger, value)
+    last = min(larger, out[min(1, size - ONE)])
+    end = np.uint64(0)  # out[: end + 1] is sorted and distinct; last stands at its end
+    for i in range(ONE, size + ONE):
+        value = out[i] if i < size else larger
+        smaller = min(larger, value)
         larger = max(larger, value)
-    out[size - ONE] = larger
-    end, last = ONE, out[0]
-    for i in range(ONE, size):
-        value = out[i]
-        if value < last:
-            end = insert(out, end, value)
-        else:  # not a third branch: repeats are common
-            out[end] = value
-            end += np.uint64(value != last)
-            last = value
-    return np.int64(end)
+        if smaller < last:
+            end = insert(out, end, smaller)
+        else:  # not one branch more for repeats, which are common
+            end += np.uint64(smaller != last)
+            out[end] = last = smaller
+    return np.int64(end + ONE)
+
+
+@always
+def bucket(value, size):
+    return (value >> HALF) * size >> HALF
 
 
 @inline
 def insert(out, end, value):
-    """Put a value into the sorted out[:end], below its last, unless it is there; the new end."""
+    """Put a value that is less than out[end] into the sorted out[: end + 1], unless it is there; the new end."""
     at = end
     while at > 0 and out[at - ONE] > value:
         at -= ONE
     if at > 0 and out[at - ONE] == value:
         return end
-    for i in range(end, at, -1):
+    for i in range(end + ONE, at, -1):
         out[i] = out[i - 1]
     out[at] = value
     return end + ONE
@@ -77,7 +80,7 @@ def number_repeats(values, count, seen, times):
         times[i] = 0
     for i in range(count):
         value = values[i]
-        slot = (value >> HALF) * slots >> HALF
+        slot = bucket(value, slots)
         while times[slot] and seen[slot] != value:
             slot = slot + ONE if slot + ONE < slots else np.uint64(0)
         seen[slot] = value

@@ -19,18 +19,18 @@ STOP_SLOTS = 1024
 
 
 @kernel
-def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops):
-    """Texts data[start : start + length] -> tokens uint32[n], copy uint64[n, 2], offsets int64[n + 1], values uint64[offsets[n]].
+def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, values):
+    """Texts data[start : start + length] -> tokens uint32[n], copy uint64[n, 2], offsets int64[n + 1], values uint64[offsets[n] or more].
 
-    ``data`` has tokens.SPARE bytes more and may be changed (invisible characters are taken out); ``keys``: see digest;
-    ``factors``: a random odd number for each place in a shingle, and one more; ``stops``: see ``is_stop``.
+    ``data`` has text.SPARE bytes more and may be changed (invisible characters are taken out); ``keys``: see digest;
+    ``factors``: a random odd number for each place in a shingle, and one more; ``stops``: see ``is_stop``;
+    ``values``: what the returned array is, unless that is too small.
     """
     items = start.size
     longest = length.max() if items else 0
     token_count = np.empty(items, np.uint32)
     copy = np.empty((items, 2), np.uint64)
     offsets = np.zeros(items + 1, np.int64)
-    values = np.empty(length.sum() // (1 if unit == CHARS or unit == BYTES else 4) + 64, np.uint64)
     starts, ends = np.empty(longest + 65, np.int64), np.empty(longest + 65, np.int64)
     hashes, prints = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
     places = np.empty(2 * longest + 2, np.uint32)
@@ -50,7 +50,7 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops):
         if used + found > values.size:
             values = grown(values, used, used + found)
         offsets[item + 1] = used + sort_distinct(prints, found, places, values[used:])
-    return token_count, copy, offsets, values[: offsets[items]]
+    return token_count, copy, offsets, values
 
 
 @inline

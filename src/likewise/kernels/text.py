@@ -31,15 +31,16 @@ NEWLINE, RETURN, BLANK = 10, 13, 32
 
 
 @kernel
-def normalise(data, start, length, table, ranks, manner):
-    """Texts data[start : start + length] of UTF-8, normalised one after the other into one array.
+def normalise(data, start, length, table, ranks, manner, out):
+    """Texts data[start : start + length] of UTF-8, normalised one after the other into ``out``, or a new array where that is too small.
 
     table: uint32[0x110000] as above; ranks: uint8[0x110000], the combining classes; manner: the flags above.
-    Returns (bytes with SPARE more, start, length, code points as read, whether handed back). The place of a text
-    that is handed back is kept free, with its old length.
+    Returns (out, with SPARE bytes or more after the last text; start, length, code points as read, whether handed back).
+    The place of a text that is handed back is kept free, with its old length.
     """
     count = start.size
-    out = np.empty(length.sum() + SPARE, np.uint8)
+    if out.size < length.sum() + SPARE:
+        out = np.empty(length.sum() + SPARE, np.uint8)
     out_start = np.empty(count, np.int64)
     out_length = np.empty(count, np.int64)
     chars = np.empty(count, np.uint32)
@@ -56,7 +57,6 @@ def normalise(data, start, length, table, ranks, manner):
             size = size if hard[item] else end - to
         out_length[item] = size
         to += size
-    out[to:] = 0
     return out, out_start, out_length, chars, hard
 
 

@@ -16,7 +16,10 @@ OF_LARGEST, OF_NEAR = 2, 4
 
 def examples(collection: Collection, decision: Decision, want: Want) -> list[Example]:
     """One from each of the largest clusters, and near ones from the least similar to the most similar."""
-    chosen = choose(collection, decision)
+    start = collection.column("start")
+    rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
+    rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
+    chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows])]
     kept = decision.kept_row[chosen]
     texts = collection.texts([*chosen.tolist(), *kept.tolist()], want)
     sources, positions = collection.places(chosen)
@@ -39,14 +42,11 @@ def examples(collection: Collection, decision: Decision, want: Want) -> list[Exa
     ]
 
 
-def choose(collection: Collection, decision: Decision) -> np.ndarray:
-    """Rows of the examples. int64[m]"""
-    start = collection.column("start")
-    rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
-    rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
-    heads, first, sizes = np.unique(decision.kept_row[rows], return_index=True, return_counts=True)
-    largest = rows[first[np.lexsort((heads, -sizes))[:OF_LARGEST]]]
-    near = rows[~decision.exact[rows] & ~np.isin(rows, largest)]
-    near = near[np.argsort(decision.similarity[near], kind="stable")]
-    spread = near[np.unique(np.linspace(0, len(near) - 1, OF_NEAR).astype(int))] if len(near) else near
+def choose(head: np.ndarray, near: np.ndarray, similarity: np.ndarray) -> np.ndarray:
+    """Of removed items, by the number of their kept one, whether they are near-duplicates, and their similarity to it: which to show. int64[m]"""
+    heads, first, sizes = np.unique(head, return_index=True, return_counts=True)
+    largest = first[np.lexsort((heads, -sizes))[:OF_LARGEST]]
+    others = np.setdiff1d(np.flatnonzero(near), largest)
+    others = others[np.argsort(similarity[others], kind="stable")]
+    spread = others[np.unique(np.linspace(0, len(others) - 1, OF_NEAR).astype(int))] if len(others) else others
     return np.concatenate((largest, spread))

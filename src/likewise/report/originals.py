@@ -16,7 +16,7 @@ from likewise.errors import DataError, FormatError, UsageError
 from likewise.io.inputs import resolve
 from likewise.records import Records, Want
 from likewise.report.examples import Example
-from likewise.report.gather import OF_LARGEST, OF_NEAR
+from likewise.report.gather import choose
 
 Place = tuple[str, int]  # source and position
 
@@ -100,13 +100,10 @@ def examples(originals: Originals) -> Iterator[Example]:
     """The removed items that report.html shows: one of each of the largest clusters, and near ones from the least similar to the most."""
     table = pq.read_table(originals.out / "removed.parquet")
     order = {source: number for number, source in enumerate(originals.paths)}
-    heads = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
-    _, first, sizes = np.unique(np.stack([heads, table["kept_position"].to_numpy()]), axis=1, return_index=True, return_counts=True)
-    largest = first[np.argsort(-sizes, kind="stable")[:OF_LARGEST]]
-    near = np.setdiff1d(np.flatnonzero(pc.equal(table["reason"], "near").to_numpy()), largest)
-    near = near[np.argsort(table["similarity"].to_numpy()[near], kind="stable")]
-    spread = near[np.unique(np.linspace(0, len(near) - 1, OF_NEAR).astype(int))] if len(near) else near
-    rows = table.take(np.concatenate((largest, spread))).to_pylist()
+    sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
+    _, head = np.unique(np.stack([sources, table["kept_position"].to_numpy()]), axis=1, return_inverse=True)
+    near = pc.equal(table["reason"], "near").to_numpy()
+    rows = table.take(choose(head.ravel(), near, table["similarity"].to_numpy())).to_pylist()
     texts = originals.texts({(row[f"{side}source"], row[f"{side}position"]) for row in rows for side in ("", "kept_")})
     for row in rows:
         here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])

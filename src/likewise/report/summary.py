@@ -13,6 +13,7 @@ from likewise.options import Options
 from likewise.results import Decision
 
 LARGEST = 10
+NAMED = 5  # places that a warning names
 
 
 def summary(
@@ -87,7 +88,14 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
         unit, k = options.method.unit, options.method.k
         said.append(f"{few:,} of {judged:,} items have fewer than {k} {unit} and match only when equal; try a smaller --by {unit}:K")
     if without := int((kind == NO_TEXT).sum()):
-        said.append(f"{without:,} of {judged:,} items have no text in the field {options.field!r} (null, missing or not a text); they are kept")
+        where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
+        more = " and others" if without > NAMED else ""
+        said.append(f"{without:,} of {judged:,} items have no text in the field {options.field!r} (null, missing or not a text): {where}{more}")
+    rows, ends = collection.unreadable()
+    if rows:
+        more = " and others" if len(rows) > NAMED else ""
+        said.append(f"{len(rows):,} of {len(kind):,} items could not be read and were set aside: {'; '.join(rows[:NAMED])}{more}")
+    said += [f"{reason}; all that follows there is missing" for reason in ends]
     repeated, examples = collection.repeated_ids
     if repeated:
         said.append(f"{repeated:,} ids occurred before ({', '.join(examples)}); such items are told apart by source and position")
@@ -97,3 +105,9 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
         if total >= 1000 and gone * 10 > total * 9:
             said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; look at its largest cluster before you trust this")
     return said
+
+
+def first_places(collection: Collection, chosen: np.ndarray) -> list[tuple[str, int]]:
+    """(source, position) of the first few rows of ``chosen``."""
+    names, positions = collection.places(np.flatnonzero(chosen)[:NAMED])
+    return list(zip(names.to_pylist(), positions.tolist(), strict=True))

@@ -1,0 +1,51 @@
+"""Write docs/reference/flags.md from the table of flags that the command line is built from. tests/test_docs.py holds the page to it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from likewise.cli.flags import FLAGS, GROUPS, FlagOption, shown_default
+from likewise.cli.verbs import VERBS
+
+PAGE = Path(__file__).resolve().parent.parent / "docs/reference/flags.md"
+
+
+def page() -> str:
+    lines = ["# Flags", "", "A flag has the same name and the same meaning in every verb that has it. This page is made from the program's own table.", ""]
+    used = {verb: {option.name for option in import_module(f"likewise.cli.{verb}").command.params} for verb in VERBS}
+    for group in GROUPS:
+        lines += [f"## {group}", "", "| flag | meaning | default | verbs |", "|---|---|---|---|"]
+        for name, flag in FLAGS.items():
+            if flag.group == group:
+                option = FlagOption(name)
+                metavar = f" {option.metavar}" if option.metavar else ""
+                default = flag.shown or shown_default(name)
+                verbs = ", ".join(verb for verb in VERBS if name in used[verb])
+                cells = [f"`{', '.join(flag.names.split())}{metavar}`", flag.help, default, verbs]
+                lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append("")
+    lines += [
+        "## Where values come from",
+        "",
+        "A flag on the command line comes first, then `LIKEWISE_NAME` in the environment, then `likewise.toml` or `[tool.likewise]` in",
+        "`pyproject.toml` (here or in a folder above, or the file of `--config`), then the default. In a file, a table named after a verb",
+        "speaks of that verb alone:",
+        "",
+        "```toml",
+        'threshold = "0.85"',
+        "[dedup]",
+        'keep = "longest"',
+        "```",
+        "",
+        "## Exit status",
+        "",
+        "0: done. 1: something was found, only with `--exit-code`. 2: a wrong flag, or input that cannot be read. 130: interrupted.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page()) if "--print" in sys.argv else PAGE.write_text(page())
