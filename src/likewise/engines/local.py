@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,7 +29,7 @@ class Local:
         waiting: deque = deque()
         try:
             for batch in batches:
-                waiting.append((batch, self._pool.submit(stage, batch)))
+                waiting.append((batch, self._submit(stage, batch)))
                 if len(waiting) > 2 * self.threads:
                     done, future = waiting.popleft()
                     yield done, future.result()
@@ -42,7 +42,17 @@ class Local:
 
     def run(self, function: Callable[[A], B], values: Iterable[A]) -> list[B]:
         """[function(value) for value in values], several at once."""
-        return list(map(function, values)) if self._pool is None else list(self._pool.map(function, values))
+        if self._pool is None:
+            return list(map(function, values))
+        futures = [self._submit(function, value) for value in values]
+        return [future.result() for future in futures]
+
+    def _submit(self, function: Callable[[A], B], value: A) -> Future[B]:
+        assert self._pool is not None
+        try:
+            return self._pool.submit(function, value)
+        except RuntimeError as error:  # "can't start new thread": there is no room for its stack
+            raise MemoryError(f"{error}: not enough memory for {self.threads} threads") from error
 
     def close(self) -> None:
         if self._pool is not None:

@@ -102,7 +102,7 @@ def by_hand(
     Returns ``out`` or a longer array; start, length and chars are set.
     """
     grown = []
-    end = len(out) - text.SPARE
+    used = end = int(start[-1] + length[-1])
     for item in hard.tolist():
         read = texts[item].as_py().decode("utf-8", "surrogatepass")
         normal = normalize(read, method.normalize, in_lines=method.unit in IN_LINES).encode("utf-8", "surrogatepass")
@@ -114,12 +114,12 @@ def by_hand(
             end += len(piece)
             grown.append(piece)
         length[item], chars[item] = len(piece), len(read)
-    return np.concatenate([out[: -text.SPARE], *grown, out[-text.SPARE :]]) if grown else out
+    return np.concatenate([out[:used], *grown, np.zeros(text.SPARE, np.uint8)]) if grown else out
 
 
 def stop_table(method: Text, seed: int) -> np.ndarray:
     """The fingerprints of the stop words as one-word shingles, in the hash table of kernels.shingles.is_stop."""
-    words = sorted({normalize(word, method.normalize) for word in STOP_WORDS})
+    words = sorted({normalize(word, method.normalize) for word in STOP_WORDS.split()})
     alone = shingler(Text("words", 1, ()), seed)(pa.array([word.encode() for word in words], pa.large_binary()), np.ones(len(words), bool))
     stops = np.zeros(shingles.STOP_SLOTS, np.uint64)
     for value in np.unique(alone.values):

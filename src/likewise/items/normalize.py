@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection
 from functools import cache
+from typing import Literal
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def _pinned(change: Callable[[str], str], text: str) -> str:
     return "".join(change(part) + kept for part, kept in zip(parts, [*unknown.findall(text), ""], strict=True))
 
 
-def _form(name: str) -> Callable[[str], str]:
+def _form(name: Literal["NFC", "NFD", "NFKC"]) -> Callable[[str], str]:
     return lambda text: _pinned(lambda part: unicodedata.normalize(name, part), text)
 
 

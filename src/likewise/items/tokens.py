@@ -43,7 +43,8 @@ def _words(text: str) -> list[str]:
 
 def _code(text: str) -> list[str]:
     visible = without(unicode.invisible)(text)
-    kinds = "".join("d" if char in "0123456789" else "." if char == "." else kind for char, kind in zip(visible, _kinds(visible, "code"), strict=True))
+    each = zip(visible, _kinds(visible, "code"), strict=True)
+    kinds = "".join("d" if char in "0123456789" else "." if char == "." else kind for char, kind in each)
     found, at = [], 0
     while at < len(visible):
         if match := LITERAL.match(visible, at) or CODE.match(kinds, at):

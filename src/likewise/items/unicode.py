@@ -58,7 +58,7 @@ def within(ranges: Ranges) -> np.ndarray:
 def of_category(*names: str) -> np.ndarray:
     """bool[SIZE]: the characters of these general categories; one letter stands for all that begin with it."""
     sizes, category = _runs("category")
-    return np.repeat(np.array([name.startswith(names) for name in CATEGORIES])[category], sizes)
+    return np.repeat(np.array([name.startswith(names) for name in CATEGORIES.split()])[category], sizes)
 
 
 def unassigned() -> np.ndarray:

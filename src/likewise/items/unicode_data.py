@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 UNICODE_VERSION = "14.0.0"
-CATEGORIES = ["Cc", "Cf", "Cn", "Co", "Cs", "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs"]
+CATEGORIES = "Cc Cf Cn Co Cs Ll Lm Lo Lt Lu Mc Me Mn Nd Nl No Pc Pd Pe Pf Pi Po Ps Sc Sk Sm So Zl Zp Zs"
 TABLES = {
     "category": (
         "eNrtWUuPJEcRnojKR1V2VVd3z2Q/and6emcf3vXOeGfX+7Iw8oJlo5UtYxAyMkIIhEECW5iDJQ5ckDn4ADduviEhnzlh+YYQiF+AxQkZLlw4cEKWkGy+yKx+zOys92Gv2YX8srse+Y"

@@ -9,7 +9,7 @@ from likewise.kernels.hashing import mix64
 from likewise.kernels.jit import inline
 
 HALF = np.uint64(32)
-ONE = np.uint64(1)
+ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
 @inline
@@ -17,7 +17,7 @@ def sort_distinct(values, count, places, out):
     """The different ones of values[:count], ascending, to out; how many. ``places``: scratch, uint32, at least ``count``.
 
     A counting sort into as many buckets as there are values, by their top bits, leaves one value in a bucket on average.
-    One pass over the buckets then carries the larger of two neighbours along, which puts nearly all in order without a branch.
+    A pass that carries the larger of two neighbours along puts nearly all of the rest in order, without a branch.
     """
     if count == 0:
         return 0
@@ -36,18 +36,21 @@ def sort_distinct(values, count, places, out):
         out[np.uint64(places[at])] = values[i]
         places[at] += np.uint32(1)
     larger = out[0]
-    last = min(larger, out[min(1, size - ONE)])
-    end = np.uint64(0)  # out[: end + 1] is sorted and distinct; last stands at its end
-    for i in range(ONE, size + ONE):
-        value = out[i] if i < size else larger
-        smaller = min(larger, value)
+    for i in range(ONE, size):
+        value = out[i]
+        out[i - ONE] = min(larger, value)
         larger = max(larger, value)
-        if smaller < last:
-            end = insert(out, end, smaller)
-        else:  # not one branch more for repeats, which are common
-            end += np.uint64(smaller != last)
-            out[end] = last = smaller
-    return np.int64(end + ONE)
+    out[size - ONE] = larger
+    end, last = ONE, out[0]
+    for i in range(ONE, size):
+        value = out[i]
+        if value < last:
+            end = insert(out, end, value)
+        else:  # not a branch more for repeats, which are common
+            out[end] = value
+            end += np.uint64(value != last)
+            last = value
+    return np.int64(end)
 
 
 @always
@@ -57,13 +60,13 @@ def bucket(value, size):
 
 @inline
 def insert(out, end, value):
-    """Put a value that is less than out[end] into the sorted out[: end + 1], unless it is there; the new end."""
-    at = end
-    while at > 0 and out[at - ONE] > value:
+    """Put a value that is less than the last into the sorted out[:end], unless it is there; the new end."""
+    at = end - ONE
+    while at > ZERO and out[at - ONE] > value:
         at -= ONE
-    if at > 0 and out[at - ONE] == value:
+    if at > ZERO and out[at - ONE] == value:
         return end
-    for i in range(end + ONE, at, -1):
+    for i in range(end, at, -1):
         out[i] = out[i - 1]
     out[at] = value
     return end + ONE

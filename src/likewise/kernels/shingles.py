@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.kernels import tokens
-from likewise.kernels.blocks import BLOCK, between64, bit_length, low_bits
+from likewise.kernels.blocks import BLOCK, always, between64, bit_length, low_bits
 from likewise.kernels.digest import hash_bytes, hash_twice
 from likewise.kernels.distinct import number_repeats, sort_distinct
 from likewise.kernels.hashing import mix64
@@ -27,7 +27,9 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, va
     ``values``: what the returned array is, unless that is too small.
     """
     items = start.size
-    longest = length.max() if items else 0
+    longest = 0
+    for item in range(items):
+        longest = max(longest, length[item])
     token_count = np.empty(items, np.uint32)
     copy = np.empty((items, 2), np.uint64)
     offsets = np.zeros(items + 1, np.int64)
@@ -56,7 +58,8 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, va
 @inline
 def grown(values, used, least):
     more = np.empty(max(2 * values.size, least), np.uint64)
-    more[:used] = values[:used]
+    for i in range(used):
+        more[i] = values[i]
     return more
 
 
@@ -121,15 +124,28 @@ def consecutive(hashes, count, k, factors, out):
     found = count - k + 1
     for low in range(0, found, TILE):
         sums = out[low : min(low + TILE, found)]
-        sums[:] = factors[k]
-        for place in range(k):
-            factor = factors[place]
-            column = hashes[low + place : low + place + sums.size]
+        for i in range(sums.size):
+            sums[i] = factors[k]
+        place = 0
+        while place + 4 <= k:  # four at once: a sum is loaded and stored once for them
+            add_four(sums, hashes[low + place :], factors[place : place + 4])
+            place += 4
+        while place < k:
+            column, factor = hashes[low + place :], factors[place]
             for i in range(sums.size):
                 sums[i] += column[i] * factor
+            place += 1
         for i in range(sums.size):
             sums[i] = mix64(sums[i])
     return found
+
+
+@always
+def add_four(sums, column, factors):
+    second, third, fourth = column[1:], column[2:], column[3:]
+    a, b, c, d = factors[0], factors[1], factors[2], factors[3]
+    for i in range(sums.size):
+        sums[i] += column[i] * a + second[i] * b + third[i] * c + fourth[i] * d
 
 
 @inline

@@ -50,7 +50,7 @@ def normalise(data, start, length, table, ranks, manner, out):
         at, size = start[item], length[item]
         out_start[item] = to
         if manner & COPY:
-            out[to : to + size] = data[at : at + size]
+            copy_bytes(data, at, size, out, to)
             chars[item] = count_chars(out, to, size)
         else:
             end, chars[item], hard[item] = one_text(data, at, at + size, table, ranks, manner, out, to)
@@ -58,6 +58,12 @@ def normalise(data, start, length, table, ranks, manner, out):
         out_length[item] = size
         to += size
     return out, out_start, out_length, chars, hard
+
+
+@inline
+def copy_bytes(data, at, size, out, to):
+    for i in range(size):
+        out[to + i] = data[at + i]
 
 
 @inline

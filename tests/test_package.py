@@ -1,0 +1,45 @@
+"""The package as it is installed, and rules that hold for all of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import likewise as lw
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_the_wheel_holds_the_package_and_its_command(tmp_path):
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (entry_points,) = [archive.read(name).decode() for name in names if name.endswith("entry_points.txt")]
+    assert {"likewise/py.typed", "likewise/pipeline.py", "likewise/io/formats/jsonl.py"} <= set(names)
+    assert not [name for name in names if "test" in name]
+    assert "likewise = likewise.__main__:main" in entry_points
+
+
+def test_public_names_are_there_and_no_others_are_promised():
+    assert sorted(lw.__all__) == sorted(name for name in lw._HOMES)
+    for name in lw.__all__:
+        assert getattr(lw, name).__doc__, f"{name} has no docstring"
+    assert callable(lw.plan)  # a module of that name would hide the verb once it is imported
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = "{'numpy', 'numba', 'pyarrow', 'click', 'rich'}"
+    code = f"import sys, likewise; print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_house_rules():
+    for path in (ROOT / "src").rglob("*.py"):
+        code = path.read_text()
+        assert path.stem not in ("utils", "core", "common", "helpers", "misc"), path
+        assert len(code.splitlines()) <= 500, f"{path}: is there a second idea in it?"
+        for word in ("import pickle", " hash(", "np.random.seed", "datetime.now"):
+            assert word not in code, f"{path}: {word}"

@@ -1,0 +1,124 @@
+"""All pairs, inside one collection and across two."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import likewise as lw
+
+BY = "whitespace:2"
+texts_of_few_words = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=6).map(" ".join), max_size=20)
+
+
+def jaccard(a: str, b: str) -> Fraction:
+    left, right = ({tuple(t.split()[i : i + 2]) for i in range(max(1, len(t.split()) - 1))} for t in (a, b))
+    return Fraction(len(left & right), len(left | right))
+
+
+def listed(found: lw.Pairs) -> list[tuple]:
+    return [(row["id_a"], row["id_b"], row["similarity"]) for row in found.to_arrow().to_pylist()]
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts_of_few_words)
+def test_every_pair_once_in_order_with_its_exact_value(texts):
+    """With bands of one row, a pair at one half is missed with a chance of 2^-50."""
+    found = lw.pairs(texts, by=BY, threshold="1/2", bands=50, rows=1)
+    values = {(a, b): jaccard(texts[a], texts[b]) for a, b in itertools.combinations(range(len(texts)), 2)}
+    assert listed(found) == [(a, b, float(value)) for (a, b), value in values.items() if value >= Fraction(1, 2)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts_of_few_words, texts_of_few_words)
+def test_against_lists_pairs_across_only(left, right):
+    found = lw.pairs(left, against=right, by=BY, threshold="1/2", bands=50, rows=1).to_arrow().to_pylist()
+    got = {(row["position_a"], row["position_b"]): row["similarity"] for row in found}
+    values = {(a, b): jaccard(x, y) for a, x in enumerate(left) for b, y in enumerate(right)}
+    assert got == {places: float(value) for places, value in values.items() if value >= Fraction(1, 2)}
+    assert all(row["source_a"] == "memory.arrow" and row["source_b"] == "against/memory.arrow" for row in found)
+
+
+def test_a_collection_against_itself_on_the_other_side_is_the_same_swapped():
+    draw = random.Random(1)
+    left = [" ".join(draw.choices("abcdef", k=12)) for _ in range(30)]
+    right = [" ".join(draw.choices("abcdef", k=12)) for _ in range(30)] + left[:3]
+    there = lw.pairs(left, against=right, by=BY, threshold=0.3).to_arrow().to_pylist()
+    back = lw.pairs(right, against=left, by=BY, threshold=0.3).to_arrow().to_pylist()
+    assert {(r["position_a"], r["position_b"]) for r in there} == {(r["position_b"], r["position_a"]) for r in back}
+    assert len(there) >= 3
+
+
+def test_star_lists_members_against_their_leader():
+    texts = ["a b c d e f g", "a b c d e f g h", "x y z", "a b c d e f g"]
+    assert listed(lw.pairs(texts, by=BY, threshold=0.8, star=True)) == [(0, 1, 6 / 7), (0, 3, 1.0)]
+    assert listed(lw.pairs(texts, by=BY, threshold=0.8)) == [(0, 1, 6 / 7), (0, 3, 1.0), (1, 3, 6 / 7)]
+    with pytest.raises(lw.UsageError, match="no meaning with --against"):
+        lw.pairs(texts, against=texts, star=True)
+
+
+def test_more_pairs_than_allowed_are_refused():
+    texts = ["the same text"] * 2000 + ["the same text too"] * 3
+    with pytest.raises(lw.UsageError, match="more than 1,000,000 pairs"):
+        lw.pairs(texts, max_pairs=1_000_000)
+    assert len(lw.pairs(texts, max_pairs=2_000_000)) == 2000 * 1999 // 2 + 3
+    assert len(lw.pairs(texts, star=True, max_pairs=0)) == 2001
+
+
+def test_pairs_above_a_higher_threshold_need_no_new_search():
+    found = lw.pairs(["a b c d", "a b c d e", "a b c d"], by=BY, threshold=0.5)
+    assert len(found.above(0.9)) == 1
+    with pytest.raises(lw.UsageError, match="needs a new search"):
+        found.above(0.4)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl", "csv", "tsv"])
+def test_pairs_are_written_by_the_name_of_the_file(tmp_path, suffix):
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    path = tmp_path / f"pairs.{suffix}"
+    lw.pairs([{"id": "x", "text": "one two"}, {"id": "y", "text": "one two"}]).write(path)
+    read = {
+        "parquet": lambda: pq.read_table(path).to_pylist(),
+        "jsonl": lambda: [json.loads(line) for line in path.read_text().splitlines()],
+        "csv": lambda: pyarrow.csv.read_csv(path).to_pylist(),
+        "tsv": lambda: pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter="\t")).to_pylist(),
+    }
+    assert read[suffix]() == [{"id_a": "x", "id_b": "y", "similarity": 1.0}]
+    with pytest.raises(lw.UsageError, match="name the file"):
+        lw.pairs(["a"]).write(tmp_path / "pairs.xlsx")
+
+
+def test_any_memory_gives_the_same_pairs_and_removals(tmp_path):
+    draw = random.Random(2)
+    texts = [" ".join(draw.choices("abcdefgh", k=20)) for _ in range(500)]
+    texts += [text + " h" for text in texts[:100]]
+    for name, memory in (("much", None), ("little", 1000)):
+        lw.dedup(texts, by=BY, threshold=0.6, out=tmp_path / name, memory=memory)
+    files = ("removed.parquet", "clusters.parquet", "report.json", "manifest.json")
+    assert [(tmp_path / "much" / name).read_bytes() for name in files] == [(tmp_path / "little" / name).read_bytes() for name in files]
+    assert listed(lw.pairs(texts, by=BY, threshold=0.6)) == listed(lw.pairs(texts, by=BY, threshold=0.6, memory=1000, threads=1))
+
+
+def test_similarity_of_one_and_of_many():
+    assert lw.similarity("abcab", "bcab", by="chars:2") == 1.0
+    assert lw.similarity("a b c", "a b d", by="words:1") == 0.5
+    many = lw.similarity(["a b c", "", "x"], ["a b d", "", "y"], by="words:1")
+    assert many[0] == 0.5
+    assert many[1] != many[1]
+    assert many[2] == 0.0
+    with pytest.raises(lw.UsageError, match="2 items on the left and 1 on the right"):
+        lw.similarity(["a", "b"], ["c"])
+
+
+def test_sketches_of_equal_sets_are_equal_and_estimate():
+    a, b, c = lw.sketch(["one two three", "ONE two, three!", None], by="words:1", slots=64)
+    assert (a == b).all()
+    assert (c == 2**32 - 1).all()
