@@ -335,6 +335,7 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
         assert format_of(source) == kind
         assert spool.read_bytes() == content
         assert [path.name for path in spool.parent.iterdir()] == ["stdin"]
+    (here / "work-0" / "work.json").write_text("{}")  # an interrupted run goes on
     pipe(b"not read again")
     (source,) = resolve(["-"], work=here / "work-0")
     assert source.name == "stdin"

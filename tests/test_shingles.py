@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pyarrow as pa
@@ -142,6 +142,21 @@ def test_no_collisions_where_collisions_are_cheap():
     assert len(set(shingled(pairs, "chars:2", "none").values.tolist())) == len(pairs)
     assert len(set(shingled(nuls, "whitespace:1").values.tolist())) == 199
     assert len(set(shingled(orders, "words:4").values.tolist())) == 9**4
+
+
+@pytest.mark.parametrize("k", [2, 5, 9, 16])
+def test_order_counts_at_every_place(k):
+    letters = "abcdefghijklmnop"[:k]
+    swapped = [letters] + [letters[:i] + letters[j] + letters[i + 1 : j] + letters[i] + letters[j + 1 :] for i, j in combinations(range(k), 2)]
+    assert len(set(shingled(swapped, f"chars:{k}").values.tolist())) == len(swapped)
+
+
+def test_order_counts_inside_a_token():
+    """Blocks of zeros that trade places collide under every seed where a hash multiplies by what it reads."""
+    blocks = ["\0" * 8 + letter * 8 for letter in "abc"]
+    texts = ["".join(blocks[i] for i in order) + "end" for order in permutations(range(3))]
+    found = shingled(texts, "whitespace:1")
+    assert len(set(found.values.tolist())) == len({tuple(row) for row in found.copy.tolist()}) == 6
 
 
 def test_fingerprints_look_uniform():

@@ -199,16 +199,20 @@ def test_scripts_without_spaces_are_no_single_token():
     assert any("fewer than 5 whitespace" in said for said in result.report["warnings"])
 
 
-MANY = ACCENTED | UNSPACED | {
-    "he": HEBREW,
-    "ar": ARABIC,
-    "ru": "Маленькая лодка вернулась в гавань поздно вечером, когда все огни на берегу уже горели.",
-    "ka": "პატარა ნავი გვიან საღამოს დაბრუნდა ნავსადგურში, როცა ნაპირზე ყველა სინათლე უკვე ენთო.",
-    "hy": "Փոքրիկ նավակը ուշ երեկոյան վերադարձավ նավահանգիստ, երբ ափին բոլոր լույսերն արդեն վառվում էին։",
-    "ta": "சிறிய படகு மாலையில் துறைமுகத்திற்குத் திரும்பியபோது கரையில் எல்லா விளக்குகளும் எரிந்துகொண்டிருந்தன.",
-    "am": "ትንሿ ጀልባ አመሻሽ ላይ ወደ ወደቡ ስትመለስ በዳርቻው ያሉት መብራቶች ሁሉ በርተው ነበር።",
-    "en": "The little boat came back to the harbour late in the evening, when all the lights were on.",
-}
+MANY = (
+    ACCENTED
+    | UNSPACED
+    | {
+        "he": HEBREW,
+        "ar": ARABIC,
+        "ru": "Маленькая лодка вернулась в гавань поздно вечером, когда все огни на берегу уже горели.",
+        "ka": "პატარა ნავი გვიან საღამოს დაბრუნდა ნავსადგურში, როცა ნაპირზე ყველა სინათლე უკვე ენთო.",
+        "hy": "Փոքրիկ նավակը ուշ երեկոյան վերադարձավ նավահանգիստ, երբ ափին բոլոր լույսերն արդեն վառվում էին։",
+        "ta": "சிறிய படகு மாலையில் துறைமுகத்திற்குத் திரும்பியபோது கரையில் எல்லா விளக்குகளும் எரிந்துகொண்டிருந்தன.",
+        "am": "ትንሿ ጀልባ አመሻሽ ላይ ወደ ወደቡ ስትመለስ በዳርቻው ያሉት መብራቶች ሁሉ በርተው ነበር።",
+        "en": "The little boat came back to the harbour late in the evening, when all the lights were on.",
+    }
+)
 
 
 @pytest.mark.parametrize("by", ["chars:5", "words:1", "words:2", "whitespace:1", "bytes:8", "lines:1", "code:2"])
@@ -312,7 +316,7 @@ MARKERS = [2**32 - 1, 0, 2**64 - 1, 2**53 + 1, 2**63, 2**53]
 
 @pytest.mark.parametrize("markers", [MARKERS, [*MARKERS[:-1], -1], [str(n) for n in MARKERS]])
 def test_new_items_against_a_collection(tmp_path, markers):
-    """Ids pass unchanged: as numbers where one type holds them all, as JSON text where none does (-1 beside 2^64-1), as strings where they are strings."""
+    """Ids pass unchanged: as numbers where one type holds them all, as JSON text where none does (-1 beside 2^64-1), as strings."""
     texts = [made_up(10 + i, 30) for i in range(8)]
     existing = [{"id": name, "text": " ".join(text)} for name, text in zip(markers, texts, strict=False)]
     new = [
@@ -333,7 +337,7 @@ def test_new_items_against_a_collection(tmp_path, markers):
     assert turned == {(b, a): similarity for (a, b), similarity in expected.items()}
     both = lw.dedup([tmp_path / "existing.jsonl", tmp_path / "new.jsonl"], by="whitespace:5").removed.to_arrow().to_pylist()
     witnesses = {row["id"]: row["kept_id"] for row in both}
-    assert witnesses == {a: b for a, b in expected} | {out(5): out(2)}
+    assert witnesses == dict(expected.keys()) | {out(5): out(2)}
     assert {row["source"] for row in both} == {"new.jsonl"}
 
 
@@ -426,10 +430,10 @@ def masked(text: str) -> list[str]:
 
 
 TEMPLATES = [
-    ("whitespace:1", None, 1, str.split, {0.8: True}),
+    ("whitespace:1", None, 1, str.split, {0.75: True}),
     ("whitespace:2", None, 2, str.split, {0.8: False}),
     ("whitespace:5", None, 5, str.split, {0.8: False, 0.3: True}),
-    ("chars:5", None, 5, characters, {0.9: False, 0.8: True}),
+    ("chars:5", None, 5, characters, {0.9: False, 0.75: True}),
     ("whitespace:5", "digits", 5, masked, {0.8: True}),
 ]
 
@@ -480,4 +484,5 @@ def test_how_the_work_is_split_changes_no_answer(tmp_path, cuts):
         assert len(result.kept) == 60 - len({b for _, b in expected})
     assert answers[0] == answers[1] == answers[2]
     turned = lw.pairs([tmp_path / f"s{shard}.jsonl" for shard in (2, 3, 0, 1)], by="whitespace:5").to_arrow().to_pylist()
-    assert {frozenset({(row["source_a"], row["position_a"]), (row["source_b"], row["position_b"])}) for row in turned} == set(map(frozenset, expected))
+    pairs = {frozenset({(row["source_a"], row["position_a"]), (row["source_b"], row["position_b"])}) for row in turned}
+    assert pairs == set(map(frozenset, expected))

@@ -84,6 +84,24 @@ def test_normalisation_of_each_character(names):
     assert [(text, kept) for text, kept in zip(texts, got, strict=True) if kept is not None and kept != normalize(text, steps)] == []
 
 
+@pytest.mark.parametrize("names", ["lower", "nfc,lower,invisible", "lower,accents,punct,space"])
+def test_sigma_beside_each_character(names):
+    steps = methods.steps(names)
+    codes = [*range(0x3000), *range(0xA000, 0xB000), *range(0xF900, 0x10500), *range(0x1D400, 0x1D800), *range(0x1F100, 0x1F200)]
+    texts = [text for char in map(chr, codes) for text in (f"{char}Σ", f"a{char}Σ", f"aΣ{char}b")]
+    assert [(text, got) for text, got in zip(texts, normalised(texts, steps), strict=True) if got not in (None, normalize(text, steps))] == []
+    words = ["ΟΔΟΣ ΣΟΦΟΣ", "Σ", "ΑΣ' Σ", "ΑΣ'Α", "İSTANBUL İ\u0301"]
+    assert normalised(words, steps) == [normalize(word, steps) for word in words]
+
+
+@pytest.mark.parametrize("names", STEPS)
+def test_normalisation_of_each_pair(names):
+    """Of characters that have given trouble: every way in which one can depend on the one before it."""
+    steps = methods.steps(names)
+    texts = [f"{one}{two}b" for one in NASTY for two in NASTY]
+    assert [(text, got) for text, got in zip(texts, normalised(texts, steps), strict=True) if got not in (None, normalize(text, steps))] == []
+
+
 def test_ascii_in_blocks():
     """White space in every place of a block, at the ends of texts and of the buffer."""
     rng = random.Random(1)
@@ -102,7 +120,8 @@ EVERYDAY = [
     "Die Straße ist für Fußgänger gesperrt.",
     "Hôm qua chúng tôi đi chợ nổi từ sáng sớm",
     "Читальный зал закрыт в понедельник, ещё й",
-    "το αναγνωστήριο μένει κλειστό τη δευτέρα",
+    "Το ΑΝΑΓΝΩΣΤΉΡΙΟ της Σάμου μένει ΚΛΕΙΣΤΟΣ Τη Δευτέρα",
+    "İSTANBUL'da Okuma Salonu Pazartesi günü kapalı, ısıtma",
     "מוּזמן לסיור מודרך בקומה",
     "المكتبة مغلقة يوم الاثنين لأن التدفئة قيد الإصلاح",
     "वाचनालय सोमवार को बंद रहेगा क्योंकि मरम्मत हो रही है ज़रूर",
@@ -165,9 +184,14 @@ def test_worked_tokens(unit, text, tokens):
     assert shingler(method, 0)(array([text]), np.ones(1, bool)).tokens.tolist() == [len(tokens)]
 
 
-def test_white_space_of_tokens_stays_without_the_step():
-    assert token_texts(" a  b \n\n c", methods.parse("lines", "none")) == [" a  b ", " c"]
-    assert token_texts("a \r\n b\n\nc", methods.parse("paragraphs", "none")) == ["a \r\n b", "c"]
+@pytest.mark.parametrize(
+    ("unit", "text", "tokens"), [("lines", " a  b \n\r\n c", [" a  b ", " c"]), ("paragraphs", "a \r\n b\r\nc\n \nd", ["a \r\n b\r\nc", "d"])]
+)
+def test_white_space_of_tokens_stays_without_the_step(unit, text, tokens):
+    method = methods.parse(f"{unit}:1", "none")
+    assert token_texts(text, method) == tokens
+    one, two = (shingler(method, 0)(array([each]), np.ones(1, bool)).values.tolist() for each in (text, "\n\n".join(tokens)))
+    assert one == two and len(one) == len(tokens)
 
 
 def test_invisible_characters_never_split_words():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from likewise.stages import candidates
 from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import group
-from likewise.stages.cluster import Sets, components, walk
+from likewise.stages.cluster import Sets, components, independent, walk
 from likewise.stages.verify import all_pairs
 
 THRESHOLD = Fraction(1, 2)
@@ -68,7 +69,9 @@ def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction, budge
 
 
 def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THRESHOLD) -> None:
-    found = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty)
+    found = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=3)
+    alone = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty)
+    assert (found.matches.tolist(), found.compared) == (alone.matches.tolist(), alone.compared)
     witness, value, cut = slow_walk(sets, keys, threshold, candidates.BUDGET, candidates.FINER)
     assert found.witness.tolist() == witness
     removed = found.witness >= 0
@@ -151,6 +154,15 @@ def test_all_pairs_lists_each_pair_once(sets, bands, variety, seed, shares):
             if (keys[:, a] == keys[:, b]).any() and Fraction(inter, union) >= THRESHOLD:
                 want.append((a, b, inter, union))
     assert got == want
+
+
+def test_parts_of_the_walk_share_no_bucket():
+    keys = np.array([[i // 4 for i in range(100)], [i // 2 for i in range(98)] + [500, 501]])
+    parts = independent(buckets_of(keys, split=True), 4)
+    assert [len(part) for part in parts] == [28, 24, 24, 24]
+    assert sorted(np.concatenate(parts).tolist()) == list(range(100))
+    for a, b in itertools.combinations(parts, 2):
+        assert not (keys[:, a][:, :, None] == keys[:, b][:, None, :]).any()
 
 
 def test_components_join_representatives_that_one_item_matched():

@@ -77,16 +77,27 @@ def without_accents(text: str) -> str:
 
 
 def composition() -> list[int]:
-    """1: may compose with a mark after it, or come apart for one; 2: may compose with what is before it (NFC_Quick_Check=Maybe)."""
+    """1: may compose with a mark after it, or come apart for one; 2: may compose with what is before it (NFC_Quick_Check=Maybe);
+    4: NFC changes it as NFKC does, 8: NFC changes it to something else."""
     flags = [0] * len(CODES)
     for code in CODES:
         parts = unicodedata.normalize("NFD", chr(code))
+        composed = unicodedata.normalize("NFC", chr(code))
+        if composed != chr(code):
+            flags[code] |= 4 if composed == unicodedata.normalize("NFKC", chr(code)) else 8
         if len(parts) > 1:
             flags[code] |= 1  # é and a dot below become ẹ and an acute
-        if len(parts) > 1 and unicodedata.normalize("NFC", chr(code)) == chr(code):  # a composition that NFC makes
+        if len(parts) > 1 and composed == chr(code):  # a composition that NFC makes
             flags[ord(unicodedata.normalize("NFC", parts[:-1]))] |= 1
             flags[ord(parts[-1])] |= 2
     return flags
+
+
+def case() -> list[int]:
+    """1: a cased letter, 2: ignored beside one, as the rule for the sigma at the end of a word has it."""
+    cased = [f"{chr(code)}Σ".lower().endswith("ς") for code in CODES]
+    either = [f"A{chr(code)}Σ".lower().endswith("ς") for code in CODES]
+    return [1 if one else 2 * two for one, two in zip(cased, either, strict=True)]
 
 
 def main() -> None:
@@ -94,7 +105,7 @@ def main() -> None:
         "category": runs([CATEGORIES.index(unicodedata.category(chr(code))) for code in CODES]),
         "combining": runs([unicodedata.combining(chr(code)) for code in CODES]),
         "composition": runs(composition()),
-        "nfc": mapping(lambda text: unicodedata.normalize("NFC", text)),
+        "case": runs(case()),
         "nfkc": mapping(lambda text: unicodedata.normalize("NFKC", text)),
         "lower": mapping(lower),
         "fold": mapping(str.casefold),

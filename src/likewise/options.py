@@ -91,7 +91,7 @@ def resolve(
     for name, value in {"sketch": sketch, "tune": tune, **rest}.items():
         if name in CHOICES and value not in CHOICES[name]:
             raise UsageError(f"{flag(name)} {value!r}: choose one of {', '.join(CHOICES[name])}")
-    known = sorted({f.name for f in fields(Options)} - {"method", "plan"} | set(resolve.__kwdefaults__))
+    known = sorted({f.name for f in fields(Options)} - {"method", "plan"} | set(resolve.__kwdefaults__ or ()))
     if unknown := sorted(set(rest) - set(known)):
         near = difflib.get_close_matches(unknown[0], known, 1)
         raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")

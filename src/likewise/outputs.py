@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise import __version__
-from likewise.errors import UsageError
+from likewise.errors import DataError, UsageError
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
@@ -56,14 +56,12 @@ def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) ->
     ]
     if options.pairs:
         steps.append(("pairs.parquet", lambda: write_table(compared_pairs(collection, decision), staged / "pairs.parquet", collection.id_note)))
-    steps.append(("manifest.json", lambda: write_json(manifest(collection, options, staged), staged / "manifest.json")))
     finished = {entry["file"] for entry in work.done("write")}
     run.progress.begin("writing", len(steps), "files")
-    for name, step in steps:
-        if name not in finished:
-            step()
-            work.append({}, step="write", file=name)
+    for (name, _), _ in run.engine.map(lambda step: step[1](), (step for step in steps if step[0] not in finished)):
+        work.append({}, step="write", file=name)
         run.progress.advance(1)
+    write_json(manifest(collection, options, staged), staged / "manifest.json")
     return staged
 
 
@@ -93,7 +91,13 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable
         target.parent.mkdir(parents=True, exist_ok=True)
         here = keep[rows]
         added = None if add is None else add(rows.start + np.flatnonzero(here))
-        source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
+        try:
+            source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
+        except DataError:
+            if here.any() or not collection.failed(number):
+                raise
+            if target.is_file():  # the source was set aside as a whole: nothing can be written in its format
+                target.unlink()
 
     return [(f"{folder.name}/{number}", lambda number=number: step(number)) for number in range(len(collection.sources))]
 

@@ -135,7 +135,7 @@ def decide(items: Items, run: Run) -> Decision:
     """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
     buckets = bucket(items, run, split=True)
     run.progress.begin("comparing", len(items.member), "items")
-    found = walk(sets(items, run), buckets, run.work.scratch, run.progress.advance)
+    found = walk(sets(items, run), buckets, run.work.scratch, run.engine.run, run.engine.threads, run.progress.advance)
     n, member = len(items.collection), items.member
 
     witness = np.full(n, -1, np.int64)

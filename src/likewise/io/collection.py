@@ -248,6 +248,10 @@ class Collection:
         more = sum(again.field("counts").to_pylist()) - len(again) if len(again) else 0
         return more, [str(value) for value in again.field("values")[:3].to_pylist()]
 
+    def failed(self, source: int) -> bool:
+        """Whether a source could not be read to its end (--on-error skip)."""
+        return any(entry["source"] == source and entry["next"] < 0 for entry in self.work.done("chunk"))
+
     def unreadable(self) -> tuple[list[str], list[str]]:
         """(places and reasons of rows that could not be read, reasons of sources that could not be read to their end)."""
         entries = [json.loads(line) for line in bytes(self.work.column("rejected", "u1")).splitlines()]

@@ -48,10 +48,9 @@ class Shingled:
 
 
 class Scratch(threading.local):
-    """Arrays that a thread fills again and again: in fresh memory each 4 KiB cost a page fault, in all as much as hashing the text."""
+    """Normalised text, an array that a thread fills again and again: in fresh memory each 4 KiB cost a page fault."""
 
     text = np.empty(0, np.uint8)
-    values = np.empty(0, np.uint64)
 
 
 def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
@@ -75,10 +74,10 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
             out = by_hand(texts, np.flatnonzero(hard), method, out, start, length, chars)
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
-        counts, copy, offsets, scratch.values = shingles.shingle(
-            out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops, scratch.values
-        )
-        return Shingled(counts, chars, copy, offsets, scratch.values[: offsets[-1]].copy())
+        values = np.empty(int(length.sum()), np.uint64)  # room for a shingle a byte: memory that is never touched costs nothing
+        counts, copy, offsets = shingles.shingle(out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops, values)
+        values.resize(offsets[-1], refcheck=False)  # gives the rest back in place
+        return Shingled(counts, chars, copy, offsets, values)
 
     return shingle
 

@@ -14,6 +14,7 @@ from likewise.methods import STEPS
 
 DELETIONS = {"marks": unicode.vowel_marks, "invisible": unicode.invisible, "punct": unicode.punctuation}
 FORMS = {"nfc", "nfkc"}
+SIGMA, DOTTED_I = ord("Σ"), ord("İ")
 
 #: The characters that some step may touch. The rest, most of the code space, is left out of the arithmetic.
 TOUCHED = np.concatenate([np.arange(low, high, dtype=np.int32) for low, high in ((0, 0x20000), (0x2F800, 0x2FA20), (0xE0000, 0xE0200))])
@@ -52,7 +53,14 @@ def normalisation(steps: Collection[str], in_lines: bool = False) -> tuple[np.nd
                 flags[changed] |= text.JOINS_ON
                 change[TOUCHED[changed & meets_marks(change)]] = MANY
             target = np.where(target >= 0, change[target], target)
-    target[(target >= 0) & (utf8_size(target) > utf8_size(TOUCHED))] = MANY  # the kernel counts on texts that do not grow
+    if "lower" in steps and "nfkc" not in steps:  # the kernel looks at the neighbours as they were read
+        cases = unicode.values("case")[TOUCHED]
+        flags[cases & 1 != 0] |= text.CASED
+        flags[cases & 2 != 0] |= text.IGNORED
+        flags[SIGMA] |= text.CASE
+        target[SIGMA] = SIGMA
+        flags[DOTTED_I] |= 0 if "accents" in steps else text.CASE
+        target[DOTTED_I] = ord("i")
     flags[target == MANY] |= text.HARD
     flags[target == NONE] |= text.DROP
     table = np.arange(SIZE, dtype=np.uint32)
@@ -69,10 +77,6 @@ def meets_marks(form: np.ndarray) -> np.ndarray:
     """bool: which TOUCHED characters are marks or become one; the form of these depends on what stands before them."""
     mark = (unicode.values("combining") != 0) | (unicode.values("composition") & 2 != 0)
     return mark[TOUCHED] | mark[form[TOUCHED]]
-
-
-def utf8_size(codes: np.ndarray) -> np.ndarray:
-    return 1 + (codes >= 0x80).astype(np.int8) + (codes >= 0x800) + (codes >= 0x10000)
 
 
 def manner(steps: Collection[str], in_lines: bool, target: np.ndarray, flags: np.ndarray) -> int:

@@ -27,7 +27,8 @@ def _columns(name: str) -> np.ndarray:
 
 @cache
 def values(name: str) -> np.ndarray:
-    """uint8[SIZE]: ``combining`` (class) or ``composition`` (1: may compose with a character after it, 2: with one before it)."""
+    """uint8[SIZE]: ``combining``, the combining class; or flags. ``composition``: 1 may compose with a character after it, 2 with one
+    before it, 4 NFC changes it as NFKC does, 8 NFC changes it to something else. ``case``: 1 a cased letter, 2 ignored beside one."""
     sizes, each = _runs(name)
     return np.repeat(each.astype(np.uint8), sizes)
 
@@ -42,8 +43,14 @@ def _runs(name: str) -> tuple[np.ndarray, np.ndarray]:
 def mapping(name: str) -> np.ndarray:
     """int32[SIZE]: what ``nfc``, ``nfkc``, ``lower``, ``fold`` or ``accents`` make of a character that stands alone; MANY or NONE."""
     targets = np.arange(SIZE, dtype=np.int32)
-    sources, changed = np.cumsum(_columns(name), axis=1)
-    targets[sources] = changed
+    if name == "nfc":
+        composition = values("composition")
+        as_nfkc = composition & 4 != 0
+        targets[as_nfkc] = mapping("nfkc")[as_nfkc]
+        targets[composition & 8 != 0] = MANY
+    else:
+        sources, changed = np.cumsum(_columns(name), axis=1)
+        targets[sources] = changed
     return targets
 
 

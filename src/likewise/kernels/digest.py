@@ -23,7 +23,8 @@ def last_words(data, at, size):
 
 @always
 def absorb(state, low, high, key):
-    """The state after 16 more bytes. The operands go back in, so that a zero operand cannot wipe what came before."""
+    """The state after 16 more bytes. The operands go back in, so that a zero operand cannot wipe what came before; nobody
+    without the key can make one zero, which would leave a mere sum."""
     low ^= key
     high ^= state
     return multiply_fold(low, high) ^ low ^ high
@@ -41,8 +42,8 @@ def hash_bytes(data, at, size, keys):
 
 @inline
 def absorb_all(data, at, size, keys):
-    """The state after all but the last 16 bytes or fewer; where they begin, and the size that tells them from others."""
-    state = keys[0] + np.uint64(size)
+    """The state after all but the last 16 bytes or fewer, where these begin, and how many they are."""
+    state = keys[0]
     while size > 16:
         state = absorb(state, load64(data, at), load64(data, at + 8), keys[1])
         at += 16

@@ -20,11 +20,11 @@ STOP_SLOTS = 1024
 
 @kernel
 def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, values):
-    """Texts data[start : start + length] -> tokens uint32[n], copy uint64[n, 2], offsets int64[n + 1], values uint64[offsets[n] or more].
+    """Texts data[start : start + length] -> tokens uint32[n], copy uint64[n, 2], offsets int64[n + 1]; and values[: offsets[n]] is set.
 
     ``data`` has text.SPARE bytes more and may be changed (invisible characters are taken out); ``keys``: see digest;
     ``factors``: a random odd number for each place in a shingle, and one more; ``stops``: see ``is_stop``;
-    ``values``: what the returned array is, unless that is too small.
+    ``values``: uint64, room for a shingle a byte.
     """
     items = start.size
     longest = 0
@@ -48,19 +48,8 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, va
             found = consecutive(hashes, count, k, factors, prints)
         if bag:
             number_repeats(prints, found, seen, places)
-        used = offsets[item]
-        if used + found > values.size:
-            values = grown(values, used, used + found)
-        offsets[item + 1] = used + sort_distinct(prints, found, places, values[used:])
-    return token_count, copy, offsets, values
-
-
-@inline
-def grown(values, used, least):
-    more = np.empty(max(2 * values.size, least), np.uint64)
-    for i in range(used):
-        more[i] = values[i]
-    return more
+        offsets[item + 1] = offsets[item] + sort_distinct(prints, found, places, values[offsets[item] :])
+    return token_count, copy, offsets
 
 
 @inline
@@ -151,7 +140,7 @@ def add_four(sums, column, factors):
 @inline
 def whole(hashes, count, key, out):
     """One fingerprint of all tokens in order, unlike that of any other number of tokens; none of no token."""
-    state = mix64(key ^ np.uint64(count))
+    state = key
     for i in range(count):
         state = mix64(state * key + hashes[i])
     out[0] = state

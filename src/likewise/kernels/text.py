@@ -13,14 +13,16 @@ from likewise.kernels.jit import inline, kernel
 from likewise.kernels.utf8 import decode, encode
 
 CODE = np.uint32(0x1FFFFF)  # the bits of an entry that hold the code point
-HARD, DROP, SPACE, LINE_END, DIGIT, MARK, JOINS_BACK, JOINS_ON = (np.uint32(1 << bit) for bit in range(21, 29))
+HARD, DROP, SPACE, LINE_END, DIGIT, MARK, JOINS_BACK, JOINS_ON, CASE, CASED, IGNORED = (np.uint32(1 << bit) for bit in range(21, 32))
 #: HARD        several characters, or depends on its neighbours
 #: DROP        nothing is left of it
 #: SPACE       white space that collapses            LINE_END  \r or \n, where lines are kept
 #: DIGIT       a run of these becomes one
 #: MARK        matters to the order or composition of marks (Unicode normal forms): has a combining class, or JOINS_BACK
 #: JOINS_BACK  may compose with a character before it JOINS_ON  may compose with one after it
-NOT_SIMPLE = HARD | DROP | SPACE | LINE_END | DIGIT | MARK
+#: CASE        Σ and İ, whose lower case is more than a code point: see ``lower``
+#: CASED, IGNORED  what stands beside a Σ counts as a letter, or is passed over
+NOT_SIMPLE = HARD | DROP | SPACE | LINE_END | DIGIT | MARK | CASE
 
 #: What the steps come to, beside the table. COPY: nothing changes at all. MERGED: white space collapses, within LINES.
 #: BLOCKS: ASCII may be done in blocks, with A-Z LOWERED.
@@ -28,6 +30,7 @@ COPY, MERGED, LINES, BLOCKS, LOWERED = 1, 2, 4, 8, 16
 
 SPARE = 2 * BLOCK  # bytes after the last text that later kernels may touch
 NEWLINE, RETURN, BLANK = 10, 13, 32
+CAPITAL_SIGMA, SMALL_SIGMA, SMALL_FINAL_SIGMA, SMALL_I, DOT_ABOVE = (np.uint32(ord(char)) for char in "Σσςi\u0307")
 
 
 @kernel
@@ -39,8 +42,9 @@ def normalise(data, start, length, table, ranks, manner, out):
     The place of a text that is handed back is kept free, with its old length.
     """
     count = start.size
-    if out.size < length.sum() + SPARE:
-        out = np.empty(length.sum() + SPARE, np.uint8)
+    most = length.sum() * 3 // 2 + SPARE  # Ⱥ has two bytes, ⱥ three; nothing grows more
+    if out.size < most:
+        out = np.empty(most, np.uint8)
     out_start = np.empty(count, np.int64)
     out_length = np.empty(count, np.int64)
     chars = np.empty(count, np.uint32)
@@ -62,8 +66,9 @@ def normalise(data, start, length, table, ranks, manner, out):
 
 @inline
 def copy_bytes(data, at, size, out, to):
+    source, target = data[at : at + size], out[to : to + size]
     for i in range(size):
-        out[to + i] = data[at + i]
+        target[i] = source[i]
 
 
 @inline
@@ -78,7 +83,7 @@ def count_chars(out, at, length):
 @inline
 def one_text(data, at, end, table, ranks, manner, out, to):
     """Normalise one text to out[to:]. Returns (index after it, code points read, handed back?)."""
-    begin = to
+    first, begin = at, to
     chars = 0
     starter = np.uint32(0)  # the entry of the last character that is no mark
     rank = np.uint8(0)  # combining class of the last character
@@ -132,6 +137,8 @@ def one_text(data, at, end, table, ranks, manner, out, to):
                 if not at_edge(out, begin, to):
                     out[to] = BLANK
                     to += 1
+            elif entry & CASE:
+                to = lower(data, first, at - size, at, end, table, out, to)
             elif not (entry & DIGIT and run):
                 to = encode(entry & CODE, out, to)
             returned = entry & LINE_END and code == RETURN
@@ -139,6 +146,23 @@ def one_text(data, at, end, table, ranks, manner, out, to):
     if manner & MERGED and to > begin and out[to - 1] == BLANK:
         to -= 1
     return to, chars, False
+
+
+@inline
+def lower(data, first, at, after, end, table, out, to):
+    """Write the lower case of Σ or İ: ς after a letter and not before one, else σ; i and a dot. As str.lower() has it."""
+    if decode(data, at)[0] != CAPITAL_SIGMA:
+        return encode(DOT_ABOVE, out, encode(SMALL_I, out, to))
+    before = behind = IGNORED  # the entries of the nearest characters that are not passed over
+    while at > first and before & IGNORED:
+        at -= 1
+        if data[at] & 0xC0 != 0x80:
+            before = table[decode(data, at)[0]]
+    while after < end and behind & IGNORED:
+        code, size = decode(data, after)
+        after += size
+        behind = table[code]
+    return encode(SMALL_FINAL_SIGMA if before & CASED and not behind & CASED else SMALL_SIGMA, out, to)
 
 
 @always

@@ -34,3 +34,32 @@ def roots(n, left, right):
     for i in range(n):
         parent[i] = find(parent, i)
     return parent
+
+
+@kernel
+def join_buckets(bucket, buckets):
+    """The least item that each is joined with through buckets, over any number of steps; -1 for items that are alone everywhere.
+
+    bucket: int32[bands, n], -1 where an item is alone. Returns int64[n].
+    """
+    bands, n = bucket.shape
+    parent = np.arange(n)
+    first = np.full(buckets, -1, np.int64)
+    for band in range(bands):
+        for item in range(n):
+            here = bucket[band, item]
+            if here >= 0:
+                if first[here] < 0:
+                    first[here] = item
+                else:
+                    union(parent, first[here], item)
+    for item in range(n):
+        parent[item] = find(parent, item)
+    alone = np.ones(n, np.bool_)
+    for item in range(n):
+        if parent[item] != item:
+            alone[item] = alone[parent[item]] = False
+    for item in range(n):
+        if alone[item]:
+            parent[item] = -1
+    return parent

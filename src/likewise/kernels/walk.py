@@ -32,25 +32,30 @@ def compare(values, offset, size, a, b, numerator, denominator, mode):
 
 
 @kernel
-def greedy_walk(values, offset, size, bucket, lists, following, budget, numerator, denominator, mode, begin, most, state, matches, per_bucket):
-    """Go on with the greedy walk in keep order (SPEC 7) from item ``begin``; return (next item, matches written, comparisons).
+def greedy_walk(
+    values, offset, size, bucket, lists, following, budget, numerator, denominator, mode, items, begin, most, seen, state, matches, per_bucket
+):
+    """Go on with the greedy walk in keep order (SPEC 7) from items[begin]; return (next place in items, matches written, comparisons).
+
+    items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
 
     bucket: int32[levels, bands, n], the item's bucket in each band, -1 where it is alone. Level 0 is the band key; the next levels
     split crowded buckets by further bands and are -1 elsewhere.
     lists: int32[buckets, 3]: first and last kept item and their number, at most ``budget``; following: int32[bands, n] links them.
+    seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
     per_bucket: int64[buckets, 2]: items kept so far, comparisons that the budget cut.
     Stops early when ``matches`` may not hold the next item's rows, or after about ``most`` comparisons, so that the caller can show progress
     and let go of mapped memory.
     """
-    levels, bands, n = bucket.shape
-    seen = np.full(n, -1, np.int32)
+    levels, bands, _ = bucket.shape
     written = 0
     compared = 0
     room = len(matches) - levels * bands * budget
-    item = begin
-    while item < n and written <= room and compared < most:
-        state[item, 0] = -1
+    place = begin
+    while place < len(items) and written <= room and compared < most:
+        item = items[place]
+        place += 1
         for band in range(bands):
             visited = 0
             for level in range(levels):
@@ -82,8 +87,7 @@ def greedy_walk(values, offset, size, bucket, lists, following, budget, numerato
                 per_bucket[home, 1] += per_bucket[home, 0] - visited
         if state[item, 0] < 0:
             keep(item, bucket, lists, following, budget, per_bucket)
-        item += 1
-    return item, written, compared
+    return place, written, compared
 
 
 @inline

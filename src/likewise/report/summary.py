@@ -91,10 +91,10 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""
         said.append(f"{without:,} of {judged:,} items have no text in the field {options.field!r} (null, missing or not a text): {where}{more}")
-    rows, ends = collection.unreadable()
-    if rows:
-        more = " and others" if len(rows) > NAMED else ""
-        said.append(f"{len(rows):,} of {len(kind):,} items could not be read and were set aside: {'; '.join(rows[:NAMED])}{more}")
+    unread, ends = collection.unreadable()
+    if unread:
+        more = " and others" if len(unread) > NAMED else ""
+        said.append(f"{len(unread):,} of {len(kind):,} items could not be read and were set aside: {'; '.join(unread[:NAMED])}{more}")
     said += [f"{reason}; all that follows there is missing" for reason in ends]
     repeated, examples = collection.repeated_ids
     if repeated:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from likewise.kernels.unionfind import roots
+from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import ESTIMATE, EXACT, UNCHECKED, greedy_walk
 from likewise.stages.candidates import BUDGET, Allocate, Buckets
 
@@ -54,27 +54,51 @@ class Walk:
     compared: int
 
 
-def walk(sets: Sets, buckets: Buckets, allocate: Allocate, advance: Callable[[int], None] = lambda items: None) -> Walk:
-    """SPEC 7's greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold."""
-    _, bands, n = buckets.bucket.shape
+def walk(
+    sets: Sets, buckets: Buckets, allocate: Allocate, run: Callable = map, shares: int = 1, advance: Callable[[int], None] = lambda items: None
+) -> Walk:
+    """SPEC 7's greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold.
+
+    ``run`` maps over ``shares`` parts of the items at once; parts have no bucket in common, so the result does not depend on them.
+    """
+    levels, bands, n = buckets.bucket.shape
     lists = np.full((buckets.count, 3), -1, np.int32)
     lists[:, 2] = 0
     following = allocate((bands, n), "i4")
+    seen = np.full(n, -1, np.int32)
     state = np.full((n, 3), -1, np.int64)
     per_bucket = np.zeros((buckets.count, 2), np.int64)
-    matches = np.empty((buckets.bucket.shape[0] * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
-    found, compared, item = [], 0, 0
-    while item < n:
-        before = item
-        item, written, more = greedy_walk(
-            *sets.arguments(), buckets.bucket, lists, following, BUDGET, *sets.rule(), item, COMPARED_AT_ONCE, state, matches, per_bucket
-        )
-        found.append(matches[:written].copy())
-        compared += more
-        sets.release()
-        advance(item - before)
-    all_matches = np.concatenate(found) if found else np.empty((0, 4), np.int64)
-    return Walk(state[:, 0], state[:, 1], state[:, 2], all_matches, per_bucket[:, 0], per_bucket[:, 1], compared)
+
+    def part(items: np.ndarray) -> tuple[list[np.ndarray], int]:
+        matches = np.empty((levels * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
+        found, compared, place = [], 0, 0
+        while place < len(items):
+            before = place
+            shared = (seen, state, matches, per_bucket)
+            place, written, more = greedy_walk(
+                *sets.arguments(), buckets.bucket, lists, following, BUDGET, *sets.rule(), items, place, COMPARED_AT_ONCE, *shared
+            )
+            found.append(matches[:written].copy())
+            compared += more
+            sets.release()
+            advance(place - before)
+        return found, compared
+
+    done = list(run(part, independent(buckets, shares)))
+    matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
+    matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
+    compared = sum(number for _, number in done)
+    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, per_bucket[:, 0], per_bucket[:, 1], compared)
+
+
+def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
+    """The items that share a bucket with any, in up to ``shares`` parts of about equal size that share none with each other."""
+    head = join_buckets(buckets.bucket[0], len(buckets.sizes))
+    items = np.flatnonzero(head >= 0)
+    order = items[np.argsort(head[items], kind="stable")]  # one connected group after the other
+    begins = np.flatnonzero(np.diff(head[order], prepend=-1))
+    cuts = begins[np.searchsorted(begins, len(order) * np.arange(1, shares) // shares).clip(max=max(0, len(begins) - 1))] if len(begins) else []
+    return [np.sort(part) for part in np.split(order, cuts) if len(part)]
 
 
 def components(n: int, matches: np.ndarray) -> np.ndarray:

@@ -9,9 +9,9 @@ import pyarrow as pa
 import xxhash
 
 from likewise.families.minhash import MinHash
-from likewise.records import TEXT, Records
 from likewise.items.documents import shingler
 from likewise.options import Options
+from likewise.records import TEXT, Records
 from likewise.schema import ROW_COLUMNS
 
 Columns = dict[str, np.ndarray]
