@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +23,7 @@ THRESHOLD = Fraction(1, 2)
 def batch(sets: list[set[int]], threshold: Fraction = THRESHOLD, verify: str = "exact") -> Sets:
     size = np.array([len(s) for s in sets], "u4")
     values = np.array([x for s in sets for x in sorted(s)], np.uint64)
-    return Sets(values, np.cumsum(size, dtype=np.int64) - size, size, threshold, verify, lambda: None)
+    return Sets(-1, values, np.cumsum(size, dtype=np.int64) - size, size, threshold, verify)
 
 
 def buckets_of(keys: np.ndarray, *, split: bool):
@@ -163,6 +164,20 @@ def test_parts_of_the_walk_share_no_bucket():
     assert sorted(np.concatenate(parts).tolist()) == list(range(100))
     for a, b in itertools.combinations(parts, 2):
         assert not (keys[:, a][:, :, None] == keys[:, b][:, None, :]).any()
+
+
+def test_sets_are_read_from_a_file_as_well(tmp_path):
+    sets = [{i, i + 1, i + 2, i // 2 + 1000} for i in range(200)]
+    inside = batch(sets, Fraction(1, 3))
+    inside.values.tofile(tmp_path / "sets")
+    keys = np.array([[i // 9 for i in range(200)], [i // 7 for i in range(200)]])
+    buckets = buckets_of(keys, split=True)
+    with open(tmp_path / "sets", "rb") as file:
+        outside = replace(inside, file=file.fileno(), values=inside.values[:0])
+        assert walk(outside, buckets, np.empty).matches.tolist() == walk(inside, buckets, np.empty).matches.tolist()
+        (tmp_path / "sets").write_bytes(b"short")
+        with pytest.raises(OSError, match="cannot be read"):
+            walk(outside, buckets, np.empty)
 
 
 def test_components_join_representatives_that_one_item_matched():

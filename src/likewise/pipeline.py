@@ -121,14 +121,8 @@ def sets(items: Items, run: Run) -> Sets:
     """The items' sets, where the work folder holds them."""
     size = items.collection.column("size")
     offset = np.cumsum(size, dtype=np.int64) - size
-    return Sets(
-        run.work.column("sets", "u8"),
-        offset[items.member],
-        np.ascontiguousarray(size[items.member]),
-        run.options.plan.threshold,
-        run.options.verify,
-        lambda: run.work.release("sets"),
-    )
+    file, values = run.work.opened("sets", "u8")
+    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), run.options.plan.threshold, run.options.verify)
 
 
 def decide(items: Items, run: Run) -> Decision:

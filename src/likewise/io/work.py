@@ -27,10 +27,6 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-
-#: Linux caches a file in pieces as large as it was written, and a look at one byte maps the whole piece: small pieces keep resident memory small.
-WRITE_BYTES = 2**16
-
 #: Standard input is copied here before the run begins, and may be there when it does.
 SPOOL = ("stdin", "stdin.part")
 
@@ -42,6 +38,7 @@ class Work:
         self.lengths: dict[str, int] = {}
         self.steps: list[dict[str, Any]] = []
         self._columns: dict[str, Any] = {}
+        self._readers: dict[str, Any] = {}
         self._maps: dict[str, mmap.mmap] = {}
         self._journal: Any = None
 
@@ -101,7 +98,7 @@ class Work:
             view = memoryview(values).cast("B") if len(values) else b""
             self.lengths[name] = self.lengths.get(name, 0) + len(view)
             while len(view):
-                view = view[file.write(view[:WRITE_BYTES]) :]
+                view = view[file.write(view) :]
         entry = {**step, "columns": {name: self.lengths[name] for name in columns}}
         self._journal.write(json.dumps(entry).encode() + b"\n")
         self.steps.append(step)
@@ -120,10 +117,15 @@ class Work:
                 self._maps[name] = mmap.mmap(file.fileno(), self.lengths[name], access=mmap.ACCESS_READ)
         return np.frombuffer(self._maps[name], dtype.base).reshape(-1, *dtype.shape)
 
-    def release(self, name: str) -> None:
-        """Let go of the memory through which a column was read; its pages stay in the system's cache."""
-        if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
-            self._maps[name].madvise(mmap.MADV_DONTNEED)
+    def opened(self, name: str, dtype: Any) -> tuple[int, np.ndarray]:
+        """(open file, no values) of a column that is to be read piece by piece; (-1, values) where a file cannot be read at a place (Windows)."""
+        path = self.folder / f"{name}.col"
+        if not hasattr(os, "pread") or not path.exists():
+            return -1, self.column(name, dtype)
+        file = self._readers.get(name)
+        if file is None:
+            file = self._readers[name] = open(path, "rb")  # noqa: SIM115 - open as long as the run
+        return file.fileno(), np.frombuffer(b"", dtype)
 
     def scratch(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
         """An array of no initial value: in memory while that is allowed, else in a file that the system pages."""
@@ -140,7 +142,7 @@ class Work:
         return path
 
     def close(self, *, remove: bool) -> None:
-        for file in [*self._columns.values(), self._journal]:
+        for file in [*self._columns.values(), *self._readers.values(), self._journal]:
             file.close()
         if remove:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -8,21 +8,23 @@ from likewise.kernels.jit import inline, kernel
 
 
 @inline
-def overlap(values, a, a_end, b, b_end, need):
-    """Size of the intersection of values[a:a_end] and values[b:b_end], both ascending and distinct; -1 as soon as it cannot reach ``need``.
+def overlap(left, right, need):
+    """Size of the intersection of two sets, both ascending and distinct; -1 as soon as it cannot reach ``need``.
 
     Without branches on the data: which side moves is as good as random, and a mispredicted branch costs more than a step.
     """
+    a = np.int64(0)
+    b = np.int64(0)
     common = np.int64(0)
-    while a < a_end and b < b_end:
+    while a < len(left) and b < len(right):
         # 16 steps between two looks at the bound: it is there to stop early, not exactly.
-        if common + min(a_end - a, b_end - b) < need:
+        if common + min(len(left) - a, len(right) - b) < need:
             return np.int64(-1)
         for _ in range(16):
-            if a >= a_end or b >= b_end:
+            if a >= len(left) or b >= len(right):
                 break
-            x = values[a]
-            y = values[b]
+            x = left[a]
+            y = right[b]
             common += x == y
             a += x <= y
             b += y <= x

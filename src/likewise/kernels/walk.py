@@ -1,40 +1,69 @@
 """The comparisons inside buckets: the greedy walk of removal, and all pairs.
 
-Both call `compare`, so that a pair is the same pair everywhere. Items are numbered 0..n-1 in keep order.
-``values`` holds the items' sets one after another, item i's at offset[i] : offset[i] + size[i].
+All use `compare`, so that a pair is the same pair everywhere. Items are numbered 0..n-1 in keep order.
+
+``sets`` says where the items' sets are: (file, values, offset int64[n], size uint32[n]). Item i's set is the size[i] elements from offset[i]
+on, in the open file of that number, or in ``values`` where the number is negative. Sets are read into buffers one by one: mapping the file
+instead costs more than reading it, and shows as memory of the process.
+``rule`` is (numerator, denominator, mode): the threshold, and how a candidate is checked.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
+from numba import types
 
 from likewise.kernels.jit import inline, kernel
 from likewise.kernels.sets import needed, overlap
+
+if sys.platform == "win32":  # no pread there: callers give no file
+
+    @inline
+    def read_file(file, address, count, at):
+        return np.int64(-1)
+else:
+    #: pread(2) of the C library: (file, address, bytes, place) -> bytes read.
+    read_file = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, types.uintp, types.int64))
 
 #: How a candidate is checked: exact Jaccard; equal slots of two signatures; not at all.
 EXACT, ESTIMATE, UNCHECKED = 0, 1, 2
 
 
 @inline
-def compare(values, offset, size, a, b, numerator, denominator, mode):
-    """(overlap, out of) of two items when they are at or above the threshold, else (-1, 0)."""
-    if mode == UNCHECKED:
-        return np.int64(0), np.int64(0)
-    size_a = np.int64(size[a])
-    size_b = np.int64(size[b])
-    need = needed(size_a, size_b, numerator, denominator, mode == ESTIMATE)
-    if need > min(size_a, size_b):
-        return np.int64(-1), np.int64(0)
-    common = overlap(values, offset[a], offset[a] + size_a, offset[b], offset[b] + size_b, need)
+def load(sets, item, buffer):
+    """Put an item's set into the buffer; returns that part of it."""
+    file, values, offset, size = sets
+    count = np.int64(size[item])
+    if file < 0:
+        for i in range(count):
+            buffer[i] = values[offset[item] + i]
+    elif read_file(file, buffer.ctypes.data, 8 * count, 8 * offset[item]) != 8 * count:
+        raise OSError("the sets in the work folder cannot be read")
+    return buffer[:count]
+
+
+@inline
+def compare(a, b, rule):
+    """(overlap, out of) of two sets when they are at or above the threshold, else (-1, 0)."""
+    numerator, denominator, mode = rule
+    need = needed(len(a), len(b), numerator, denominator, mode == ESTIMATE)
+    common = overlap(a, b, need)
     if common < 0:
         return np.int64(-1), np.int64(0)
-    return common, size_a if mode == ESTIMATE else size_a + size_b - common
+    return common, len(a) if mode == ESTIMATE else len(a) + len(b) - common
+
+
+@inline
+def hopeless(size_a, size_b, rule):
+    """Sizes so unlike that no overlap would be enough: such sets need not be read."""
+    numerator, denominator, mode = rule
+    return mode == EXACT and needed(np.int64(size_a), np.int64(size_b), numerator, denominator, False) > min(size_a, size_b)
 
 
 @kernel
-def greedy_walk(
-    values, offset, size, bucket, lists, following, budget, numerator, denominator, mode, items, begin, most, seen, state, matches, per_bucket
-):
+def greedy_walk(sets, rule, bucket, lists, following, budget, items, begin, most, buffers, seen, state, matches, per_bucket):
     """Go on with the greedy walk in keep order (SPEC 7) from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
@@ -45,9 +74,10 @@ def greedy_walk(
     seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
     per_bucket: int64[buckets, 2]: items kept so far, comparisons that the budget cut.
-    Stops early when ``matches`` may not hold the next item's rows, or after about ``most`` comparisons, so that the caller can show progress
-    and let go of mapped memory.
+    buffers: uint64[2, m], m the largest size. Stops early when ``matches`` may not hold the next item's rows, or after about ``most``
+    comparisons, so that the caller can show progress and be interrupted.
     """
+    size, mode = sets[3], rule[2]
     levels, bands, _ = bucket.shape
     written = 0
     compared = 0
@@ -56,6 +86,7 @@ def greedy_walk(
     while place < len(items) and written <= room and compared < most:
         item = items[place]
         place += 1
+        mine = buffers[0, :0]
         for band in range(bands):
             visited = 0
             for level in range(levels):
@@ -68,7 +99,14 @@ def greedy_walk(
                     if seen[other] != item:
                         seen[other] = item
                         compared += 1
-                        common, out_of = compare(values, offset, size, item, other, numerator, denominator, mode)
+                        common, out_of = np.int64(0), np.int64(0)
+                        if mode != UNCHECKED:
+                            if hopeless(size[item], size[other], rule):
+                                other = following[band, other]
+                                continue
+                            if len(mine) == 0:
+                                mine = load(sets, item, buffers[0])
+                            common, out_of = compare(mine, load(sets, other, buffers[1]), rule)
                         if common >= 0:
                             matches[written, 0] = item
                             matches[written, 1] = other
@@ -113,14 +151,15 @@ def keep(item, bucket, lists, following, budget, per_bucket):
 
 
 @kernel
-def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, numerator, denominator, mode, most, matches):
+def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffers, matches):
     """Compare all pairs of each bucket of one band, from place ``begin`` of ``order``; return (next place, matches written, comparisons).
 
     order: int64[m], the items that share a bucket in this band, bucket by bucket, ascending inside; places ``begin`` to ``end`` are the
     caller's share. A pair that met in an earlier band is left to that band, so each pair is compared once.
     side: uint8[n], empty or 1: the item stands for rows of A, 2: of B, 3: of both; pairs that are of one side only are passed over.
-    matches: int64[m, 4] as for the walk; at least as long as the largest bucket. Stops early when it is nearly full.
+    buffers, matches: as for the walk; matches at least as long as the largest bucket. Stops early when it is nearly full.
     """
+    size, mode = sets[3], rule[2]
     written = 0
     compared = 0
     place = begin
@@ -135,6 +174,7 @@ def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, nu
                 break
         if last - place > len(matches) - written:
             break
+        mine = buffers[0, :0]
         for other in range(place + 1, last):
             b = order[other]
             if crossing and side[a] == side[b] and side[a] != 3:
@@ -147,7 +187,13 @@ def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, nu
             if met:
                 continue
             compared += 1
-            common, out_of = compare(values, offset, size, a, b, numerator, denominator, mode)
+            common, out_of = np.int64(0), np.int64(0)
+            if mode != UNCHECKED:
+                if hopeless(size[a], size[b], rule):
+                    continue
+                if len(mine) == 0:
+                    mine = load(sets, a, buffers[0])
+                common, out_of = compare(mine, load(sets, b, buffers[1]), rule)
             if common >= 0:
                 matches[written, 0] = a
                 matches[written, 1] = b
@@ -159,10 +205,10 @@ def bucket_pairs(values, offset, size, side, bucket, band, order, begin, end, nu
 
 
 @kernel
-def count_alike(values, offset, size, left, right, numerator, denominator, mode):
+def count_alike(sets, rule, left, right, buffers):
     """How many of the pairs left[i], right[i] are at or above the threshold."""
     alike = 0
     for i in range(len(left)):
-        common, _ = compare(values, offset, size, left[i], right[i], numerator, denominator, mode)
+        common, _ = compare(load(sets, left[i], buffers[0]), load(sets, right[i], buffers[1]), rule)
         alike += common >= 0
     return alike

@@ -41,8 +41,7 @@ def what_was_cut(sets: Sets, buckets: Buckets, found: Walk, seed: int) -> Cut:
     left, right = (np.concatenate(side) for side in zip(*drawn, strict=True))
     if not len(left):
         return Cut(cut, 0, 0, 0.0)
-    alike = int(count_alike(*sets.arguments(), left, right, *sets.rule()))
-    sets.release()
+    alike = int(count_alike(*sets.arguments(), left, right, sets.buffers()))
     return Cut(cut, len(left), alike, cut * min(1.0, at_most(alike) / len(left)))
 
 

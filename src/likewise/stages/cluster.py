@@ -13,32 +13,31 @@ from likewise.kernels.walk import ESTIMATE, EXACT, UNCHECKED, greedy_walk
 from likewise.stages.candidates import BUDGET, Allocate, Buckets
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
-#: Comparisons that a kernel makes before it returns for a moment, so that Ctrl-C works and mapped memory can be let go of: a set that is
-#: read maps 64 KiB of its file, so these hold at most 512 MiB.
-COMPARED_AT_ONCE = 4096
+#: Comparisons that a kernel makes before it returns for a moment, so that progress shows and Ctrl-C works.
+COMPARED_AT_ONCE = 2**16
 #: Verified pairs that a kernel hands over at once.
 MATCHES_AT_ONCE = 2**16
 
 
 @dataclass(frozen=True)
 class Sets:
-    """The items' sets, item i's at values[offset[i] : offset[i] + size[i]], and how two of them are compared.
+    """The items' sets and how two of them are compared; kernels.walk tells what the arrays are."""
 
-    ``release`` lets go of the memory through which ``values`` was read.
-    """
-
+    file: int  # an open file, or -1: the sets are in ``values``
     values: np.ndarray
     offset: np.ndarray
     size: np.ndarray
     threshold: Fraction
     verify: str
-    release: Callable[[], None]
 
-    def arguments(self) -> tuple:
-        return self.values, self.offset, self.size
+    def arguments(self) -> tuple[tuple, tuple]:
+        """(sets, rule), as the kernels take them."""
+        rule = self.threshold.numerator, self.threshold.denominator, MODES[self.verify]
+        return (self.file, self.values, self.offset, self.size), rule
 
-    def rule(self) -> tuple[int, int, int]:
-        return self.threshold.numerator, self.threshold.denominator, MODES[self.verify]
+    def buffers(self) -> np.ndarray:
+        """Room for two sets; each thread has its own. uint64[2, largest size]"""
+        return np.empty((2, int(self.size.max(initial=0))), np.uint64)
 
 
 @dataclass
@@ -71,16 +70,16 @@ def walk(
 
     def part(items: np.ndarray) -> tuple[list[np.ndarray], int]:
         matches = np.empty((levels * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
+        buffers = sets.buffers()
         found, compared, place = [], 0, 0
         while place < len(items):
             before = place
-            shared = (seen, state, matches, per_bucket)
+            room = (buffers, seen, state, matches, per_bucket)
             place, written, more = greedy_walk(
-                *sets.arguments(), buckets.bucket, lists, following, BUDGET, *sets.rule(), items, place, COMPARED_AT_ONCE, *shared
+                *sets.arguments(), buckets.bucket, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room
             )
             found.append(matches[:written].copy())
             compared += more
-            sets.release()
             advance(place - before)
         return found, compared
 

@@ -21,12 +21,12 @@ def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, run: Callable, sha
 
     def share(band: int, order: np.ndarray, begin: int, end: int) -> np.ndarray:
         matches = np.empty((largest + MATCHES_AT_ONCE, 4), np.int64)
+        buffers = sets.buffers()
         found = []
         while begin < end:
             places = (band, order, begin, end)
-            begin, written, _ = bucket_pairs(*sets.arguments(), side, buckets.bucket[0], *places, *sets.rule(), COMPARED_AT_ONCE, matches)
+            begin, written, _ = bucket_pairs(*sets.arguments(), side, buckets.bucket[0], *places, COMPARED_AT_ONCE, buffers, matches)
             found.append(matches[:written].copy())
-            sets.release()
         return np.concatenate(found) if found else matches[:0]
 
     for band in range(buckets.bucket.shape[1]):
