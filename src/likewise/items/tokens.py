@@ -53,19 +53,15 @@ def _code(text: str) -> list[str]:
     return found
 
 
-def _between_space(text: str) -> list[str]:
-    return [part for part in re.split(unicode.pattern(unicode.white_space()), text) if part]
-
-
 def _lines(text: str) -> list[str]:
-    return [line for line in LINE_END.split(text) if _between_space(line)]
+    return [line for line in LINE_END.split(text) if line.strip()]
 
 
 def _paragraphs(text: str) -> list[str]:
     found: list[str] = []
     begin, joined = 0, False  # where the paragraph begins; whether the line before is in it
     for line in re.finditer("(.*?)(?:\r\n|\r|\n|\\Z)", text, re.DOTALL):
-        if not _between_space(line[1]):
+        if not line[1].strip():
             joined = False
         elif joined:
             found[-1] = text[begin : line.end(1)]
@@ -78,7 +74,7 @@ def _paragraphs(text: str) -> list[str]:
 CUTS: dict[str, Callable[[str], list[str]]] = {
     "words": _words,
     "stopwords": _words,
-    "whitespace": _between_space,
+    "whitespace": str.split,
     "chars": list,
     "bytes": lambda text: [f"{byte:02x}" for byte in text.encode("utf-8", "surrogatepass")],
     "lines": _lines,

@@ -81,7 +81,7 @@ def digits() -> np.ndarray:
 
 
 def white_space() -> np.ndarray:
-    """What str.split() splits at."""
+    """What str.split() splits at; the same in every version of Python that there is."""
     return of_category("Z") | within(scripts.CONTROL_SPACES)
 
 

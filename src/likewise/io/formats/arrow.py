@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -57,9 +56,6 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
 
 def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
     """The rows where ``keep`` is true, batch by batch, as the same kind of file; ``add``: columns for behind the others, one row a kept row."""
-    if keep.all() and add is None:
-        shutil.copyfile(source, target)
-        return
     reader = _open(source)
     keeper = Keeper(source, reader.schema, keep, add)
     options = ipc.IpcWriteOptions(compression=_compression(source))
@@ -67,8 +63,7 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
         create = partial(ipc.new_file, schema=keeper.schema, options=options, metadata=reader.metadata)
     else:
         create = partial(ipc.new_stream, schema=keeper.schema, options=options)
-    save(((keeper(batch), custom) for batch, custom in _batches(source, reader)), target, create)
-    keeper.finish()
+    save(((keeper(batch), custom) for batch, custom in keeper.wanted(_batches(source, reader))), target, create)
 
 
 def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Callable[[Any], Any]) -> None:

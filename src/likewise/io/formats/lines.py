@@ -162,6 +162,30 @@ def values(want: Want) -> tuple[list[str], dict[str, int]]:
     return texts + list(others.values()), {role: len(texts) + i for i, role in enumerate(others)}
 
 
+class _Until(io.RawIOBase):
+    """The first ``size`` bytes of a stream. What follows is not read: it may be damaged, and what was read before it wanted (--on-error skip)."""
+
+    def __init__(self, stream: io.RawIOBase, size: int):
+        self.stream, self.left = stream, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self.stream.readinto(memoryview(buffer)[: self.left]) or 0
+        self.left -= size
+        return size
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
+
+
+def until_last(source: Path, end: np.ndarray) -> _Until:
+    """The source's text up to the end of the last of some rows."""
+    return _Until(open_read(source), int(end[-1]) if len(end) else 0)
+
+
 def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, head: bytes = b"", between: bytes = b"", tail: bytes = b"") -> None:
     """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed as the source is."""
     if not between and len(begin):  # runs of rows are copied as one
@@ -171,7 +195,7 @@ def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, he
     block = np.empty(BLOCK_BYTES, np.uint8)
     packed = np.empty((1 + len(between)) * BLOCK_BYTES + 64, np.uint8)
     separator = np.frombuffer(bytearray(between), np.uint8)
-    with open_read(source) as stream, open_write(target, kind_of(source)) as out:
+    with until_last(source, end) as stream, open_write(target, kind_of(source)) as out:
         out.write(head)
         at = row = 0
         while row < len(begin):
@@ -186,7 +210,7 @@ def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, he
 
 def rows(source: Path, begin: np.ndarray, end: np.ndarray) -> Iterator[bytes]:
     """The bytes begin[i]:end[i] of the source's text, one row after the other."""
-    with io.BufferedReader(open_read(source), BLOCK_BYTES) as stream:
+    with io.BufferedReader(until_last(source, end), BLOCK_BYTES) as stream:
         at = 0
         for first, last in zip(begin.tolist(), end.tolist(), strict=True):
             while at < first and (skipped := stream.read(min(first - at, BLOCK_BYTES))):

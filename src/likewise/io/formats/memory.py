@@ -95,8 +95,7 @@ def chunks(path: pa.Table, want: Want, start: int = 0) -> Iterator[Chunk]:
 def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.Table:
     """The rows where ``keep`` is true, with the columns of ``add`` (one row a kept row) behind the others."""
     keeper = Keeper("the table", source.schema, keep, add)
-    kept = [keeper(batch) for batch in source.to_batches()]
-    keeper.finish()
+    kept = [keeper(batch) for batch in keeper.wanted(source.to_batches())]
     return pa.Table.from_batches(kept, keeper.schema)
 
 

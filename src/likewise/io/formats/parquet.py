@@ -67,23 +67,22 @@ def _spans(meta: pq.FileMetaData) -> Iterator[list[int]]:
 
 def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
     """The rows where ``keep`` is true, row group by row group, with the columns of ``add`` (one row a kept row) behind the others."""
-    if keep.all() and add is None:
+    file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
+    if keep.all() and len(keep) == file.metadata.num_rows and add is None:
         shutil.copyfile(source, target)
         return
-    file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
     keeper = Keeper(source, file.schema_arrow, keep, add)
     with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **_options(file, keeper.schema)) as writer:
-        for group in range(file.num_row_groups):
-            pending: list[pa.RecordBatch] = []
-            size = 0
-            for batch in map(keeper, _batches(source, file, [group], None)):
-                pending.append(batch)
-                size += batch.nbytes
-                if size >= GROUP_BYTES:
-                    _flush(writer, pending)
-                    size = 0
-            _flush(writer, pending)
-    keeper.finish()
+        pending: list[pa.RecordBatch] = []
+        size = at = 0
+        batches = ((group, batch) for group in range(file.num_row_groups) for batch in _batches(source, file, [group], None))
+        for group, batch in keeper.wanted(batches):
+            if group != at or size >= GROUP_BYTES:
+                _flush(writer, pending)
+                size, at = 0, group
+            pending.append(keeper(batch))
+            size += pending[-1].nbytes
+        _flush(writer, pending)
 
 
 def _flush(writer: pq.ParquetWriter, pending: list[pa.RecordBatch]) -> None:
