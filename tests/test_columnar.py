@@ -678,7 +678,7 @@ def test_a_file_that_is_not_utf8_is_rejected_with_line_and_column(tmp_path: Path
     assert records.kind.tolist() == [TEXT, REJECTED, REJECTED]
     assert records.text.to_pylist() == [b"good", b"", b""]
     first, second = records.rejected
-    assert first.reason == 'file "sub/latin.txt": byte 17 (line 2, column 9) is 0xe9 and not UTF-8'
+    assert first.reason == "line 2, column 9 (0xe9): this byte is not UTF-8"
     assert first.raw == given.paths[1].read_bytes()
     assert "UTF-16" in second.reason
 

@@ -15,8 +15,8 @@ import pytest
 
 from likewise.errors import DataError
 from likewise.io import compression
-from likewise.io.formats import lines as shared
 from likewise.io.formats import csv, json_array, jsonl
+from likewise.io.formats import lines as shared
 from likewise.records import Want
 
 TEXT = b"".join(b'{"id":%d,"text":"%d %s"}\n' % (i, i * i, b"word " * (i % 9)) for i in range(3000))

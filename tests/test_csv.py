@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import DataError, UsageError
-from likewise.io.formats import lines as shared
 from likewise.io.formats import csv as format
+from likewise.io.formats import lines as shared
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
 
 
@@ -58,7 +58,7 @@ def test_a_spreadsheet_export(tmp_path: Path) -> None:
     assert (found.fields, found.found) == (("id", "text", "city"), True)
     assert one(path, raw, Want(text="id")).text.to_pylist() == [b"7", b"8", b""]
     assert copy(path, tmp_path / "out", [True] * 3) == raw
-    assert copy(path, tmp_path / "out", [False, True, False]) == '\ufeffid,text,city\r\n8,,Größe\r\n'.encode()
+    assert copy(path, tmp_path / "out", [False, True, False]) == "\ufeffid,text,city\r\n8,,Größe\r\n".encode()
     assert copy(path, tmp_path / "out", [False] * 3) == b"\xef\xbb\xbfid,text,city\r\n"
 
 

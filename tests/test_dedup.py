@@ -58,7 +58,11 @@ def sequential(texts: list[str], bands: int, rows: int, order: list[int]) -> dic
 
 
 texts_of_few_words = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), max_size=30)
-ORDERS = {"first": lambda t: range(len(t)), "last": lambda t: range(len(t) - 1, -1, -1), "longest": lambda t: sorted(range(len(t)), key=lambda i: -len(t[i]))}
+ORDERS = {
+    "first": lambda t: range(len(t)),
+    "last": lambda t: range(len(t) - 1, -1, -1),
+    "longest": lambda t: sorted(range(len(t)), key=lambda i: -len(t[i])),
+}
 
 
 @settings(max_examples=120, deadline=None)
@@ -133,7 +137,11 @@ CORPUS = [{"id": f"r{i}", "text": " ".join(words(i % 60, 30)[: 29 + i % 2]), "la
 
 
 def snapshot(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name not in ("run.json", "report.html")}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("run.json", "report.html")
+    }
 
 
 def test_output_bytes_are_the_same_for_any_number_of_threads_and_any_chunks(tmp_path, monkeypatch):
@@ -141,7 +149,9 @@ def test_output_bytes_are_the_same_for_any_number_of_threads_and_any_chunks(tmp_
     lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "one", threads=1, pairs=True)
     lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "two", threads=2, pairs=True)
     assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
-    assert {"kept/in.jsonl", "removed.parquet", "clusters.parquet", "pairs.parquet", "report.json", "manifest.json", "rejected.jsonl"} == set(snapshot(tmp_path / "one"))
+    assert {"kept/in.jsonl", "removed.parquet", "clusters.parquet", "pairs.parquet", "report.json", "manifest.json", "rejected.jsonl"} == set(
+        snapshot(tmp_path / "one")
+    )
 
 
 def test_how_the_rows_are_split_over_files_changes_no_decision(tmp_path):
@@ -164,7 +174,10 @@ def test_per_compares_only_rows_of_one_group():
 
 @pytest.mark.parametrize(("keep", "stays"), [("first", 0), ("last", 3), ("longest", 1), ("shortest", 2), ("max:score", 2), ("min:score", 3)])
 def test_keep_policies(keep, stays):
-    rows = [{"id": i, "text": text, "score": score} for i, (text, score) in enumerate(zip(["a b c d e f.", "a b c d e f. !!", "a b c d e f", "a b c d e f ?"], [3, 2, 9, 1], strict=True))]
+    rows = [
+        {"id": i, "text": text, "score": score}
+        for i, (text, score) in enumerate(zip(["a b c d e f.", "a b c d e f. !!", "a b c d e f", "a b c d e f ?"], [3, 2, 9, 1], strict=True))
+    ]
     result = lw.dedup(rows, keep=keep)
     assert result.kept.to_arrow()["id"].to_pylist() == [stays]
 
@@ -230,3 +243,20 @@ def test_a_second_run_gives_nothing_to_remove_and_knows_nothing_of_the_first(tmp
     assert first.report["counts"]["removed"] > 0
     assert again.report["counts"]["removed"] == 0
     assert (tmp_path / "out/kept/in.jsonl").read_bytes() == (tmp_path / "again/kept/in.jsonl").read_bytes()
+
+
+def test_an_input_that_changes_during_the_run_is_noticed(tmp_path, monkeypatch):
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in CORPUS))
+    from likewise import pipeline
+
+    decide = pipeline.decide
+
+    def meddling(items, run):
+        with open(tmp_path / "in.jsonl", "a") as file:
+            file.write('{"id": "new", "text": "one more"}\n')
+        return decide(items, run)
+
+    monkeypatch.setattr(pipeline, "decide", meddling)
+    with pytest.raises(lw.DataError, match=r"in\.jsonl: was changed while likewise worked"):
+        lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]

@@ -364,3 +364,14 @@ def test_python_data_is_a_source(here: Path) -> None:
     assert source.fingerprint() != resolve([["a b", "c e"]])[0].fingerprint()
     with pytest.raises(UsageError, match="int 5"):
         resolve([5])
+
+
+def test_what_an_earlier_run_wrote_is_no_input(here: Path) -> None:
+    make("d/a.jsonl", "d/out/kept/a.jsonl", "d/out/report.json")
+    (here / "d/out/manifest.json").write_text('{\n "format": "likewise/output",\n "version": 1\n}')
+    found = resolve(["d"])
+    assert [source.name for source in found] == ["a.jsonl"]
+    assert found.skipped == [Path("d/out")]
+    assert names("d/out/kept") == ["a.jsonl"]
+    with pytest.raises(UsageError, match=r"is an output folder of likewise; its records are in d/out/kept"):
+        resolve(["d/out"])

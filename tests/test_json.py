@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import DataError, UsageError
-from likewise.io.formats import lines as shared
 from likewise.io.formats import json_array, jsonl
+from likewise.io.formats import lines as shared
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
 
 FORMATS = {"jsonl": jsonl, "array": json_array}
@@ -406,7 +406,7 @@ def test_resumed_array_still_sees_that_it_was_cut(tmp_path: Path, monkeypatch: p
 
 
 def test_annotate(tmp_path: Path) -> None:
-    add = pa.table({"cluster": pa.array([5, None, 7, 8]), "why \"so\"": ["é\n", None, "b", "c"], "s": [0.5, float("nan"), 1.0, 2.0]})
+    add = pa.table({"cluster": pa.array([5, None, 7, 8]), 'why "so"': ["é\n", None, "b", "c"], "s": [0.5, float("nan"), 1.0, 2.0]})
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"id":1} \r\n{"id":2}\n{ }\n[1]\n{"drop":1}\n')
     assert copy(path, tmp_path / "out", jsonl, [True, False, True, True, False], add.slice(0, 3)) == (

@@ -194,6 +194,12 @@ def test_white_space_of_tokens_stays_without_the_step(unit, text, tokens):
     assert one == two and len(one) == len(tokens)
 
 
+def test_quotes_that_never_close_cost_no_more():
+    """Each quote looks for its end: looking again and again through a long line would take hours."""
+    text = "\"'" + "\\\"\\'" * 200_000
+    assert shingler(methods.parse("code:1"), 0)(array([text]), np.ones(1, bool)).tokens.tolist() == [2 + 4 * 200_000]
+
+
 def test_invisible_characters_never_split_words():
     method = methods.parse("words:1", "lower")  # without the step
     plain, hidden, apart = (shingler(method, 0)(array([text]), np.ones(1, bool)) for text in ("Sofa bed", "So\u00adfa\u200d bed\ufeff", "so fa bed"))

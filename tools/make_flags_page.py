@@ -13,7 +13,12 @@ PAGE = Path(__file__).resolve().parent.parent / "docs/reference/flags.md"
 
 
 def page() -> str:
-    lines = ["# Flags", "", "A flag has the same name and the same meaning in every verb that has it. This page is made from the program's own table.", ""]
+    lines = [
+        "# Flags",
+        "",
+        "A flag has the same name and the same meaning in every verb that has it. This page is made from the program's own table.",
+        "",
+    ]
     used = {verb: {option.name for option in import_module(f"likewise.cli.{verb}").command.params} for verb in VERBS}
     for group in GROUPS:
         lines += [f"## {group}", "", "| flag | meaning | default | verbs |", "|---|---|---|---|"]

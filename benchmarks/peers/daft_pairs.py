@@ -7,7 +7,11 @@ import numpy as np
 from daft import col
 
 BANDS, ROWS = 16, 8
-table = daft.read_json(sys.argv[1]).select("id", col("text").normalize(white_space=True).minhash(num_hashes=BANDS * ROWS, ngram_size=5, seed=42).alias("signature")).collect()
+table = (
+    daft.read_json(sys.argv[1])
+    .select("id", col("text").normalize(white_space=True).minhash(num_hashes=BANDS * ROWS, ngram_size=5, seed=42).alias("signature"))
+    .collect()
+)
 ids = np.array(table.select("id").to_pydict()["id"])
 arrow = table.to_arrow()
 signature = arrow["signature"].combine_chunks()

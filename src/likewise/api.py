@@ -20,12 +20,12 @@ from likewise.errors import LikewiseError, UsageError
 from likewise.io.formats.memory import take
 from likewise.io.inputs import Sources, printable, resolve
 from likewise.io.output import check_target, publish, write_json
-from likewise.records import REJECTED
 from likewise.io.work import Work
 from likewise.options import Options
 from likewise.options import resolve as options_of
 from likewise.planning import Plan, choose, parse_threshold
 from likewise.progress import Progress
+from likewise.records import REJECTED
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
@@ -191,7 +191,7 @@ def started(
         if new:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    run = pipeline.Run(options, work, Local(options.threads), progress or Progress())
+    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"])
     if skipped := sources.skipped:
         run.progress.warn(f"{len(skipped):,} files are of no known format and were passed over, such as {printable(skipped[0])}")
     useless = True  # the work folder, once the run is over; an interrupted run goes on from it

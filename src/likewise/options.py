@@ -139,9 +139,9 @@ def parse_size(size: int | str | None) -> int | None:
     >>> parse_size("1.5G"), parse_size("512MiB")
     (1610612736, 536870912)
     """
-    if size is None or isinstance(size, int):
-        return size
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", size, re.IGNORECASE)
+    if size is None:
+        return None
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.IGNORECASE)
     if not match or float(match[1]) == 0:
         raise UsageError(f"--memory {size!r}: give a size such as 512M or 1.5G")
     return int(float(match[1]) * UNITS_OF_SIZE[match[2].upper()])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.io.output import checksums, write_json, write_table
-from likewise.records import REJECTED
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
-from likewise.pipeline import Items, Run
+from likewise.pipeline import Items, Run, check_unchanged
+from likewise.records import REJECTED
 from likewise.results import Decision, clusters_table, pairs_table, removed_table
 
 #: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
@@ -61,6 +62,8 @@ def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) ->
     for (name, _), _ in run.engine.map(lambda step: step[1](), (step for step in steps if step[0] not in finished)):
         work.append({}, step="write", file=name)
         run.progress.advance(1)
+    for source, fingerprint in zip(collection.sources, run.inputs, strict=True):
+        check_unchanged(source, fingerprint)
     write_json(manifest(collection, options, staged), staged / "manifest.json")
     return staged
 
@@ -99,7 +102,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable
             if target.is_file():  # the source was set aside as a whole: nothing can be written in its format
                 target.unlink()
 
-    return [(f"{folder.name}/{number}", lambda number=number: step(number)) for number in range(len(collection.sources))]
+    return [(f"{folder.name}/{number}", partial(step, number)) for number in range(len(collection.sources))]
 
 
 def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], pa.Table]:

@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.collection import Collection, read
-from likewise.io.inputs import Source
-from likewise.records import REJECTED, TEXT, Want
+from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
 from likewise.options import Options
 from likewise.progress import Progress
+from likewise.records import REJECTED, TEXT, Want
 from likewise.results import Decision
 from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import Buckets, group
@@ -42,6 +43,7 @@ class Run:
     work: Work
     engine: Local
     progress: Progress
+    inputs: list[dict]  # the fingerprint of each source, as it was when the run began
 
 
 @dataclass
@@ -67,12 +69,21 @@ def collect(sources: Sequence[Source], run: Run) -> Collection:
     progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
     skip = options.on_error == "skip"
     read(sources, want(options), sketcher(options), run.work, run.engine, skip=skip, limit=options.limit, advance=progress.advance)
+    for number, source in enumerate(sources):
+        check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work)
     if message := collection.fields_missing(options.field):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids():
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
     return collection
+
+
+def check_unchanged(source: Source, fingerprint: dict) -> None:
+    """Refuse to go on with an input that was written to since the run began."""
+    if not isinstance(source.path, pa.Table) and (now := source.fingerprint()) != fingerprint:
+        name = next(name for name in fingerprint if now[name] != fingerprint[name])
+        raise DataError(f"{printable(name)}: was changed while likewise worked; start again, and let nothing write to the inputs meanwhile")
 
 
 def distinct(collection: Collection, run: Run) -> Items:

@@ -56,7 +56,9 @@ class Records:
     kind: np.ndarray  # uint8[n]: TEXT, NO_TEXT or REJECTED
     start: np.ndarray  # int64[n]
     length: np.ndarray  # int64[n]
-    text: pa.LargeBinaryArray  # UTF-8, lone surrogates as three bytes each; empty where kind is not TEXT. tokens: int64 little endian, 8 bytes a token
+    text: (
+        pa.LargeBinaryArray
+    )  # UTF-8, lone surrogates as three bytes each; empty where kind is not TEXT. tokens: int64 little endian, 8 bytes a token
     id: pa.LargeBinaryArray | None = None  # the id as JSON text ('7', '"a"'); null where the row has none
     per: pa.LargeBinaryArray | None = None  # the grouping value as JSON text; null where the row has none
     score: np.ndarray | None = None  # float64[n]; NaN where missing or not a number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from likewise.errors import DataError
 from likewise.io import ids
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 from likewise.io.work import Work
+from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
@@ -60,10 +60,11 @@ def read(
             records, columns = head(records, columns, limit - sum(read_of))
         if records.rejected and not skip:
             first = records.rejected[0]
-            raise DataError(f"{sources[task.source].name}, {first.reason}; --on-error skip sets such rows aside in rejected.jsonl and goes on")
+            name, _ = place(sources[task.source], read_of[task.source], first.row)
+            raise DataError(f"{name}, {first.reason}; --on-error skip sets such rows aside in rejected.jsonl and goes on")
         raw = 0 if task.chunk is None else len(task.chunk.data)
         work.append(
-            stored(records, columns, digest, printable(sources[task.source].name), read_of[task.source]),
+            stored(records, columns, digest, partial(place, sources[task.source], read_of[task.source])),
             step="chunk",
             source=task.source,
             rows=len(records),
@@ -128,13 +129,20 @@ def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Reco
     return few, cut
 
 
-def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, source: str, position: int) -> dict[str, Any]:
+def place(source: Source, first: int, row: int) -> tuple[str, int]:
+    """(name, position) of a row of the chunk that begins at ``first``, as users see it: to them each text file is a source, with one item in it."""
+    row += first
+    return (printable(source.path.names[row]), 0) if isinstance(source.path, Files) else (printable(source.name), row)
+
+
+def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, place: Callable[[int], tuple[str, int]]) -> dict[str, Any]:
     """The work folder's columns for the rows of a chunk."""
-    placed = [None if failure(records, entry) else position + entry.row for entry in records.rejected]
-    rejected = [
-        {"source": source, "position": place, "reason": entry.reason, "bytes": escaped(entry.raw)}
-        for place, entry in zip(placed, records.rejected, strict=True)
-    ]
+    rejected = []
+    for entry in records.rejected:
+        name, position = place(entry.row)
+        rejected.append(
+            {"source": name, "position": None if failure(records, entry) else position, "reason": entry.reason, "bytes": escaped(entry.raw)}
+        )
     identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
     text = identity.fill_null(b"")
     sizes = np.diff(np.frombuffer(text.buffers()[1], np.int64)[text.offset :][: len(text) + 1]) if len(text) else np.zeros(0, np.int64)
@@ -214,7 +222,9 @@ class Collection:
         offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 0), dtype=np.int64)))
         data = self.work.column("id-data", "u1")
         valid = pa.array(sizes >= 0).buffers()[1]
-        text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))])
+        text = pa.LargeBinaryArray.from_buffers(
+            pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
+        )
         _, positions = self.places(np.arange(len(sizes)))
         read = self.column("kind") != REJECTED  # what could not be read has no id, and must not turn the others into JSON text
         if read.all():

@@ -67,6 +67,15 @@ def printable(name: str | Path) -> str:
     return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def is_output(folder: Path) -> bool:
+    """Whether a folder is what an earlier run wrote: its tables are no input."""
+    try:
+        with open(folder / "manifest.json", "rb") as file:
+            return b'"likewise/output"' in file.read(200)
+    except OSError:
+        return False
+
+
 def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None) -> Sources:
     """The sources that ``inputs`` name, in the order named; inside a folder or a glob sorted by path.
 
@@ -142,6 +151,8 @@ class _Found:
         if _key(found) in self.guarded_keys or self._in_output(path):
             raise UsageError(f"{given}: this input is the output, or lies in it; give another output with -o")
         if stat.S_ISDIR(found.st_mode):
+            if is_output(path):
+                raise UsageError(f"{given}: this is an output folder of likewise; its records are in {path / 'kept'}")
             self.bases.append(_place(path))
             self._add_folder(path)
         elif stat.S_ISREG(found.st_mode):
@@ -197,6 +208,9 @@ class _Found:
         """All files below, sorted by path; hidden ones, the output, and links back up are left out."""
         key = _key(folder.stat())
         if key in self.guarded_keys or key in above or (folder.is_symlink() and self._in_output(folder)):
+            return
+        if above and is_output(folder):
+            self.skipped.append(folder)
             return
         try:
             with os.scandir(folder) as listing:

@@ -19,6 +19,8 @@ from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.methods import Text
 
+__all__ = ["Shingled", "shingler", "token_texts"]
+
 UNITS = {
     "words": shingles.WORDS,
     "whitespace": shingles.WHITESPACE,
@@ -30,7 +32,6 @@ UNITS = {
     "code": shingles.CODE,
     "tokens": shingles.IDS,
 }
-__all__ = ["Shingled", "shingler", "token_texts"]
 
 #: Streams of constants drawn from the seed (kernels.hashing.derive).
 BYTE_KEYS, PLACE_FACTORS = np.uint64(0x7E87_0001), np.uint64(0x7E87_0002)

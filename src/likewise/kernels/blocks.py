@@ -7,14 +7,12 @@ The caller guarantees that all 64 bytes from ``at`` may be touched.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-#: For the small functions inside the hottest loops. LLVM may leave a call in place, and a call hands on each array as seven arguments: 4 ns.
-always = nb.njit(nogil=True, forceinline=True)
+from likewise.kernels.jit import always
 
 BLOCK = 64
 BYTE, WORD = ir.IntType(8), ir.IntType(64)

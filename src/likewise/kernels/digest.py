@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.blocks import always
 from likewise.kernels.hashing import load64, mix64, multiply_fold
-from likewise.kernels.jit import inline
+from likewise.kernels.jit import always, inline
 
 KEYS = 8  # the least number of keys that these functions take
 

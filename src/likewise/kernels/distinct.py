@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.blocks import always
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import inline
+from likewise.kernels.jit import always, inline
 
 HALF = np.uint64(32)
 ZERO, ONE = np.uint64(0), np.uint64(1)

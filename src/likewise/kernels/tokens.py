@@ -149,6 +149,7 @@ def code_tokens(data, at, end, classes, starts, ends):
     The language is not known, so comments are not either: their words are tokens like any others.
     """
     count = 0
+    unclosed = np.zeros(128, np.int64)  # for each quote: before this index none closes what it opens, so it is not looked for again
     while at < end:
         code, size = decode(data, at)
         kind = classes[code]
@@ -157,19 +158,22 @@ def code_tokens(data, at, end, classes, starts, ends):
         begin, at = at, at + size
         if kind == OTHER:
             continue
-        stop = literal_end(data, at, end, code, classes) if code in QUOTES else 0
-        if stop == AGAIN:
-            return AGAIN
-        if stop:
-            at = stop
-        else:
-            number = 48 <= code <= 57
-            while at < end:
-                code, size = decode(data, at)
-                more = classes[code] == MARK or (classes[code] == LETTER and kind != ALONE)
-                if not more and not (number and code == POINT and at + 1 < end and 48 <= data[at + 1] <= 57):
-                    break
-                at += size
+        closed = False
+        if code in QUOTES and at >= unclosed[code]:
+            stop, closed = literal_end(data, at, end, code, classes)
+            if stop == AGAIN:
+                return AGAIN
+            if closed:
+                at = stop
+            else:
+                unclosed[code] = stop
+        number = 48 <= code <= 57
+        while at < end and not closed:
+            code, size = decode(data, at)
+            more = classes[code] == MARK or (classes[code] == LETTER and kind != ALONE)
+            if not more and not (number and code == POINT and at + 1 < end and 48 <= data[at + 1] <= 57):
+                break
+            at += size
         starts[count] = begin
         ends[count] = at
         count += 1
@@ -178,16 +182,16 @@ def code_tokens(data, at, end, classes, starts, ends):
 
 @inline
 def literal_end(data, at, end, quote, classes):
-    """The index after the closing quote of a literal whose inside begins at ``at``; 0 if the line ends first."""
+    """The index after the quote that closes a literal whose inside begins at ``at``, and True; or where its line ends, and False."""
     while at < end:
         code, size = decode(data, at)
         if classes[code] == INVISIBLE:
-            return AGAIN
-        at += size
+            return AGAIN, False
         if code == NEWLINE or code == RETURN:
-            return 0
+            break
+        at += size
         if code == quote:
-            return at
+            return at, True
         if code == BACKSLASH and at < end and data[at] != NEWLINE and data[at] != RETURN:
             at += decode(data, at)[1]
-    return 0
+    return at, False

@@ -8,8 +8,8 @@ import numpy as np
 
 from likewise.io.collection import Collection
 from likewise.io.inputs import printable
-from likewise.records import NO_TEXT, REJECTED
 from likewise.options import Options
+from likewise.records import NO_TEXT, REJECTED
 from likewise.results import Decision
 
 LARGEST = 10

@@ -75,9 +75,7 @@ def walk(
         while place < len(items):
             before = place
             room = (buffers, seen, state, matches, per_bucket)
-            place, written, more = greedy_walk(
-                *sets.arguments(), buckets.bucket, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room
-            )
+            place, written, more = greedy_walk(*sets.arguments(), buckets.bucket, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room)
             found.append(matches[:written].copy())
             compared += more
             advance(place - before)

@@ -17,11 +17,11 @@ import pyarrow as pa
 from likewise.errors import DataError, UsageError
 from likewise.io import binary
 from likewise.io.compression import KINDS, kind_of, open_read, open_write, read_into
-from likewise.io.formats.lines import Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.io.formats.lines import Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
 from likewise.kernels.csv import AFTER_QUOTE, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 __all__ = ["chunks", "parse", "write"]
 

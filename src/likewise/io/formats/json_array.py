@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from likewise.errors import DataError
 from likewise.io.compression import kind_of, open_read, open_write
-from likewise.io.formats.lines import BLOCK_BYTES, BOM, Cut, beginning, copy_rows, count_lines, pieces, rows
 from likewise.io.formats.jsonl import additions, extended, read_rows
-from likewise.records import Chunk, Records, Want
+from likewise.io.formats.lines import BLOCK_BYTES, BOM, Cut, beginning, copy_rows, count_lines, pieces, rows
 from likewise.kernels.json import elements
+from likewise.records import Chunk, Records, Want
 
 __all__ = ["chunks", "parse", "write"]
 

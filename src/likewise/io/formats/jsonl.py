@@ -20,9 +20,9 @@ from likewise.io import binary
 from likewise.io.compression import kind_of, open_write
 from likewise.io.formats.lines import BOM, Cut, Ruler, beginning, copy_rows, floats, nullable, pieces, rows, values
 from likewise.io.ids import as_json
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.kernels.json import MAX_PATHS, REASONS, lines, read
 from likewise.kernels.json_strings import identities
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 __all__ = ["chunks", "parse", "write"]
 

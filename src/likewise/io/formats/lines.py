@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from likewise.errors import DataError
 from likewise.io import binary
 from likewise.io.compression import kind_of, open_read, open_write, read_into
-from likewise.records import Chunk, Want
 from likewise.kernels.bytes import gather
+from likewise.records import Chunk, Want
 
 CHUNK_BYTES = 8 << 20
 BLOCK_BYTES = 4 << 20

@@ -61,7 +61,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         bodies = [b"" if want.tokens else body.removeprefix(codecs.BOM_UTF8) for body in raw.to_pylist()]
         for row, body in enumerate(bodies):
             if (at := binary.utf8_fault(body)) is not None:
-                rejected.append(Rejected(row, _reason(names[row].as_py(), body, at), raw[row].as_py()))
+                rejected.append(Rejected(row, _reason(body, at), raw[row].as_py()))
                 kind[row], bodies[row] = REJECTED, b""
         text = binary.from_list(bodies)
         rejected.sort()
@@ -79,13 +79,13 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     )
 
 
-def _reason(name: bytes, body: bytes, at: int) -> str:
+def _reason(body: bytes, at: int) -> str:
     """Line and column as an editor counts them: from 1, columns in characters."""
     line_start = body.rfind(b"\n", 0, at) + 1
     column = len(body[line_start:at].decode("utf-8", "surrogatepass")) + 1
     hint = "; it looks like UTF-16, save it as UTF-8" if body[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
     line = body.count(b"\n", 0, at) + 1
-    return f"file {name.decode()}: byte {at} (line {line}, column {column}) is 0x{body[at]:02x} and not UTF-8{hint}"
+    return f"line {line}, column {column} (0x{body[at]:02x}): this byte is not UTF-8{hint}"
 
 
 def write(source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
