@@ -297,7 +297,8 @@ def test_differences_are_true(left, right, most):
     finally:
         diff.MOST_PAIRS = kept
     assert "".join(words for what, words in runs if what != "insert") == left
-    assert "".join(words for what, words in runs if what != "delete") == right
+    right_again = "".join(words for what, words in runs if what != "delete")
+    assert re.sub(r"\s+", " ", right_again) == re.sub(r"\s+", " ", right)  # between equal words the white space of the left is shown
     assert all(one[0] != other[0] for one, other in pairwise(runs)) and all(words for _, words in runs)
 
 

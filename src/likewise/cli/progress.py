@@ -30,6 +30,8 @@ class Told(Progress):
         self._lock = threading.Lock()
 
     def begin(self, stage: str, total: int, unit: str) -> None:
+        if not self.seconds and must_compile():
+            self.screen.say("compiling for this machine, which only the first run waits for")
         super().begin(stage, total, unit)
         self.total, self.unit, self.done = total, unit, 0
 
@@ -113,12 +115,15 @@ class Bar(Told):
             self.screen.warn(message)
 
 
-def told(screen: Screen) -> Told:
-    """The progress that fits the screen, for a run that begins now."""
+def must_compile() -> bool:
+    """Whether no kernel has been compiled for this machine yet, or none can be kept."""
     from likewise.kernels.jit import CACHE
 
-    if CACHE is None or not any(CACHE.rglob("*.nbi")):
-        screen.say("compiling for this machine, which only the first run waits for")
+    return CACHE is None or not any(CACHE.rglob("*.nbi"))
+
+
+def told(screen: Screen) -> Told:
+    """The progress that fits the screen, for a run that begins now."""
     if screen.quiet or screen.progress == "never":
         return Told(screen)
     return Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)

@@ -30,8 +30,8 @@ def split(text: str) -> list[tuple[str, str]]:
 def words(left: str, right: str) -> Runs:
     """How ``right`` differs from ``left``: runs of ("equal" | "delete" | "insert", text), no two neighbours of one kind.
 
-    The equal and deleted runs joined are ``left``, the equal and inserted ones ``right``. Long repetitive texts may get more than the least
-    number of differences, never wrong ones.
+    The equal and deleted runs joined are ``left``, the equal and inserted ones ``right``, but for white space: between equal words any is as
+    good as any other, and that of ``left`` is given. Long repetitive texts may get more than the least number of differences, never wrong ones.
 
     >>> words("the red cat", "the cat sat")
     [('equal', 'the '), ('delete', 'red '), ('equal', 'cat'), ('insert', ' sat')]
@@ -43,7 +43,7 @@ def words(left: str, right: str) -> Runs:
         runs += replaced("".join(map("".join, a[done_a:i])), "".join(map("".join, b[done_b:j])))
         if i < len(a):
             word, space = a[i]
-            same = space == b[j][1]
+            same = bool(space) == bool(b[j][1])
             runs += [("equal", word + space)] if same else [("equal", word), ("delete", space), ("insert", b[j][1])]
         done_a, done_b = i + 1, j + 1
     return joined(runs)
