@@ -63,14 +63,16 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         keep = (collection.column("kind") != REJECTED) & ~decision.removed
         memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
         result = Removal(
-            kept=Table(take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep))),
-            removed=Table(removed_table(collection, decision)),
-            clusters=Table(clusters_table(collection, decision)),
+            kept=Table(lambda: take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep))),
+            removed=Table(lambda: removed_table(collection, decision)),
+            clusters=Table(lambda: clusters_table(collection, decision)),
             report=report,
             out=target,
         )
+        for table in (result.removed, result.clusters, *([] if target else [result.kept])):
+            table.to_arrow()  # while the work folder is there
         if target is not None:
-            staged = outputs.write(items, decision, report, run)
+            staged = outputs.write(items, decision, result, run)
             run.progress.finish()
             facts = outputs.machine_facts(sources, run)
             write_json(facts, staged / "run.json")

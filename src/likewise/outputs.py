@@ -22,7 +22,7 @@ from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
 from likewise.records import REJECTED
-from likewise.results import Decision, clusters_table, pairs_table, removed_table
+from likewise.results import Decision, Removal, pairs_table
 
 #: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
 HASH_SCHEME = "lw1"
@@ -44,16 +44,16 @@ def check(sources: Sequence[Source], options: Options) -> None:
         raise UsageError("--output annotate: a text file has no field that could be added; choose copy, ids or mask")
 
 
-def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:
+def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     """Fill the staged folder, file by file; what an interrupted run had finished is not written again."""
     collection, options, work = items.collection, run.options, run.work
     staged = work.staged()
     steps: list[Step] = [
         *records(collection, decision, options, staged),
-        ("removed.parquet", lambda: write_table(removed_table(collection, decision), staged / "removed.parquet", collection.id_note)),
-        ("clusters.parquet", lambda: write_table(clusters_table(collection, decision), staged / "clusters.parquet", collection.id_note)),
+        ("removed.parquet", lambda: write_table(result.removed.to_arrow(), staged / "removed.parquet", collection.id_note)),
+        ("clusters.parquet", lambda: write_table(result.clusters.to_arrow(), staged / "clusters.parquet", collection.id_note)),
         ("rejected.jsonl", lambda: work.column("rejected", "u1").tofile(staged / "rejected.jsonl")),
-        ("report.json", lambda: write_json(report, staged / "report.json")),
+        ("report.json", lambda: write_json(result.report, staged / "report.json")),
     ]
     if options.pairs:
         steps.append(("pairs.parquet", lambda: write_table(compared_pairs(collection, decision), staged / "pairs.parquet", collection.id_note)))

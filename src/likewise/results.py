@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,15 @@ from likewise.io.collection import Collection
 class Table:
     """A table with the ways out: Arrow (also through ``__arrow_c_stream__``), polars, pandas, a file."""
 
-    def __init__(self, table: pa.Table):
-        self._table = table
+    def __init__(self, table: pa.Table | Callable[[], pa.Table]):
+        """table: or what makes it, once it is wanted."""
+        self._made = table
+
+    @property
+    def _table(self) -> pa.Table:
+        if not isinstance(self._made, pa.Table):
+            self._made = self._made()
+        return self._made
 
     def __len__(self) -> int:
         return self._table.num_rows

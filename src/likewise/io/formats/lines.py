@@ -60,7 +60,7 @@ def pieces(path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], *
     with open_read(path) as stream:
         line, line_start = 0, 0
         if stream.seekable() and start > CHUNK_BYTES:
-            stream.seek(start)  # Ruler counts the lines, should anyone ask
+            stream.seek(start)
         else:
             line, line_start = count_lines(stream, start, cr)
         pending, size = memoryview(b""), CHUNK_BYTES
