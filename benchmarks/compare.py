@@ -38,6 +38,7 @@ def contenders(corpus: Path, folder: Path) -> dict[str, list[str]]:
         "likewise pairs": [*LIKEWISE, "pairs", str(corpus), "-o", str(folder / "pairs.parquet"), *SETTING],
         "floor: read and write": [sys.executable, str(peers / "floor.py"), str(corpus), str(folder / "floor.jsonl")],
         "daft": [str(VENVS / "daft" / "bin" / "python"), str(peers / "daft_pairs.py"), str(corpus), str(folder / "pairs.npy")],
+        "daft and numpy": [str(VENVS / "daft" / "bin" / "python"), str(peers / "daft_pairs.py"), str(corpus), str(folder / "pairs.npy"), "numpy"],
         "datasketch": [str(VENVS / "datasketch" / "bin" / "python"), str(peers / "datasketch_pairs.py"), str(corpus), str(folder / "pairs.npy")],
     }
 
