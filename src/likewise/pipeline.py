@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
-from likewise.io.collection import Collection, read
+from likewise.io.collection import Collection, band_column, read
 from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
 from likewise.options import Options
 from likewise.progress import Progress
 from likewise.records import REJECTED, TEXT, Want
 from likewise.results import Decision
+from likewise.schema import DECISION_COLUMNS
 from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import Buckets, group
 from likewise.stages.cluster import Sets, Walk, components, ratio, walk
@@ -137,6 +138,17 @@ def sets(items: Items, run: Run) -> Sets:
 
 
 def decide(items: Items, run: Run) -> Decision:
+    """What the walk decides, kept in the work folder; the sets and band keys are not needed after it."""
+    work = run.work
+    if not work.done("decide"):
+        decision = walk_in_order(items, run)
+        work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
+    work.discard("sets", *(band_column(band) for band in range(run.options.plan.bands)))
+    columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
+    return Decision(**columns, facts=work.done("decide")[0]["facts"])
+
+
+def walk_in_order(items: Items, run: Run) -> Decision:
     """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
     buckets = bucket(items, run, split=True)
     run.progress.begin("comparing", len(items.member), "items")

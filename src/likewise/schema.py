@@ -18,6 +18,16 @@ ROW_COLUMNS: dict[str, np.dtype] = {
     "score": np.dtype("f8"),  # the value that --keep max:F or min:F orders by
 }
 
+#: What became of each row, one entry a row, and the pairs that say why: the arrays of results.Decision.
+DECISION_COLUMNS: dict[str, np.dtype] = {
+    "kept_row": np.dtype("i8"),
+    "similarity": np.dtype("f8"),
+    "exact": np.dtype("?"),
+    "component": np.dtype("i8"),
+    "matches": np.dtype(("i8", 2)),
+    "match_similarity": np.dtype("f8"),
+}
+
 
 def removed(id_type: pa.DataType) -> pa.Schema:
     return pa.schema(

@@ -149,7 +149,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
     start = np.frombuffer(text.buffers()[1], np.int64)[text.offset] if len(text) else 0
     data = memoryview(text.buffers()[2] or b"")[start : start + int(sizes.sum())]
     missing = identity.is_null().to_numpy(zero_copy_only=False)
-    bands = {f"band-{band:03d}": keys for band, keys in enumerate(np.ascontiguousarray(columns["band_keys"]))}
+    bands = {band_column(band): keys for band, keys in enumerate(np.ascontiguousarray(columns["band_keys"]))}
     return {
         **{name: columns[name] for name in ROW_COLUMNS},
         "sets": columns["sets"],
@@ -159,6 +159,10 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
         "digest": digest,
         **bands,
     }
+
+
+def band_column(band: int) -> str:
+    return f"band-{band:03d}"
 
 
 def failure(records: Records, entry: Rejected) -> bool:
@@ -189,7 +193,7 @@ class Collection:
         return self.work.column(name, ROW_COLUMNS[name])
 
     def band(self, number: int) -> np.ndarray:
-        return self.work.column(f"band-{number:03d}", "u8")
+        return self.work.column(band_column(number), "u8")
 
     def rows_of(self, source: int) -> slice:
         return slice(int(self.first_row[source]), int(self.first_row[source + 1]))

@@ -127,6 +127,15 @@ class Work:
             file = self._readers[name] = open(path, "rb")  # noqa: SIM115 - open as long as the run
         return file.fileno(), np.frombuffer(b"", dtype)
 
+    def discard(self, *names: str) -> None:
+        """Delete columns that no later step needs: what of them has not reached the disk yet never has to."""
+        for name in names:
+            for opened in (self._columns, self._readers):
+                if name in opened:
+                    opened.pop(name).close()
+            self._maps.pop(name, None)
+            (self.folder / f"{name}.col").unlink(missing_ok=True)
+
     def scratch(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
         """An array of no initial value: in memory while that is allowed, else in a file that the system pages."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
