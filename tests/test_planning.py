@@ -266,7 +266,7 @@ def test_as_json():
 
 def test_predicted_bytes():
     plan = choose("0.8")
-    assert plan.disk_per_item(0) == 12 * 16 + 61
+    assert plan.disk_per_item(0) == 8 * 16 + 61
     assert plan.disk_per_item(350) - plan.disk_per_item(0) == 8 * 350
 
 

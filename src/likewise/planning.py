@@ -35,10 +35,11 @@ ALIKE_PER_ITEM = 1.0
 GRID = 200
 MANY_CANDIDATES = 10_000
 
-# Bytes for each item, of the work folder and of memory: 61 are schema.ROW_COLUMNS; a band is a key of 8 and a bucket number of 4.
-SHINGLE_BYTES, BAND_BYTES, ROW_BYTES = 8, 12, 61
-#: One band at a time is sorted: key, order, bucket, group, and the walk's own columns.
-MEMORY_BYTES = 64
+# Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, and a band has a key of 8.
+SHINGLE_BYTES, BAND_BYTES, ROW_BYTES = 8, 8, 61
+# Bytes of memory for each item, measured as the growth from 100 thousand to a million documents at 16 bands (480 an item): the walk holds two
+# numbers of 4 bytes a band, the rest are row columns, orders and ids.
+MEMORY_BYTES, MEMORY_BAND_BYTES = 350, 8
 
 # The slots of an OPH signature are slightly dependent, which matters for small sets: with two bands or more the curve is steeper than
 # 1 - (1 - s^r)^b. Measured for unions of 4 to 400 elements and 2,000 combinations with layouts: where the curve says 0.7 or more, it is
@@ -106,7 +107,7 @@ class Plan:
     @property
     def memory_per_item(self) -> int:
         """Predicted bytes of memory for each item, whatever its length."""
-        return MEMORY_BYTES
+        return MEMORY_BYTES + MEMORY_BAND_BYTES * self.bands
 
     def disk_per_item(self, shingles: float = 300) -> int:
         """Predicted bytes of the work folder for each item of so many distinct shingles."""
