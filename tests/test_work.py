@@ -14,7 +14,13 @@ MADE = {"method": {"by": "words:5", "plan": {"bands": 16}}, "inputs": [{"a.jsonl
 
 
 def started(folder, **changes):
-    return Work.open(folder, MADE | changes, resume=(folder / "work.json").exists())
+    work = Work.claim(folder, resume=(folder / "work.json").exists())
+    try:
+        work.begin(MADE | changes)
+    except BaseException:
+        work.close(remove=False)
+        raise
+    return work
 
 
 def test_columns_come_back_as_they_were_appended(tmp_path):
@@ -67,13 +73,13 @@ def test_resuming_another_run_is_refused_and_the_difference_named(tmp_path, chan
 def test_a_leftover_folder_is_refused_without_resume(tmp_path):
     started(tmp_path / "w").close(remove=False)
     with pytest.raises(UsageError, match="--resume"):
-        Work.open(tmp_path / "w", MADE, resume=False)
+        Work.claim(tmp_path / "w", resume=False)
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path):
     (tmp_path / "letters.txt").write_text("mine")
     with pytest.raises(UsageError, match="not a work folder"):
-        Work.open(tmp_path, MADE, resume=False)
+        Work.claim(tmp_path, resume=False)
     assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
 
 
@@ -86,7 +92,8 @@ def test_two_runs_do_not_work_in_one_folder(tmp_path):
 
 
 def test_scratch_goes_to_a_file_when_memory_is_used_up(tmp_path):
-    work = Work.open(tmp_path / "w", MADE, resume=False, in_memory=100)
+    work = Work.claim(tmp_path / "w", resume=False, in_memory=100)
+    work.begin(MADE)
     assert not isinstance(work.scratch((10,), "i4"), np.memmap)
     paged = work.scratch((1000,), "i4")
     assert isinstance(paged, np.memmap)
@@ -94,3 +101,37 @@ def test_scratch_goes_to_a_file_when_memory_is_used_up(tmp_path):
     assert paged.sum() == 7000
     assert json.loads((tmp_path / "w" / "work.json").read_text()) == MADE
     work.close(remove=True)
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda f: (f / "size.col").unlink(), lambda f: (f / "journal.jsonl").write_text("x\n"), lambda f: (f / "work.json").write_text("")]
+)
+def test_a_damaged_folder_is_refused_in_words(tmp_path, spoil):
+    work = started(tmp_path / "w")
+    work.append({"size": np.array([1, 2], "u4")}, step="chunk")
+    work.close(remove=False)
+    spoil(tmp_path / "w")
+    with pytest.raises(FormatError, match="and start anew"):
+        started(tmp_path / "w")
+
+
+def test_a_refused_run_leaves_the_folder_of_another_alone(tmp_path):
+    first = Work.claim(tmp_path / "w", resume=False)
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="another run is working"):
+            Work.claim(tmp_path / "w", resume=resume)
+    first.begin(MADE)
+    first.append({"size": np.array([1], "u4")}, step="chunk")
+    assert first.column("size", "u4").tolist() == [1]
+    first.close(remove=True)
+
+
+def test_discarded_columns_are_not_missed(tmp_path):
+    work = started(tmp_path / "w")
+    work.append({"sets": np.array([1], "u8"), "size": np.array([1], "u4")}, step="chunk")
+    work.discard("sets")
+    work.close(remove=False)
+    again = started(tmp_path / "w")
+    assert not (tmp_path / "w/sets.col").exists()
+    assert again.column("size", "u4").tolist() == [1]
+    again.close(remove=True)

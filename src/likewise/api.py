@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from likewise import outputs, pipeline
+from likewise import methods, outputs, pipeline
 from likewise.engines.local import Local, usable_memory
 from likewise.errors import LikewiseError, UsageError
 from likewise.io.formats.memory import take
 from likewise.io.inputs import Sources, printable, resolve
-from likewise.io.output import check_target, publish, write_json
-from likewise.io.work import Work
+from likewise.io.output import check_target, write_json
+from likewise.io.work import Work, is_free
 from likewise.options import Options
 from likewise.options import resolve as options_of
 from likewise.planning import Plan, choose, parse_threshold
@@ -52,7 +51,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     options = options_of(**choices)
     target = None if out is None else Path(out)
     if target is not None:
-        check_target(target, overwrite=options.overwrite, work=options.work)
+        check_target(target, overwrite=options.overwrite or options.resume, work=options.work)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
         outputs.check(sources, options)
         collection = pipeline.collect(sources, run)
@@ -71,14 +70,15 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         )
         for table in (result.removed, result.clusters, *([] if target else [result.kept])):
             table.to_arrow()  # while the work folder is there
-        if target is not None:
+        if target is not None and not outputs.published(target, run):
+            check_target(target, overwrite=options.overwrite)
             staged = outputs.write(items, decision, result, run)
             run.progress.finish()
             facts = outputs.machine_facts(sources, run)
             write_json(facts, staged / "run.json")
             page = render(report, facts, examples(collection, decision, pipeline.want(options)))
             (staged / "report.html").write_text(page, encoding="utf-8")
-            publish(staged, target)
+            outputs.publish_staged(staged, target, run)
     return result
 
 
@@ -92,18 +92,14 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
     options = options_of(**choices)
+    if options.star and against is not None:
+        raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
         collection = pipeline.collect(sources, run)
         items = pipeline.distinct(collection, run)
-        sides = None
-        if against is not None:
-            if options.star:
-                raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
-            first = len(sources_of(inputs, None, run.work.folder))
-            sides = (collection.source_of(np.arange(len(collection))) >= first).astype(np.uint8)
+        sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
-        places = len(sources) > 1 or collection.repeated_ids[0] > 0
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, places=places)
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity)
         said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, np.zeros(len(collection), bool))
         report = {"threshold": float(options.plan.threshold), "method": options.described(), "read": len(collection), "warnings": said}
     return Pairs(table, report)
@@ -128,6 +124,7 @@ def plan(
     >>> p.curve(0.8) >= 0.99
     True
     """
+    methods.parse(by)
     return choose(parse_threshold(threshold), recall, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune, items=items)
 
 
@@ -161,11 +158,12 @@ def similarity(a: Any, b: Any, *, by: str = "words:5", normalize: str | None = N
 
 
 def shingle(texts: Any, by: str, normalize: str | None, seed: int):
-    from likewise import methods
     from likewise.items.documents import shingler
 
     if isinstance(texts, str):
         texts = [texts]
+    if not isinstance(texts, Iterable) or any(not isinstance(text, str | bytes | None | pa.Scalar) for text in texts):
+        raise UsageError("give a text, a list of texts (str, bytes or None), or an Arrow array of strings")
     if not isinstance(texts, pa.Array | pa.ChunkedArray):
         texts = pa.array([text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts], pa.large_binary())
     if isinstance(texts, pa.ChunkedArray):
@@ -179,21 +177,20 @@ def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
-    folder = options.work or (None if out is None else out.with_name(out.name + ".work"))
-    new = folder is None or not folder.exists()
-    folder = folder or Path(tempfile.mkdtemp(prefix="likewise-"))
+    folder = options.work or (Path(tempfile.mkdtemp(prefix="likewise-")) if out is None else out.with_name(out.name + ".work"))
     memory = options.memory or usable_memory() * 3 // 4
+    work = Work.claim(folder, resume=options.resume, in_memory=memory // 2)
     try:
         sources = sources_of(inputs, out, folder)
+        first = len(sources)
         if against is not None:
             sources = beside(sources, sources_of(against, out, folder))
         made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
-        work = Work.open(folder, made, resume=options.resume, in_memory=memory // 2)
+        work.begin(made)
     except BaseException:
-        if new:
-            shutil.rmtree(folder, ignore_errors=True)
+        work.close(remove=is_free(folder))
         raise
-    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"])
+    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
     if skipped := sources.skipped:
         run.progress.warn(f"{len(skipped):,} files are of no known format and were passed over, such as {printable(skipped[0])}")
     useless = True  # the work folder, once the run is over; an interrupted run goes on from it

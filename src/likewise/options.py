@@ -96,6 +96,16 @@ def resolve(
         near = difflib.get_close_matches(unknown[0], known, 1)
         raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
     rest = {name: value for name, value in rest.items() if value is not None}
+    for name in ("min_tokens", "limit", "max_pairs", "threads"):
+        if name in rest and (isinstance(rest[name], bool) or not isinstance(rest[name], int)):
+            raise UsageError(f"{flag(name)} {rest[name]!r}: give a whole number")
+    for name in ("field", "id", "per", "keep"):
+        if name in rest and not isinstance(rest[name], str):
+            raise UsageError(f"{flag(name)} {rest[name]!r}: give a name")
+    if "prefer" in rest:
+        rest["prefer"] = (rest["prefer"],) if isinstance(rest["prefer"], str) else tuple(rest["prefer"])
+    if "work" in rest:
+        rest["work"] = Path(rest["work"])
     check_keep(rest.get("keep", "first"))
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         if rest.get(name, least) < least:

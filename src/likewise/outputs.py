@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import platform
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import xxhash
 
 from likewise import __version__
+from likewise.engines.local import peak_memory
 from likewise.errors import DataError, UsageError
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.io.output import checksums, write_json, write_table
+from likewise.io.output import checksums, publish, write_json, write_table
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
@@ -47,6 +49,7 @@ def check(sources: Sequence[Source], options: Options) -> None:
 def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     """Fill the staged folder, file by file; what an interrupted run had finished is not written again."""
     collection, options, work = items.collection, run.options, run.work
+    begun = (work.folder / "staged").is_dir()  # else what had been written is gone with it
     staged = work.staged()
     steps: list[Step] = [
         *records(collection, decision, options, staged),
@@ -57,7 +60,7 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     ]
     if options.pairs:
         steps.append(("pairs.parquet", lambda: write_table(compared_pairs(collection, decision), staged / "pairs.parquet", collection.id_note)))
-    finished = {entry["file"] for entry in work.done("write")}
+    finished = {entry["file"] for entry in work.done("write")} if begun else set()
     run.progress.begin("writing", len(steps), "files")
     for (name, _), _ in run.engine.map(lambda step: step[1](), (step for step in steps if step[0] not in finished)):
         work.append({}, step="write", file=name)
@@ -66,6 +69,21 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
         check_unchanged(source, fingerprint)
     write_json(manifest(collection, options, staged), staged / "manifest.json")
     return staged
+
+
+def published(out: Path, run: Run) -> bool:
+    """Whether this run had put its output into place before it was interrupted."""
+    return any(entry["manifest"] == digest(out / "manifest.json") for entry in run.work.done("publish"))
+
+
+def publish_staged(staged: Path, out: Path, run: Run) -> None:
+    """Put the output into its place. The journal knows it by its manifest, so that a run that is killed here is known to be done."""
+    run.work.append({}, step="publish", manifest=digest(staged / "manifest.json"))
+    publish(staged, out, overwrite=run.options.overwrite)
+
+
+def digest(path: Path) -> str | None:
+    return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
 
 def records(collection: Collection, decision: Decision, options: Options, staged: Path) -> list[Step]:
@@ -132,7 +150,7 @@ def mask(collection: Collection, kept: np.ndarray) -> pa.Table:
 
 def compared_pairs(collection: Collection, decision: Decision) -> pa.Table:
     a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
-    return pairs_table(collection, a, b, decision.match_similarity, places=collection.repeated_ids[0] > 0)
+    return pairs_table(collection, a, b, decision.match_similarity)
 
 
 def manifest(collection: Collection, options: Options, staged: Path) -> dict[str, Any]:
@@ -146,20 +164,15 @@ def manifest(collection: Collection, options: Options, staged: Path) -> dict[str
 
 def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
     """What run.json holds: times, rates and the machine; nothing here is promised to be equal twice."""
-    import resource
-
-    import numba
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "inputs": [{"source": printable(name), "path": printable(path.absolute())} for source in sources for name, path in source.files],
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
         "input_bytes": sum(source.size for source in sources),
         "work_bytes": sum(run.work.lengths.values()),
-        "peak_memory_bytes": peak,
+        "peak_memory_bytes": peak_memory(),
         "threads": run.engine.threads,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "system": platform.platform(),
-        "versions": {"numpy": np.__version__, "numba": numba.__version__, "pyarrow": pa.__version__},
+        "versions": {"numpy": np.__version__, "numba": version("numba"), "pyarrow": pa.__version__},
     }

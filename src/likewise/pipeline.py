@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +35,10 @@ from likewise.stages.verify import all_pairs
 
 #: Buckets that the budget cut most from, named in the report with so many characters of text.
 HOTTEST, SHOWN = 5, 200
+#: Candidate pairs whose comparison is announced: a minute or so.
+MANY = 10**8
+#: Bytes that sorting the keys of one band takes for each item: keys, order, and what the sort itself needs.
+SORT_BYTES = 32
 
 
 @dataclass
@@ -45,6 +50,13 @@ class Run:
     engine: Local
     progress: Progress
     inputs: list[dict]  # the fingerprint of each source, as it was when the run began
+    first_side: int  # so many sources are of the first collection, the others of the second
+    memory: int  # bytes to stay within
+
+    def advance(self, amount: int) -> None:
+        """Called from several threads: so much more is done, unless the run is being stopped."""
+        self.engine.check()
+        self.progress.advance(amount)
 
 
 @dataclass
@@ -77,6 +89,10 @@ def collect(sources: Sequence[Source], run: Run) -> Collection:
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids():
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
+    if options.per and len(collection) and not collection.column("per").any():
+        raise DataError(f"no row has the field {options.per!r}; name the one to compare inside of with --per")
+    if options.score and len(collection) and np.isnan(collection.column("score")).all():
+        raise DataError(f"no row has a number in the field {options.score!r}; --keep {options.keep} orders by it")
     return collection
 
 
@@ -126,7 +142,8 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
         return items.collection.band(band)[items.member]
 
     per = np.asarray(items.collection.column("per")[items.member])
-    return group(keys, per, run.options.plan.bands, run.engine.run, split=split, allocate=run.work.scratch)
+    at_once = max(1, run.memory // 4 // (SORT_BYTES * max(1, len(per))))
+    return group(keys, per, run.options.plan.bands, partial(run.engine.run, at_once=at_once), split=split, allocate=run.work.scratch)
 
 
 def sets(items: Items, run: Run) -> Sets:
@@ -152,7 +169,7 @@ def walk_in_order(items: Items, run: Run) -> Decision:
     """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
     buckets = bucket(items, run, split=True)
     run.progress.begin("comparing", len(items.member), "items")
-    found = walk(sets(items, run), buckets, run.work.scratch, run.engine.run, run.engine.threads, run.progress.advance)
+    found = walk(sets(items, run), buckets, run.work.scratch, run.engine.run, run.engine.threads, run.advance)
     n, member = len(items.collection), items.member
 
     witness = np.full(n, -1, np.int64)
@@ -210,12 +227,12 @@ def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.nda
     """
     options = run.options
     buckets = bucket(items, run, split=False)
-    if (candidates := buckets.pairs()) > 10**8:
+    if (candidates := buckets.pairs()) > MANY:
         run.progress.warn(f"{candidates:,} candidate pairs are to be compared, most of them in crowded buckets; dedup would compare far fewer")
     run.progress.begin("comparing", candidates, "pairs")
     listed = Listing(items.first, items.member, sides, options.max_pairs)
     listed.copies()
-    for block in all_pairs(sets(items, run), buckets, listed.sides_of_items(), run.engine.run, run.engine.threads):
+    for block in all_pairs(sets(items, run), buckets, listed.sides_of_items(), run.engine.run, run.engine.threads, run.advance, options.max_pairs):
         listed.add(block)
     return listed.result()
 

@@ -59,14 +59,16 @@ def write_table(table: pa.Table, path: Path) -> None:
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
-        pq.write_table(table, path, compression="zstd")
+        with open(path, "wb") as file:  # pyarrow takes no name that is not UTF-8
+            pq.write_table(table, file, compression="zstd")
     elif path.suffix in (".jsonl", ".ndjson"):
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.writelines(json_lines(table))
     elif path.suffix in (".csv", ".tsv"):
         import pyarrow.csv
 
-        pyarrow.csv.write_csv(table, path, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
+        with open(path, "wb") as file:
+            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
     else:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
 
@@ -130,8 +132,9 @@ def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
     return pa.table(columns, schema=schema.clusters(collection.id_type))
 
 
-def pairs_table(collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray, *, places: bool) -> pa.Table:
-    """Pairs sorted by the places of their items; the earlier item is ``id_a``."""
+def pairs_table(collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray) -> pa.Table:
+    """Pairs sorted by the places of their items; the earlier item is ``id_a``. Places are given where ids do not tell items apart."""
+    places = not collection.ids_are_unique
     order = np.lexsort((b, a))
     a, b, similarity = a[order], b[order], similarity[order]
     columns = [collection.ids(a), collection.ids(b), pa.array(similarity, from_pandas=True)]

@@ -36,8 +36,6 @@ ASIDE = {"blank": "empty", "without_text": "without text", "too_short_to_judge":
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
 )
 def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry_run: bool = False, exit_code: bool = False, **choices: Any) -> int:
-    if "work" in choices:
-        choices["work"] = Path(choices["work"])
     options = resolve(**choices)
     target = None if out is None else Path(out)
     if target is not None:

@@ -45,8 +45,6 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
-    if "work" in choices:
-        choices["work"] = Path(choices["work"])
     options = resolve(**choices)
     target = None if out is None else Path(out)
     if target is not None:

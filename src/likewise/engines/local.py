@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,22 +15,38 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
+class StoppedError(Exception):
+    """Ends a task on a thread when the run has been stopped elsewhere; nobody waits for its result."""
+
+
 class Local:
     """Threads of this process. Kernels let go of the GIL, so threads are enough; results never depend on their number."""
 
     def __init__(self, threads: int | None = None):
         self.threads = threads or usable_cores()
+        self.stopping = threading.Event()
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def map(self, stage: Callable[[A], B], batches: Iterable[A]) -> Iterator[tuple[A, B]]:
-        """(batch, stage(batch)) in the order of the batches, reading at most two batches a thread ahead."""
+        """(batch, stage(batch)) in the order of the batches, reading at most two batches a thread ahead.
+
+        What is read ahead is not yet wanted: if that fails, the results before it still come first.
+        """
         if self._pool is None:
             for batch in batches:
                 yield batch, stage(batch)
             return
         waiting: deque = deque()
+        source, failure = iter(batches), None
         try:
-            for batch in batches:
+            while failure is None:
+                try:
+                    batch = next(source)
+                except StopIteration:
+                    break
+                except Exception as error:
+                    failure = error
+                    break
                 waiting.append((batch, self._submit(stage, batch)))
                 if len(waiting) > 2 * self.threads:
                     done, future = waiting.popleft()
@@ -36,16 +54,32 @@ class Local:
             while waiting:
                 done, future = waiting.popleft()
                 yield done, future.result()
+            if failure is not None:
+                raise failure
         finally:
             for _, future in waiting:
                 future.cancel()
 
-    def run(self, function: Callable[[A], B], values: Iterable[A]) -> list[B]:
-        """[function(value) for value in values], several at once."""
-        if self._pool is None:
+    def run(self, function: Callable[[A], B], values: Iterable[A], at_once: int | None = None) -> list[B]:
+        """[function(value) for value in values], several at once, or so many at most."""
+        if self._pool is None or at_once == 1:
             return list(map(function, values))
-        futures = [self._submit(function, value) for value in values]
-        return [future.result() for future in futures]
+        results: list[B] = []
+        values = list(values)
+        step = at_once or len(values) or 1
+        try:
+            for begin in range(0, len(values), step):
+                futures = [self._submit(function, value) for value in values[begin : begin + step]]
+                results += [future.result() for future in futures]
+        except BaseException:
+            self.stopping.set()
+            raise
+        return results
+
+    def check(self) -> None:
+        """Called by long tasks now and then: they end when the run is being stopped."""
+        if self.stopping.is_set():
+            raise StoppedError
 
     def _submit(self, function: Callable[[A], B], value: A) -> Future[B]:
         assert self._pool is not None
@@ -55,6 +89,7 @@ class Local:
             raise MemoryError(f"{error}: not enough memory for {self.threads} threads") from error
 
     def close(self) -> None:
+        self.stopping.set()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
@@ -83,3 +118,12 @@ def usable_memory() -> int:
         return min(limits, default=4 * 2**30)
     limits += [soft for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA) if (soft := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY]
     return min(limits, default=4 * 2**30)
+
+
+def peak_memory() -> int | None:
+    """The most bytes that this process has had resident; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

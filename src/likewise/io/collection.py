@@ -55,6 +55,9 @@ def read(
     read_of = [0] * len(sources)  # rows so far, by source
     for entry in work.done("chunk"):
         read_of[entry["source"]] += entry["rows"]
+    if limit is not None and sum(read_of) >= limit:
+        work.append({}, step="read")
+        return
     for task, (records, columns, digest) in engine.map(stage, tasks(sources, want, work, skip=skip)):
         if limit is not None and sum(read_of) + len(records) >= limit:
             records, columns = head(records, columns, limit - sum(read_of))
@@ -93,7 +96,7 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
             except DataError as error:
                 if not skip:
                     raise
-                yield Task(number, None, str(error))
+                yield Task(number, None, str(error).replace(str(source.path), source.name))  # where the input lies is no part of the result
         start = 0
 
 
@@ -252,20 +255,14 @@ class Collection:
     def has_ids(self) -> bool:
         return bool((self.work.column("id-size", "i4") >= 0).any())
 
+    @property
+    def ids_are_unique(self) -> bool:
+        return self.repeated_ids[0] == 0 if self.has_ids() else len(self.files) <= 1
+
     @cached_property
     def repeated_ids(self) -> tuple[int, list[str]]:
         """How many rows have an id that occurred before, and up to three such ids."""
-        ids = self._ids[0].drop_null()
-        if not self.has_ids() or not len(ids):
-            return 0, []
-        if pa.types.is_integer(ids.type):  # most often, and sorting is quicker than counting each
-            values = np.sort(ids.to_numpy())
-            again = values[1:][values[1:] == values[:-1]]
-            return len(again), [str(value) for value in np.unique(again)[:3]]
-        counts = ids.value_counts()
-        again = counts.filter(pa.compute.greater(counts.field("counts"), 1))
-        more = sum(again.field("counts").to_pylist()) - len(again)
-        return more, [str(value) for value in again.field("values")[:3].to_pylist()]
+        return ids.repeated(self._ids[0]) if self.has_ids() else (0, [])
 
     def failed(self, source: int) -> bool:
         """Whether a source could not be read to its end (--on-error skip)."""

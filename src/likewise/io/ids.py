@@ -112,8 +112,13 @@ _KIND[list(b"tf")] = 3
 _COLUMNS: tuple[Callable[[pa.LargeBinaryArray], pa.Array | None], ...] = (lambda _: None, _strings, _numbers, _booleans)
 
 
-def duplicates(ids: pa.ChunkedArray | pa.Array) -> tuple[list[str], int]:
-    """(up to three ids that occur more than once, in order of first appearance; how many such ids there are). ``ids`` is JSON text."""
-    counts = pc.value_counts(ids.drop_null())
-    repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
-    return [text.decode() for text in repeated[:3].to_pylist()], len(repeated)
+def repeated(ids: pa.Array) -> tuple[int, list[str]]:
+    """(how many ids occurred before, up to three such ids) of an id column."""
+    ids = ids.drop_null()
+    if pa.types.is_integer(ids.type):  # most often, and sorting is quicker than counting each
+        values = np.sort(ids.to_numpy(zero_copy_only=False))
+        again = values[1:][values[1:] == values[:-1]]
+        return len(again), [str(value) for value in np.unique(again)[:3]]
+    counts = pc.value_counts(ids)
+    counts = counts.filter(pc.greater(counts.field("counts"), 1))
+    return sum(counts.field("counts").to_pylist()) - len(counts), [str(value) for value in counts.field("values")[:3].to_pylist()]

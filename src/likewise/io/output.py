@@ -41,7 +41,8 @@ def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
     """A Parquet file; ``note`` says in the table's metadata what is special about the ids."""
     if note:
         table = table.replace_schema_metadata({"likewise.ids": note})
-    pq.write_table(table, path, compression="zstd")
+    with open(path, "wb") as file:  # pyarrow takes no name that is not UTF-8
+        pq.write_table(table, file, compression="zstd")
 
 
 def write_json(value: Mapping[str, Any], path: Path) -> None:
@@ -61,26 +62,29 @@ def checksums(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def publish(staged: Path, out: Path) -> None:
+def publish(staged: Path, out: Path, *, overwrite: bool) -> None:
     """Put the complete folder into its place. An old one there is exchanged for it in one step where the system can, and stays if anything fails."""
     out = out.absolute()
     try:
-        place(staged, out)
+        place(staged, out, overwrite=overwrite)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
         near = out.with_name(f".{out.name}.{os.getpid()}")  # --work is on another disk, and only what lies beside can be renamed
         try:
             shutil.copytree(staged, near)
-            place(near, out)
+            place(near, out, overwrite=overwrite)
+        except shutil.Error as failures:  # a list of (from, to, why)
+            first, _, why = failures.args[0][0]
+            raise OSError(errno.ENOSPC if "No space" in why else errno.EIO, why, first) from failures
         finally:
             shutil.rmtree(near, ignore_errors=True)
 
 
-def place(staged: Path, out: Path) -> None:
-    """One step, or an exception and nothing changed."""
-    if not out.exists():
-        staged.rename(out)
+def place(staged: Path, out: Path, *, overwrite: bool) -> None:
+    """One step, or an exception and nothing changed. Without ``overwrite`` what has appeared there meanwhile stays."""
+    if not out.exists() or not overwrite:
+        staged.rename(out)  # refused by the system when a folder is there that is not empty
         return
     old = staged.with_name(f"{staged.name}.replaced")
     if exchange(staged, out):

@@ -27,8 +27,9 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-#: Standard input is copied here before the run begins, and may be there when it does.
-SPOOL = ("stdin", "stdin.part")
+MADE, JOURNAL = "work.json", "journal.jsonl"
+#: What may lie in a work folder before the run has begun: standard input is copied there first.
+BEFORE = (f"{MADE}.new", JOURNAL, "stdin", "stdin.part")
 
 
 class Work:
@@ -43,51 +44,73 @@ class Work:
         self._journal: Any = None
 
     @classmethod
-    def open(cls, folder: Path, description: Mapping[str, Any], *, resume: bool, in_memory: int = 2**62) -> Work:
-        """A new work folder, or with ``resume`` the one that an interrupted run left, if it was made in the same way."""
+    def claim(cls, folder: Path, *, resume: bool, in_memory: int = 2**62) -> Work:
+        """Take a folder for one run, before anything is read: a new one, or with ``resume`` what an interrupted run left."""
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"--work {folder}: this is a file, and intermediate files go into a folder; name another place")
+        if folder.is_dir() and not is_free(folder) and not (folder / MADE).exists():
+            raise UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
+        folder.mkdir(parents=True, exist_ok=True)
         work = cls(folder, in_memory)
-        made = folder / "work.json"
-        if made.exists() and not resume:
-            raise UsageError(f"{folder}: an interrupted run left this work folder; go on with --resume, or delete the folder to start anew")
-        if not made.exists():
-            if folder.exists() and any(path.name not in SPOOL for path in folder.iterdir()):
-                raise UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "work.json.new").write_text(json.dumps(description, indent=1, sort_keys=True))
-        try:
-            work._lock()
-            if made.exists():
-                compare(folder, json.loads(made.read_text()), json.loads(json.dumps(description)))
-                work._recover()
-            else:
-                (folder / "work.json.new").replace(made)
-        except BaseException:
+        work._lock()
+        if (folder / MADE).exists() and not resume:
             work.close(remove=False)
-            raise
+            raise UsageError(f"{folder}: an interrupted run left this work folder; go on with --resume, or delete the folder to start anew")
         return work
+
+    def begin(self, description: Mapping[str, Any]) -> None:
+        """Say what the run is; a run that is resumed must be the same."""
+        made = self.folder / MADE
+        if made.exists():
+            compare(self.folder, self._read(made.read_bytes(), made), json.loads(json.dumps(description)))
+            self._recover()
+        else:
+            self._journal.truncate(0)
+            new = self.folder / f"{MADE}.new"
+            new.write_text(json.dumps(description, indent=1, sort_keys=True))
+            new.replace(made)
 
     def _lock(self) -> None:
         """One run at a time in a work folder. The lock dies with the process."""
-        self._journal = open(self.folder / "journal.jsonl", "ab", buffering=0)  # noqa: SIM115 - open as long as the run
+        self._journal = open(self.folder / JOURNAL, "ab", buffering=0)  # noqa: SIM115 - open as long as the run
         if fcntl is not None:
             try:
                 fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
+                self._journal.close()
                 raise UsageError(f"{self.folder}: another run is working in this folder; wait for it, or name another folder with --work") from error
 
     def _recover(self) -> None:
-        text = (self.folder / "journal.jsonl").read_bytes()
+        text = (self.folder / JOURNAL).read_bytes()
         whole = text[: text.rfind(b"\n") + 1]
+        gone: set[str] = set()
         for line in whole.splitlines():
-            entry = json.loads(line)
+            entry = self._read(line, self.folder / JOURNAL)
             self.lengths.update(entry.pop("columns", {}))
+            gone.update(entry.get("discarded", ()))
             self.steps.append(entry)
         self._journal.truncate(len(whole))
         for path in self.folder.glob("*.col"):
-            valid = self.lengths.get(path.stem, 0)
-            if path.stat().st_size < valid:
-                raise FormatError(f"{path}: {valid} bytes were written here and fewer are left; delete {self.folder} and start anew")
-            os.truncate(path, valid)
+            if path.stem not in self.lengths:
+                path.unlink()
+        for path in self.folder.glob("scratch-*"):
+            path.unlink()
+        for name in self.lengths.keys() - gone:
+            path, valid = self.folder / f"{name}.col", self.lengths[name]
+            size = path.stat().st_size if path.exists() else 0
+            if size < valid:
+                raise FormatError(f"{path}: {valid} bytes were written here and {size} are left; delete {self.folder} and start anew")
+            if path.exists():
+                os.truncate(path, valid)
+
+    def _read(self, text: bytes, path: Path) -> dict[str, Any]:
+        try:
+            value = json.loads(text)
+            if isinstance(value, dict):
+                return value
+        except ValueError:
+            pass
+        raise FormatError(f"{path}: is damaged; delete {self.folder} and start anew")
 
     def append(self, columns: Mapping[str, Any], **step: Any) -> None:
         """Append to columns, then journal the step. Values are arrays or bytes."""
@@ -100,7 +123,9 @@ class Work:
             while len(view):
                 view = view[file.write(view) :]
         entry = {**step, "columns": {name: self.lengths[name] for name in columns}}
-        self._journal.write(json.dumps(entry).encode() + b"\n")
+        line = memoryview(json.dumps(entry).encode() + b"\n")
+        while len(line):
+            line = line[self._journal.write(line) :]
         self.steps.append(step)
 
     def done(self, step: str) -> list[dict[str, Any]]:
@@ -129,6 +154,7 @@ class Work:
 
     def discard(self, *names: str) -> None:
         """Delete columns that no later step needs: what of them has not reached the disk yet never has to."""
+        self.append({}, step="discard", discarded=names)
         for name in names:
             for opened in (self._columns, self._readers):
                 if name in opened:
@@ -151,16 +177,29 @@ class Work:
         return path
 
     def close(self, *, remove: bool) -> None:
+        """Let go of the folder. It is removed under another name, so that half of it is never taken for a work folder."""
+        gone = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
+        if remove:
+            self.folder.rename(gone)
         for file in [*self._columns.values(), *self._readers.values(), self._journal]:
             file.close()
         if remove:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(gone, ignore_errors=True)
+
+
+def is_free(folder: Path) -> bool:
+    """Nothing in the folder but what a run puts there before it begins."""
+    return all(path.name in BEFORE for path in folder.iterdir())
+
+
+#: Of the many values that one flag changes, those that the user typed are named first.
+TYPED = ("verb", "by", "normalize", "plan", "threshold_exact", "target", "bands", "rows")
 
 
 def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
     """Refuse to go on when the run that left the folder was another one; say in what."""
     if isinstance(made, dict) and isinstance(now, dict):
-        for key in sorted(made.keys() | now.keys()):
+        for key in sorted(made.keys() | now.keys(), key=lambda key: (key not in TYPED, key)):
             compare(folder, made.get(key), now.get(key), f"{place}.{key}" if place else key)
     elif isinstance(made, list) and isinstance(now, list) and len(made) == len(now):
         for i, (left, right) in enumerate(zip(made, now, strict=True)):

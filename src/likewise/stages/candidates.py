@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from likewise.errors import UsageError
 from likewise.kernels.bands import mark_runs
 
 #: A bucket of more items than this is crowded: a removal remembers this many kept items of it and looks for others in finer splits.
 BUDGET = 128
 #: How often a crowded bucket is split further, each time by the key of one more band.
 FINER = 2
+MOST_BUCKETS = 2**31 - 1
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in that band
@@ -41,7 +43,7 @@ class Buckets:
 
     def histogram(self) -> dict[str, int]:
         """Number of buckets by size, in powers of two: '2', '3-4', '5-8', ..."""
-        power = np.ceil(np.log2(np.maximum(self.sizes, 2))).astype(int)
+        power = np.frexp(np.maximum(self.sizes, 2) - 1)[1]  # the bits of size - 1
         steps, numbers = np.unique(power, return_counts=True)
         return {"2" if step == 1 else f"{2 ** (step - 1) + 1}-{2**step}": int(number) for step, number in zip(steps.tolist(), numbers, strict=True)}
 
@@ -98,6 +100,8 @@ def refine(keys: Keys, crowded: np.ndarray, bucket: np.ndarray, level: int, band
 
 def shift(bucket: np.ndarray, numbers: list[int], base: int) -> int:
     """Make the numbers of the bands follow each other, from ``base`` on. Returns the next free number."""
+    if base + sum(numbers) > MOST_BUCKETS:
+        raise UsageError(f"{base + sum(numbers):,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")
     for band, count in enumerate(numbers):
         row = bucket[band]
         row[row >= 0] += base

@@ -48,7 +48,6 @@ class Walk:
     overlap: np.ndarray  # int64[n]: similarity to the witness is overlap / out_of
     out_of: np.ndarray
     matches: np.ndarray  # int64[m, 4]: every verified pair: item, kept item, overlap, out of
-    kept_in: np.ndarray  # int64[buckets]: kept items of each bucket
     cut_in: np.ndarray  # int64[buckets]: comparisons of each that the budget cut
     compared: int
 
@@ -85,7 +84,7 @@ def walk(
     matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
     compared = sum(number for _, number in done)
-    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, per_bucket[:, 0], per_bucket[:, 1], compared)
+    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, per_bucket[:, 1], compared)
 
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:

@@ -14,10 +14,12 @@ class Listing:
     def __init__(self, first: np.ndarray, member: np.ndarray, sides: np.ndarray | None, most: int):
         """first: int64[rows], the first copy of each row; member: int64[items], the row of each item; sides: uint8[rows], 0 or 1, or None."""
         self.member, self.sides, self.most = member, sides, most
-        self.order = np.argsort(first, kind="stable")  # copies of one row lie together
+        other = np.zeros(len(first), np.uint8) if sides is None else sides
+        self.order = np.lexsort((np.arange(len(first)), other, first))  # copies of one row lie together, those of side 0 before those of side 1
         heads = first[self.order]
         self.begin = np.searchsorted(heads, np.arange(len(heads)), side="left")
         self.end = np.searchsorted(heads, np.arange(len(heads)), side="right")
+        self.middle = self.end - np.bincount(first, other, len(first)).astype(np.int64)  # where side 1 begins
         self.rows: list[np.ndarray] = []
         self.similarity: list[np.ndarray] = []
         self.count = 0
@@ -32,30 +34,39 @@ class Listing:
 
     def copies(self) -> None:
         """All pairs among the copies of one text."""
-        for head in np.flatnonzero(self.end - self.begin > 1):
+        heads = np.flatnonzero(self.end - self.begin > 1)
+        if self.sides is not None:
+            ones = np.ones(len(heads))
+            self.product((self.begin[heads], self.middle[heads]), (self.middle[heads], self.end[heads]), ones)
+            return
+        for head in heads:
             group = np.sort(self.order[self.begin[head] : self.end[head]])
-            self.check(len(group) * (len(group) - 1) // 2 if self.sides is None else 0)
+            self.check(len(group) * (len(group) - 1) // 2)
             left, right = np.triu_indices(len(group), 1)
             self.list(group[left], group[right], np.ones(len(left)))
 
     def add(self, block: np.ndarray) -> None:
         """Verified pairs of items: int64[m, 4] as the kernels give them."""
         a, b = self.member[block[:, 0]], self.member[block[:, 1]]
-        copies_a, copies_b = self.end[a] - self.begin[a], self.end[b] - self.begin[b]
-        times = copies_a * copies_b
+        similarity = ratio(block[:, 2], block[:, 3])
         if self.sides is None:
-            self.check(int(times.sum()))
-        pair = np.repeat(np.arange(len(block)), times)
+            self.product((self.begin[a], self.end[a]), (self.begin[b], self.end[b]), similarity)
+        else:
+            self.product((self.begin[a], self.middle[a]), (self.middle[b], self.end[b]), similarity)
+            self.product((self.middle[a], self.end[a]), (self.begin[b], self.middle[b]), similarity)
+
+    def product(self, a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray], similarity: np.ndarray) -> None:
+        """Each row of a run of ``order`` with each of another; a and b are where the runs begin and end."""
+        sizes_a, sizes_b = a[1] - a[0], b[1] - b[0]
+        times = sizes_a * sizes_b
+        self.check(int(times.sum()))
+        pair = np.repeat(np.arange(len(times)), times)
         place = np.arange(len(pair)) - np.repeat(np.cumsum(times) - times, times)
-        left = self.order[self.begin[a][pair] + place // copies_b[pair]]
-        right = self.order[self.begin[b][pair] + place % copies_b[pair]]
-        self.list(left, right, ratio(block[:, 2], block[:, 3])[pair])
+        left = self.order[a[0][pair] + place // sizes_b[pair]]
+        right = self.order[b[0][pair] + place % sizes_b[pair]]
+        self.list(left, right, similarity[pair])
 
     def list(self, a: np.ndarray, b: np.ndarray, similarity: np.ndarray) -> None:
-        if self.sides is not None:
-            across = self.sides[a] != self.sides[b]
-            a, b, similarity = a[across], b[across], similarity[across]
-            self.check(len(a))
         self.rows.append(np.stack([np.minimum(a, b), np.maximum(a, b)], axis=1))
         self.similarity.append(similarity)
         self.count += len(a)

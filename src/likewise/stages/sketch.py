@@ -29,6 +29,15 @@ def sketcher(options: Options) -> Callable[[Records], Columns]:
     def stage(records: Records) -> Columns:
         shingled = shingle(records.text, records.kind == TEXT)
         values, offsets = shingled.values, shingled.offsets
+        if options.verify == "estimate":
+            signature = family.signature((values, offsets))
+            keys = family.band_keys_of(signature, plan.bands, plan.rows)
+            compared = tagged_slots(signature, shingled.tokens)
+        else:
+            keys = family.band_keys((values, offsets), plan.bands, plan.rows)
+            compared = {"sets": values, "size": np.diff(offsets).astype("u4")}
+        if options.verify == "none":
+            compared = {"sets": values[:0], "size": np.zeros(len(records), "u4")}
         columns = {
             "kind": records.kind,
             "start": records.start,
@@ -38,19 +47,12 @@ def sketcher(options: Options) -> Callable[[Records], Columns]:
             "copy": shingled.copy,
             "per": group_hash(records.per, len(records)),
             "score": np.full(len(records), np.nan) if records.score is None else records.score,
-            "band_keys": family.band_keys((values, offsets), plan.bands, plan.rows),
+            "band_keys": keys,
+            **compared,
         }
-        if options.verify == "exact":
-            return columns | {"sets": values, "size": np.diff(offsets).astype("u4")}
-        if options.verify == "estimate":
-            return columns | tagged_slots(family.signature((values, offsets)), shingled.tokens)
-        return columns | {"sets": values[:0], "size": np.zeros(len(records), "u4")}
-
-    def checked(records: Records) -> Columns:
-        columns = stage(records)
         return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
 
-    return checked
+    return stage
 
 
 def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
@@ -62,7 +64,7 @@ def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
 
 
 def group_hash(values: pa.LargeBinaryArray | None, n: int) -> np.ndarray:
-    """64 bits that stand for the value of ``--per``; rows without one are a group of their own."""
+    """64 bits that stand for the value of ``--per``; rows without one are a group of their own, 0."""
     if values is None:
         return np.zeros(n, np.uint64)
     encoded = values.dictionary_encode()
