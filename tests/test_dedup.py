@@ -144,14 +144,51 @@ def snapshot(folder):
     }
 
 
-def test_output_bytes_are_the_same_for_any_number_of_threads_and_any_chunks(tmp_path, monkeypatch):
+def test_output_bytes_are_the_same_for_any_number_of_threads_and_any_memory(tmp_path, monkeypatch):
+    from likewise.io.formats import lines as line_formats
+
+    monkeypatch.setattr(line_formats, "CHUNK_BYTES", 3000)
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in CORPUS))
-    lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "one", threads=1, pairs=True)
-    lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "two", threads=2, pairs=True)
-    assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
-    assert {"kept/in.jsonl", "removed.parquet", "clusters.parquet", "pairs.parquet", "report.json", "manifest.json", "rejected.jsonl"} == set(
-        snapshot(tmp_path / "one")
-    )
+    for name, choices in {"one": {"threads": 1}, "two": {"threads": 2}, "eight": {"threads": 8, "memory": 1}}.items():
+        lw.dedup(tmp_path / "in.jsonl", out=tmp_path / name, pairs=True, threshold="0.6", **choices)
+    assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two") == snapshot(tmp_path / "eight")
+    assert {
+        *("kept/in.jsonl", "removed.parquet", "clusters.parquet", "pairs.parquet"),
+        *("report.json", "manifest.json", "rejected.jsonl"),
+    } == set(snapshot(tmp_path / "one"))
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+def test_what_is_read_ahead_does_not_matter(tmp_path, monkeypatch, threads):
+    """The file is damaged behind the rows that are wanted."""
+    import gzip
+
+    from likewise.io.formats import lines as line_formats
+
+    monkeypatch.setattr(line_formats, "CHUNK_BYTES", 500)
+    whole = gzip.compress(b"".join(json.dumps(row).encode() + b"\n" for row in CORPUS))
+    (tmp_path / "in.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    assert lw.dedup(tmp_path / "in.jsonl.gz", limit=5, threads=threads).report["counts"]["read"] == 5
+    with pytest.raises(lw.DataError, match="ends early"):
+        lw.dedup(tmp_path / "in.jsonl.gz", threads=threads)
+
+
+def test_fields_to_group_and_order_by_must_be_there():
+    rows = [{"id": i, "text": "same", "lang": "en", "word": "high"} for i in range(2)]
+    for choices, said in (
+        ({"per": "language"}, "no row has the field 'language'"),
+        ({"keep": "max:word"}, "no row has a number in the field 'word'"),
+    ):
+        with pytest.raises(lw.DataError, match=said):
+            lw.dedup(rows, **choices)
+
+
+def test_pairs_that_were_compared_name_their_places_where_ids_do_not_tell(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"text": f"one text that is nearly the same in two files {name}"}) + "\n")
+    lw.dedup(tmp_path, out=tmp_path / "out", threshold=0.3, pairs=True)
+    (pair,) = pq.read_table(tmp_path / "out/pairs.parquet").to_pylist()
+    assert (pair["source_a"], pair["position_a"], pair["source_b"], pair["position_b"]) == ("a.jsonl", 0, "b.jsonl", 0)
 
 
 def test_how_the_rows_are_split_over_files_changes_no_decision(tmp_path):

@@ -71,6 +71,17 @@ def test_more_pairs_than_allowed_are_refused():
     assert len(lw.pairs(texts, star=True, max_pairs=0)) == 2001
 
 
+def test_a_crowd_of_near_copies_is_refused_before_it_is_all_compared():
+    texts = [f"one long text that stays the same but for its last word {i}" for i in range(20_000)]
+    with pytest.raises(lw.UsageError, match="more than 1,000 pairs"):
+        lw.pairs(texts, by=BY, threshold=0.5, max_pairs=1000)  # 200 million pairs in all
+
+
+def test_copies_on_one_side_are_not_spelled_out():
+    assert len(lw.pairs(["the same text"] * 30_000, against=["another one"])) == 0
+    assert len(lw.pairs(["the same text"] * 300, against=["the same text"] * 200 + ["THE same, text"])) == 300 * 201
+
+
 def test_pairs_above_a_higher_threshold_need_no_new_search():
     found = lw.pairs(["a b c d", "a b c d e", "a b c d"], by=BY, threshold=0.5)
     assert len(found.above(0.9)) == 1

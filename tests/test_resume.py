@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import random
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import time
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
@@ -59,53 +62,99 @@ def run(folder, out, **choices):
     return lw.dedup(folder, out=out, threshold="0.7", pairs=True, removed_records=True, **choices)
 
 
-def test_a_run_that_stops_after_any_step_goes_on_to_the_same_bytes(tmp_path, monkeypatch, small_chunks):
+@pytest.mark.parametrize(("limit", "old"), [(None, False), (55, False), (None, True)])
+def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkeypatch, small_chunks, limit, old):
+    """Stopped before each step (with a torn write) and after it; with --limit; and with an old output that is replaced."""
     data = tmp_path / "data"
     data.mkdir()
     rows = texts(1, 120, 25)
     (data / "a.jsonl").write_bytes(lines(rows[:50]))
     (data / "b.jsonl.gz").write_bytes(gzip.compress(lines(rows[50:90])))
     (data / "c.txt").write_text(rows[0]["text"])
-    (data / "d.jsonl").write_bytes(lines(rows[90:]))
-    appended = 0
+    pq.write_table(pa.Table.from_pylist(rows[90:]), data / "d.parquet")
+    choices = {"limit": limit, "overwrite": old}
+    steps = 0
     append = Work.append
 
     def counted(self, *args, **step):
-        nonlocal appended
-        appended += 1
+        nonlocal steps
+        steps += 1
         append(self, *args, **step)
 
     monkeypatch.setattr(Work, "append", counted)
-    run(data, tmp_path / "whole")
+    run(data, tmp_path / "whole", **choices)
     want = snapshot(tmp_path / "whole")
-    steps, stop = appended, 0
-    assert steps > 15
+    assert steps > 12
+    left = 0
+    late = False
 
     def stopping(self, columns, **step):
-        nonlocal stop
-        if stop == 0:
-            for name, values in columns.items():  # a write that a crash tore: bytes in the columns, half a line in the journal
-                with open(self.folder / f"{name}.col", "ab") as file:
-                    file.write(bytes(memoryview(values).cast("B"))[:7] if len(values) else b"")
-            with open(self.folder / "journal.jsonl", "ab") as file:
-                file.write(b'{"step": "chu')
+        nonlocal left
+        if left:
+            left -= 1
+            append(self, columns, **step)
+            return
+        if late:
+            append(self, columns, **step)
             raise Stopped
-        stop -= 1
-        append(self, columns, **step)
+        for name, values in columns.items():  # a write that a crash tore: bytes in the columns, half a line in the journal
+            with open(self.folder / f"{name}.col", "ab") as file:
+                file.write(bytes(memoryview(values).cast("B"))[:7] if len(values) else b"")
+        with open(self.folder / "journal.jsonl", "ab") as file:
+            file.write(b'{"step": "chu')
+        raise Stopped
 
-    for after in range(steps):
-        out = tmp_path / f"stopped-{after}"
-        stop = after
+    for after, late in itertools.product(range(steps), (False, True)):
+        out = tmp_path / f"stopped-{after}-{late}"
+        monkeypatch.setattr(Work, "append", append)
+        if old:
+            lw.dedup(["another text"], out=out)
+        before = snapshot(out) if old else {}
+        left = after
         monkeypatch.setattr(Work, "append", stopping)
         with pytest.raises(Stopped):
-            run(data, out)
-        assert not out.exists()
+            run(data, out, **choices)
+        assert snapshot(out) == before
         monkeypatch.setattr(Work, "append", append)
         with pytest.raises(lw.UsageError, match="--resume"):
-            run(data, out)
-        run(data, out, resume=True)
-        assert snapshot(out) == want, f"stopped after step {after}"
+            run(data, out, **choices)
+        run(data, out, resume=True, **choices)
+        assert snapshot(out) == want, f"stopped {'after' if late else 'before'} step {after}"
         assert not out.with_name(out.name + ".work").exists()
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_run_that_stops_once_its_output_is_in_place_is_done(tmp_path, monkeypatch, old):
+    data = tmp_path / "in.jsonl"
+    data.write_bytes(lines(texts(1, 60, 25)))
+    run(data, tmp_path / "whole")
+    if old:
+        lw.dedup(["another text"], out=tmp_path / "out")
+    close = Work.close
+    monkeypatch.setattr(Work, "close", lambda self, remove: close(self, remove=False))  # killed before the work folder is gone
+    run(data, tmp_path / "out", overwrite=old)
+    monkeypatch.undo()
+    assert (tmp_path / "out.work").exists()
+    result = run(data, tmp_path / "out", overwrite=old, resume=True)
+    assert snapshot(tmp_path / "out") == snapshot(tmp_path / "whole")
+    assert (result.report["counts"]["read"], (tmp_path / "out.work").exists()) == (60, False)
+
+
+def test_an_output_that_appears_meanwhile_stays(tmp_path, monkeypatch):
+    from likewise import pipeline
+
+    decide = pipeline.decide
+
+    def meddling(items, run):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out/precious.txt").write_text("mine")
+        return decide(items, run)
+
+    monkeypatch.setattr(pipeline, "decide", meddling)
+    (tmp_path / "in.jsonl").write_bytes(lines(texts(1, 60, 25)))
+    with pytest.raises(lw.UsageError, match="the folder exists"):
+        run(tmp_path / "in.jsonl", tmp_path / "out")
+    assert snapshot(tmp_path / "out") == {"precious.txt": b"mine"}
 
 
 def test_kill_9_at_random_moments(tmp_path):
@@ -135,7 +184,7 @@ def test_kill_9_at_random_moments(tmp_path):
             resume = ["--resume"] if (tmp_path / f"out-{turn}.work" / "work.json").exists() else []
             if out.exists():
                 break
-        if not out.exists() or resume:
+        if not out.exists() or resume:  # a run that was killed with its output in place is done, and cleans up
             subprocess.run([*command, str(out), *resume], check=True)
         assert snapshot(out) == want
     assert killed > 0

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.engines.local import Local
 from likewise.stages import candidates
 from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import group
@@ -155,6 +156,19 @@ def test_all_pairs_lists_each_pair_once(sets, bands, variety, seed, shares):
             if (keys[:, a] == keys[:, b]).any() and Fraction(inter, union) >= THRESHOLD:
                 want.append((a, b, inter, union))
     assert got == want
+
+
+def test_parts_that_walk_at_once_find_the_same():
+    draw = np.random.default_rng(5)
+    sets = [set(draw.integers(0, 30, 8).tolist()) for _ in range(3000)]
+    keys = draw.integers(0, 700, (4, 3000)) + (np.arange(3000) // 300 * 1000)  # ten groups that share no bucket
+    alone = walk(batch(sets), buckets_of(keys, split=True), np.empty)
+    engine = Local(3)
+    together = walk(batch(sets), buckets_of(keys, split=True), np.empty, engine.run, 3)
+    engine.close()
+    assert len(independent(buckets_of(keys, split=True), 3)) == 3
+    assert together.witness.tolist() == alone.witness.tolist()
+    assert (together.matches.tolist(), together.compared) == (alone.matches.tolist(), alone.compared)
 
 
 def test_parts_of_the_walk_share_no_bucket():

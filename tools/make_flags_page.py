@@ -19,7 +19,9 @@ def page() -> str:
         "A flag has the same name and the same meaning in every verb that has it. This page is made from the program's own table.",
         "",
     ]
-    used = {verb: {option.name for option in import_module(f"likewise.cli.{verb}").command.params} for verb in VERBS}
+    used = {
+        verb: {option.name for option in import_module(f"likewise.cli.{verb}").command.params if isinstance(option, FlagOption)} for verb in VERBS
+    }
     for group in GROUPS:
         lines += [f"## {group}", "", "| flag | meaning | default | verbs |", "|---|---|---|---|"]
         for name, flag in FLAGS.items():

@@ -17,6 +17,7 @@ from likewise import methods, outputs, pipeline
 from likewise.engines.local import Local, usable_memory
 from likewise.errors import LikewiseError, UsageError
 from likewise.io.formats.memory import take
+from likewise.io.formats.text import Files
 from likewise.io.inputs import Sources, printable, resolve
 from likewise.io.output import check_target, write_json
 from likewise.io.work import Work, is_free
@@ -162,9 +163,9 @@ def shingle(texts: Any, by: str, normalize: str | None, seed: int):
 
     if isinstance(texts, str):
         texts = [texts]
-    if not isinstance(texts, Iterable) or any(not isinstance(text, str | bytes | None | pa.Scalar) for text in texts):
-        raise UsageError("give a text, a list of texts (str, bytes or None), or an Arrow array of strings")
     if not isinstance(texts, pa.Array | pa.ChunkedArray):
+        if not isinstance(texts, Iterable) or any(not isinstance(text, str | bytes | None) for text in texts):
+            raise UsageError("give a text, a list of texts (str, bytes or None), or an Arrow array of strings")
         texts = pa.array([text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts], pa.large_binary())
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
@@ -192,7 +193,10 @@ def started(
         raise
     run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
     if skipped := sources.skipped:
-        run.progress.warn(f"{len(skipped):,} files are of no known format and were passed over, such as {printable(skipped[0])}")
+        some = f"{len(skipped):,} files and folders are" if len(skipped) > 1 else "a file or folder is"
+        run.progress.warn(f"{some} of no known format or an earlier output and passed over, such as {printable(skipped[0].name)}")
+    if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
+        run.progress.warn("standard input is neither JSON nor Parquet nor Arrow and was taken as one text; save CSV under a name that ends in .csv")
     useless = True  # the work folder, once the run is over; an interrupted run goes on from it
     try:
         yield sources, run

@@ -165,7 +165,11 @@ def manifest(collection: Collection, options: Options, staged: Path) -> dict[str
 def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
     """What run.json holds: times, rates and the machine; nothing here is promised to be equal twice."""
     return {
-        "inputs": [{"source": printable(name), "path": printable(path.absolute())} for source in sources for name, path in source.files],
+        "inputs": [
+            {"source": printable(name), "path": str(path.absolute()), **source.fingerprint()[name]}
+            for source in sources
+            for name, path in source.files
+        ],
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
         "input_bytes": sum(source.size for source in sources),
         "work_bytes": sum(run.work.lengths.values()),

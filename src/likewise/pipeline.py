@@ -79,6 +79,10 @@ def want(options: Options) -> Want:
 def collect(sources: Sequence[Source], run: Run) -> Collection:
     """Read, shingle and sketch every row."""
     options, progress = run.options, run.progress
+    files = [printable(name) for source in sources for name, _ in source.files]
+    for pattern in options.prefer:
+        if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
+            raise UsageError(f"--prefer {pattern!r}: no input file matches; there are {', '.join(files[:5])}")
     progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
     skip = options.on_error == "skip"
     read(sources, want(options), sketcher(options), run.work, run.engine, skip=skip, limit=options.limit, advance=progress.advance)
@@ -128,8 +132,6 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
         return np.zeros(len(collection), np.int64)
     files = collection.files
     place = [next((i for i, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns)) for name in files]
-    if unused := [pattern for pattern in patterns if not any(fnmatch.fnmatchcase(name, pattern) for name in files)]:
-        raise UsageError(f"--prefer {unused[0]!r}: no input file matches; there are {', '.join(files[:5])}")
     return np.array(place, np.int64)[collection.file_of(np.arange(len(collection)))[0]]
 
 

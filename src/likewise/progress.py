@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
+
+#: Set by whoever catches a signal to stop; looked at when a stage begins.
+INTERRUPTED = threading.Event()
 
 
 class Progress:
@@ -15,10 +19,12 @@ class Progress:
     def begin(self, stage: str, total: int, unit: str) -> None:
         """A new stage of ``total`` units: "bytes", "items", "files". It ends when the next begins, or with `finish`."""
         self.finish()
+        if INTERRUPTED.is_set():
+            raise KeyboardInterrupt
         self._stage, self._since = stage, time.perf_counter()
 
     def advance(self, amount: int) -> None:
-        """So much more of the stage is done."""
+        """So much more of the stage is done. Several threads may say so."""
 
     def finish(self) -> None:
         if self._stage:

@@ -60,7 +60,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
-        first = result.removed.to_arrow().slice(0, 1).to_pylist()
+        first = [row for row in result.removed.to_arrow().slice(0, 1).to_pylist() if not row["source"].startswith("stdin")]
         screen.rows(summary(result.report, target, progress, first[0]["id"] if first else None))
         for message in result.report["warnings"]:
             if message not in {*options.plan.warnings, *progress.warnings}:  # those have been said
@@ -86,7 +86,7 @@ def summary(report: dict[str, Any], out: Path, progress: Any, example: object) -
     yield from promise(report)
     yield "output", str(out)
     if example is not None:
-        yield "next", shlex.join(["likewise", "show", str(out), str(example)])
+        yield "next", shlex.join(["likewise", "show", str(out), *(["--"] if str(example).startswith("-") else []), str(example)])
 
 
 def copies(counts: dict[str, int]) -> str:

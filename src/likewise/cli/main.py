@@ -8,14 +8,16 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
-from likewise import __version__
+from likewise import __version__, progress
 from likewise.cli.screen import Screen
 from likewise.cli.verbs import CONTEXT, VERBS, origin
 from likewise.errors import LikewiseError
@@ -59,8 +61,11 @@ class Likewise(click.Group):
         formatter.write("\nlikewise VERB --help tells more.\n")
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:  # type: ignore[override]
-        for stream in (sys.stdout, sys.stderr):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by who called
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as the process
+            getattr(sys, name).reconfigure(errors="backslashreplace")
+        interruptible()
         sys.exit(status_of(self, list(sys.argv[1:] if args is None else args)))
 
 
@@ -68,6 +73,26 @@ class Likewise(click.Group):
 @click.version_option(__version__, message="likewise %(version)s")
 def main() -> None:
     """likewise"""
+
+
+def interruptible() -> None:
+    """Ctrl-C and SIGTERM end a run in the same way: cleanly, and with word of how to go on.
+
+    An exception that is raised while the compiler calls back is lost, and so would the signal be: a second look is taken at each step.
+    """
+
+    def stop(number: int, frame: object) -> NoReturn:
+        progress.INTERRUPTED.set()
+        raise KeyboardInterrupt
+
+    def unraisable(lost: Any) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(lost)
+
+    sys.unraisablehook = unraisable
+    for name in ("SIGINT", "SIGTERM"):
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(getattr(signal, name), stop)
 
 
 def status_of(group: Likewise, args: list[str]) -> int:

@@ -47,17 +47,17 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     at = float(plan.threshold)
     layout = f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}, {counted(plan.slots, 'slot')}"
     yield f"{by} at {at:g}: {layout} ({plan.sketch}, {purpose(plan)})"
-    yield f"{promised(at, plan.recall).capitalize()}, pairs above it with more."
+    yield f"{promised(at, plan.recall).capitalize()}{', pairs above it with more' if plan.recall < 1 else ''}."
     yield ""
     glyphs = curve.glyphs(sys.stdout.encoding)
     yield from curve.draw(plan.curve, at, min(61, width(78) - 8), 10, glyphs)
     yield ""
     yield from table(plan, at)
     yield ""
-    pairs = f"{plan.candidates * plan.items:,.0f} pairs ({plan.candidates:.2g} an item)"
+    pairs = f"{plan.candidates * plan.items:,.0f} pairs ({plan.candidates:,.2f} an item)"
     yield f"{counted(plan.items, 'item')}: about {pairs} are compared, if few are alike"
-    disk = f"{size(plan.disk_per_item() * 1e6)} of disk while it runs, if they have 300 shingles each"
-    yield f"a million items: about {size(plan.memory_per_item * 1e6)} of memory, and {disk}"
+    disk = f"{size(plan.disk_per_item() * plan.items)} of disk while it runs, if they have 300 shingles each"
+    yield f"they need about {size(plan.memory_per_item * plan.items)} of memory beyond some fixed buffers, and {disk}"
 
 
 def purpose(plan: Plan) -> str:
@@ -69,7 +69,10 @@ def purpose(plan: Plan) -> str:
 def table(plan: Plan, at: float) -> Iterator[str]:
     """Similarity and the chance to be found, in columns to be read downwards; the threshold is marked."""
     points = sorted({*plan.table(), (at, plan.curve(at))})
-    cells = [f"{'>' if similarity == at else ' '} {written(similarity)}".ljust(8) + percent(chance).rjust(11) for similarity, chance in points]
+    cells = [
+        f"{'>' if similarity == at else ' '} {written(similarity)}".ljust(8) + percent(chance, down=similarity == at).rjust(11)
+        for similarity, chance in points
+    ]
     columns = max(1, min(MOST_COLUMNS, (width() + 4) // COLUMN))
     rows = -(-len(cells) // columns)
     yield "    ".join(["  alike      found"] * len(range(0, len(cells), rows)))

@@ -36,6 +36,7 @@ class Told(Progress):
         self.total, self.unit, self.done = total, unit, 0
 
     def advance(self, amount: int) -> None:
+        super().advance(amount)
         with self._lock:
             self.done += amount
             if self.unit == "bytes":

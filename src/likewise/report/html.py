@@ -130,9 +130,9 @@ def promise(report: Report) -> Html:
     said += f"The hatched area left of it stands for pairs less similar than {at} that meet all the same, {unchecked}"
     rows = [[f"{similarity:g}", f"{chance:.12g}"] for similarity, chance in report["curve"]]
     numbers = tag("details", tag("summary", "The curve in numbers"), table("Chance to be found by similarity", ["similarity", "chance"], rows))
-    audit = tag("p", "This is a promise by calculation. ", tag("code", "likewise audit OUT"), " measures recall and precision on a sample.")
+    calculated = tag("p", "This is a promise by calculation; it was not measured on these texts.")
     return section(
-        "What was found, and what may be missed", tag("p", said), charts.s_curve(report["curve"], report["threshold"], recall), audit, numbers
+        "What was found, and what may be missed", tag("p", said), charts.s_curve(report["curve"], report["threshold"], recall), calculated, numbers
     )
 
 

@@ -40,6 +40,7 @@ class Originals:
             raise FormatError(f"{out / 'manifest.json'}: is not that of an output folder, but of {manifest.get('format')!r}")
         self.method: dict[str, Any] = manifest["method"]
         self.paths = {entry["source"]: Path(entry["path"]) for entry in run["inputs"]}
+        self.stamps = {entry["source"]: (entry.get("size"), entry.get("mtime_ns")) for entry in run["inputs"]}
         self.tokens = self.method["by"].startswith("tokens")
         self.want = Want(self.method["field"], self.method["id"] or "id", tokens=self.tokens)
 
@@ -57,6 +58,11 @@ class Originals:
             if missing := sorted(at for at in positions if (source, at) not in found):
                 raise DataError(f"{self.paths[source]}: has no row {missing[0]} any more; it has changed since {self.out} was made")
         return found
+
+    def changed(self) -> list[str]:
+        """The sources that have been written to, or are gone, since the run."""
+        now = {source: path.stat() if path.exists() else None for source, path in self.paths.items()}
+        return [source for source, stat in now.items() if stat is None or (stat.st_size, stat.st_mtime_ns) != self.stamps[source]]
 
     def find(self, identity: str) -> tuple[Place, int] | None:
         """The first item that has this id, as it is typed on a command line, and its kind; None when there is none."""
@@ -98,6 +104,8 @@ class Originals:
 
 def examples(originals: Originals) -> Iterator[Example]:
     """The removed items that report.html shows: one of each of the largest clusters, and near ones from the least similar to the most."""
+    if changed := originals.changed():
+        raise DataError(f"{changed[0]} has been changed since the run, or is gone")
     table = pq.read_table(originals.out / "removed.parquet")
     order = {source: number for number, source in enumerate(originals.paths)}
     sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)

@@ -64,6 +64,8 @@ def pieces(path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], *
         else:
             line, line_start = count_lines(stream, start, cr)
         pending, size = memoryview(b""), CHUNK_BYTES
+        if stream.seekable():  # a small file needs no large buffer, and there may be many
+            size = min(CHUNK_BYTES, max(1, path.stat().st_size - start + 1))
         final = False
         while not final:
             data = bytearray(size)

@@ -92,7 +92,8 @@ def write(source: Files, target: Path, keep: np.ndarray, start: np.ndarray, leng
     """Copies of the kept files under the folder ``target``."""
     if add is not None:
         raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose --output ids or mask instead")
-    for path, name in (file for file, kept in zip(zip(*source, strict=True), keep, strict=True) if kept):
+    for number in np.flatnonzero(keep):  # files behind --limit have no entry
+        path, name = source.paths[number], source.names[number]
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
