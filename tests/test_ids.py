@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.io.ids import MIXED, PARTLY, as_json, duplicates, id_column, to_json
+from likewise.io.ids import MIXED, PARTLY, as_json, id_column, repeated, to_json
 
 
 def column(*texts: str | bytes | None):
@@ -72,10 +72,11 @@ def test_slices_and_chunks_are_read_where_they_are() -> None:
 
 
 def test_repeated_ids_are_found() -> None:
-    ids = pa.array([b'"b"', b"1", b'"b"', b'"1"', b"1", b"2", b'"b"', None, None, b"3", b"3", b"4", b"4"], pa.large_binary())
-    assert duplicates(ids) == (['"b"', "1", "3"], 4)
-    assert duplicates(pa.chunked_array([ids[:2], ids[2:4]])) == (['"b"'], 1)
-    assert duplicates(ids[:2]) == ([], 0)
+    """How many rows have an id that occurred before, and up to three such ids."""
+    assert repeated(pa.array([1, 5, 1, 7, 5, 1, 9, 9, 8, 8])) == (5, ["1", "5", "8"])
+    assert repeated(pa.array([1, None, None, 2])) == (0, [])
+    assert repeated(pa.array(["b", "1", "b", None, "b", "a", "a"])) == (3, ["b", "a"])
+    assert repeated(pa.array([], pa.string())) == (0, [])
 
 
 def test_json_text_is_compact_and_one_for_equal_values() -> None:
