@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+import likewise as lw
 from likewise.families import MinHash
 from likewise.planning import Plan, chance
 
@@ -92,3 +94,17 @@ def test_four_bands_of_four_rows():
     """SPEC 5: AND of 4, then OR of 4."""
     expected = [0.0004, 0.0064, 0.0320, 0.0985, 0.2275, 0.4260, 0.6666, 0.8785, 0.9860]
     assert [round(chance(p / 10, 4, 4), 4) for p in range(1, 10)] == expected
+
+
+def test_jaccard_of_the_worked_sets_and_bit_vectors():
+    """SPEC 1: {0,1,2,5,6} and {0,2,3,5,7,9} share 3 of 8; 10111 and 10011, as the places of their ones, 3 of 4."""
+    assert lw.similarity("0 1 2 5 6", "0 2 3 5 7 9", by="words:1") == 3 / 8
+    places = [" ".join(str(place) for place, bit in enumerate(bits) if bit == "1") for bits in ("10111", "10011")]
+    assert lw.similarity(*places, by="words:1") == 3 / 4
+
+
+def test_short_and_empty_items():
+    """SPEC 8: fewer than k tokens are one shingle of all of them; no token is no shingle, and two empty sets have no similarity."""
+    assert lw.similarity("one two", "one two", by="words:5") == 1.0
+    assert lw.similarity("one two", "one two three", by="words:5") == 0.0
+    assert math.isnan(lw.similarity("", "...", by="words:5"))
