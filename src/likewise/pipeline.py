@@ -136,7 +136,7 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
 
 
 def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
-    """Group the items by band key, one band at a time; ``split`` crowded buckets for the walk."""
+    """Group the items by band key, as many bands at once as memory allows; ``split`` crowded buckets for the walk."""
     run.progress.begin("grouping bands", run.options.plan.bands, "bands")
 
     def keys(band: int) -> np.ndarray:

@@ -178,9 +178,12 @@ class Work:
 
     def close(self, *, remove: bool) -> None:
         """Let go of the folder. It is removed under another name, so that half of it is never taken for a work folder."""
-        gone = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
+        gone = self.folder.resolve()
         if remove:
-            self.folder.rename(gone)
+            try:
+                gone = gone.rename(gone.with_name(f".{gone.name}.{os.getpid()}"))
+            except OSError:  # a mount point has to stay what it is
+                (gone / MADE).unlink(missing_ok=True)
         for file in [*self._columns.values(), *self._readers.values(), self._journal]:
             file.close()
         if remove:
