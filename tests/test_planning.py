@@ -267,6 +267,7 @@ def test_as_json():
 def test_predicted_bytes():
     plan = choose("0.8")
     assert plan.disk_per_item(0) == 8 * 16 + 61
+    assert plan.memory == (350 + 8 * 16) * 1_000_000
     assert plan.disk_per_item(350) - plan.disk_per_item(0) == 8 * 350
 
 

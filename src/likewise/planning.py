@@ -109,6 +109,11 @@ class Plan:
         """Predicted bytes of memory for each item, whatever its length."""
         return MEMORY_BYTES + MEMORY_BAND_BYTES * self.bands
 
+    @property
+    def memory(self) -> int:
+        """Predicted bytes of memory for all items, beyond some fixed buffers."""
+        return self.memory_per_item * self.items
+
     def disk_per_item(self, shingles: float = 300) -> int:
         """Predicted bytes of the work folder for each item of so many distinct shingles."""
         return round(SHINGLE_BYTES * shingles + BAND_BYTES * self.bands + ROW_BYTES)

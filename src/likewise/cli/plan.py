@@ -57,7 +57,7 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     pairs = f"{plan.candidates * plan.items:,.0f} pairs ({plan.candidates:,.2f} an item)"
     yield f"{counted(plan.items, 'item')}: about {pairs} are compared, if few are alike"
     disk = f"{size(plan.disk_per_item() * plan.items)} of disk while it runs, if they have 300 shingles each"
-    yield f"they need about {size(plan.memory_per_item * plan.items)} of memory beyond some fixed buffers, and {disk}"
+    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, and {disk}"
 
 
 def purpose(plan: Plan) -> str:
