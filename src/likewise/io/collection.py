@@ -80,6 +80,7 @@ def read(
         if limit is not None and sum(read_of) >= limit:
             break
     work.append({}, step="read")
+    work.settle()
 
 
 def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> Iterator[Task]:
@@ -196,7 +197,8 @@ class Collection:
         return self.work.column(name, ROW_COLUMNS[name])
 
     def band(self, number: int) -> np.ndarray:
-        return self.work.column(band_column(number), "u8")
+        """The keys of one band, read for once: there may be more bands than files that may be open."""
+        return self.work.read_once(band_column(number), "u8")
 
     def rows_of(self, source: int) -> slice:
         return slice(int(self.first_row[source]), int(self.first_row[source + 1]))

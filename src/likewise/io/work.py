@@ -142,6 +142,17 @@ class Work:
                 self._maps[name] = mmap.mmap(file.fileno(), self.lengths[name], access=mmap.ACCESS_READ)
         return np.frombuffer(self._maps[name], dtype.base).reshape(-1, *dtype.shape)
 
+    def read_once(self, name: str, dtype: Any) -> np.ndarray:
+        """A column in memory, with no file left open for it."""
+        path = self.folder / f"{name}.col"
+        return np.fromfile(path, dtype) if path.exists() else np.empty(0, dtype)
+
+    def settle(self) -> None:
+        """Close the columns that were appended to: a run has one for each band, and a process only so many open files."""
+        for file in self._columns.values():
+            file.close()
+        self._columns.clear()
+
     def opened(self, name: str, dtype: Any) -> tuple[int, np.ndarray]:
         """(open file, no values) of a column that is to be read piece by piece; (-1, values) where a file cannot be read at a place (Windows)."""
         path = self.folder / f"{name}.col"
