@@ -170,7 +170,7 @@ def shingle(texts: Any, by: str, normalize: str | None, seed: int):
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     texts = texts.cast(pa.large_binary())
-    return shingler(methods.parse(by, normalize), seed)(texts.fill_null(b""), texts.is_valid().to_numpy(zero_copy_only=False))
+    return shingler(methods.text(by, normalize), seed)(texts.fill_null(b""), texts.is_valid().to_numpy(zero_copy_only=False))
 
 
 @contextmanager

@@ -1,8 +1,9 @@
-"""What "similar" means: the shingling of a text, with a short text form such as ``words:5``."""
+"""What "similar" means, with a short text form: ``words:5`` for texts cut into shingles, ``cosine`` for items compared as they are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from likewise.errors import UsageError
 
@@ -24,32 +25,95 @@ UNITS: dict[str, tuple[int, tuple[str, ...]]] = {
 
 MAX_K = 1000
 
+#: measure -> (what it compares, whether its value is a distance). l3, l2.5 and so on are read as L_r beside these.
+MEASURES: dict[str, tuple[str, bool]] = {
+    "elements": ("sets", False),
+    "weighted": ("weighted sets", False),
+    "cosine": ("vectors", False),
+    "angle": ("vectors", True),
+    "l1": ("vectors", True),
+    "l2": ("vectors", True),
+    "linf": ("vectors", True),
+    "hamming": ("codes", True),
+    "edit": ("strings", True),
+    "levenshtein": ("strings", True),
+}
+#: What may stand behind a slash, and after what.
+SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first item that the second holds"}
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """Texts as sets of k-shingles (SPEC 2); as bags with ``bag``.
 
     ``unit`` is what a token is, ``k`` the tokens in a shingle, ``normalize`` the steps applied to the
-    text before it is cut. Similarity is Jaccard, or weighted Jaccard of the bags.
+    text before it is cut. Similarity is Jaccard, or weighted Jaccard of the bags; with ``containment`` the share of the first that the second holds.
     """
 
     unit: str
     k: int
     normalize: tuple[str, ...]
     bag: bool = False
+    containment: bool = False
 
     def __str__(self) -> str:
-        return f"{self.unit}:{self.k}" + ("/bag" if self.bag else "")
+        return f"{self.unit}:{self.k}" + "/bag" * self.bag + "/containment" * self.containment
 
 
-def parse(spec: str | Text, normalize: str | None = None) -> Text:
-    """Read the text form, ``UNIT[:K][/bag]``, with the normalisation steps of the unit or the given ones.
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes or strings (SPEC 1)."""
 
-    >>> str(parse("words:5")), parse("words").normalize
+    name: str
+    order: float = 2.0  # the r of ``lr``, the name of every L_r but L1, L2 and L∞
+    containment: bool = False
+
+    @property
+    def distance(self) -> bool:
+        """Whether values are distances: small where items are alike."""
+        return self.name == "lr" or MEASURES[self.name][1]
+
+    def __str__(self) -> str:
+        return (f"l{self.order:g}" if self.name == "lr" else self.name) + "/containment" * self.containment
+
+
+def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Measure:
+    """Read a text form: ``UNIT[:K][/bag][/containment]`` as `text` does, or the name of a measure.
+
+    >>> parse("cosine"), str(parse("l2.5")), str(parse("words"))
+    (Measure(name='cosine', order=2.0, containment=False), 'l2.5', 'words:5')
+    """
+    measure = spec if isinstance(spec, Measure) else measure_of(str(spec))
+    if measure is None:
+        return text(spec, normalize)  # type: ignore[arg-type]
+    if normalize is not None:
+        raise UsageError(f"--normalize {normalize!r}: only text is normalised; leave it out with --by {measure}")
+    return measure
+
+
+def measure_of(spec: str) -> Measure | None:
+    """The measure of this name; None where it is none."""
+    head, *suffixes = spec.strip().split("/")
+    power = re.fullmatch(r"l(\d+(?:\.\d+)?)", head)
+    if head not in MEASURES and not power:
+        return None
+    if suffixes and (head, suffixes) != ("elements", ["containment"]):
+        raise UsageError(f"--by {spec!r}: {head} has no suffix /{suffixes[0]}" + "; there is /containment" * (head == "elements"))
+    if head in MEASURES:
+        return Measure(head, containment=bool(suffixes))
+    if power and float(power[1]) >= 1:
+        return Measure("lr", float(power[1]))
+    raise UsageError(f"--by {spec!r}: L_r is a distance for r of 1 or more")
+
+
+def text(spec: str | Text, normalize: str | None = None) -> Text:
+    """Read the text form of a shingling, with the normalisation steps of the unit or the given ones.
+
+    >>> str(text("words:5")), text("words").normalize
     ('words:5', ('nfc', 'lower', 'invisible'))
     """
     if isinstance(spec, Text):
-        return spec if normalize is None else Text(spec.unit, spec.k, steps(normalize), spec.bag)
+        return spec if normalize is None else replace(spec, normalize=steps(normalize))
     head, *suffixes = spec.strip().split("/")
     unit, _, number = head.partition(":")
     if unit not in UNITS:
@@ -57,10 +121,11 @@ def parse(spec: str | Text, normalize: str | None = None) -> Text:
     default_k, default_steps = UNITS[unit]
     if (number or head.endswith(":")) and not (number.isascii() and number.isdigit() and 1 <= int(number) <= MAX_K):
         raise UsageError(f"--by {spec!r}: {number!r} is not a shingle length; give a whole number from 1 to {MAX_K}, as in {unit}:{default_k}")
-    if unknown := [suffix for suffix in suffixes if suffix != "bag"]:
-        raise UsageError(f"--by {spec!r}: no suffix /{unknown[0]}; there is /bag, which counts repeats")
+    if unknown := [suffix for suffix in suffixes if suffix not in SUFFIXES]:
+        known = ", ".join(f"/{name}, which {says}" for name, says in SUFFIXES.items())
+        raise UsageError(f"--by {spec!r}: no suffix /{unknown[0]}; there are {known}")
     chosen = default_steps if normalize is None else steps(normalize)
-    return Text(unit, int(number) if number else default_k, chosen, bool(suffixes))
+    return Text(unit, int(number) if number else default_k, chosen, "bag" in suffixes, "containment" in suffixes)
 
 
 def steps(names: str) -> tuple[str, ...]:
@@ -83,9 +148,9 @@ def steps(names: str) -> tuple[str, ...]:
 
 def Words(k: int = 5, *, bag: bool = False) -> Text:  # noqa: N802 - reads as a type in calls: by=lw.Words(5)
     """``words:k``"""
-    return parse(f"words:{k}" + "/bag" * bag)
+    return text(f"words:{k}" + "/bag" * bag)
 
 
 def Chars(k: int = 9, *, bag: bool = False) -> Text:  # noqa: N802
     """``chars:k``"""
-    return parse(f"chars:{k}" + "/bag" * bag)
+    return text(f"chars:{k}" + "/bag" * bag)

@@ -111,12 +111,20 @@ def resolve(
         if rest.get(name, least) < least:
             raise UsageError(f"{flag(name)} {rest[name]}: give {least} or more")
     return Options(
-        method=methods.parse(by, normalize),
+        method=text_of(by, normalize),
         plan=choose(parse_threshold(threshold), recall, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune),
         seed=parse_seed(seed),
         memory=parse_size(memory),
         **rest,
     )
+
+
+def text_of(by: str | Text, normalize: str | None) -> Text:
+    """The shingling of texts that a run works by."""
+    method = methods.text(by, normalize)
+    if method.containment:
+        raise UsageError(f"--by {by}: containment is what `similarity` tells of two texts; leave /containment out")
+    return method
 
 
 def flag(name: str) -> str:

@@ -1,7 +1,12 @@
 """Locality-sensitive hash families, one file each: how an item becomes slots, and with what chance two items agree in one.
 
-A family is a frozen dataclass with ``slots``, ``signature(batch)``, ``band_keys(batch, bands, rows)``, ``probability(similarity)``,
-``estimate(a, b)`` and ``standard_error(similarity)``.
+A family is a frozen dataclass: ``signature(batch)``, ``probability(value)``, ``sensitivity(d1, d2)``, ``estimate(a, b)`` and
+``standard_error(value)``; ``all_of(r)`` and ``any_of(b)`` amplify it (family.py). ``value`` is what the family is for: a similarity where its
+measure is one (Jaccard, cosine), else a distance.
+
+>>> from likewise.families import MinHash
+>>> MinHash().all_of(5).any_of(20).sensitivity(0.2, 0.8)._asdict()
+{'d1': 0.2, 'd2': 0.8, 'p1': 0.999643..., 'p2': 0.0063...}
 """
 
 from __future__ import annotations
@@ -10,15 +15,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from likewise.families.family import Amplified, Sensitivity
     from likewise.families.minhash import MinHash
 
 #: The registry: name of a family -> its module here. Loaded on first use, because a family brings its kernels along.
 FAMILIES = {"MinHash": "minhash"}
+_HOMES = FAMILIES | {"Amplified": "family", "Sensitivity": "family"}
 
-__all__ = ["FAMILIES", "MinHash"]
+__all__ = ["FAMILIES", "Amplified", "MinHash", "Sensitivity"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in FAMILIES:
-        return getattr(import_module(f"likewise.families.{FAMILIES[name]}"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"likewise.families.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'likewise.families' has no attribute {name!r}")

@@ -1,0 +1,199 @@
+"""What every family can do, said once: chances, sensitivity, estimates, band keys; and families amplified by AND and OR."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.curves import Curve, Step, amplified
+from likewise.errors import UsageError
+from likewise.families.checks import check_layout, whole
+from likewise.items.sets import read_only
+from likewise.kernels.minhash import band_keys
+
+Signature = NDArray[Any]
+
+
+class Sensitivity(NamedTuple):
+    """(d1, d2, p1, p2)-sensitive: within d1 a function agrees with chance p1 at least, from d2 on with p2 at most (SPEC 5)."""
+
+    d1: float
+    d2: float
+    p1: float
+    p2: float
+
+
+class Chances:
+    """What can be said of a family, or of what ANDs and ORs made of one, by its curve alone."""
+
+    __slots__ = ()
+    curve: Curve
+
+    def chance_of(self, p: float) -> float:
+        """The chance of agreement, given that of one function."""
+        return p
+
+    def probability(self, value: Any = None, *, distance: Any = None) -> Any:
+        """The chance of agreement of two items of this similarity, or distance where the family is for one. An array gives float64 of its shape.
+
+        ``distance=`` gives it for a distance whatever the family: 1 - J for Jaccard similarities, degrees for cosines. Raises UsageError.
+        """
+        if (value is None) == (distance is None):
+            raise UsageError(f"probability: give one {self.curve.measure}, or distance=")
+        at, given = (self.curve.at, value) if distance is None else (self.curve.at_distance, distance)
+        if isinstance(given, np.ndarray | list | tuple):
+            return np.array([self.probability(one) if distance is None else self.probability(distance=one) for one in given], float)
+        return self.chance_of(at(given))
+
+    def sensitivity(self, d1: float, d2: float) -> Sensitivity:
+        """(d1, d2, p1, p2) for two distances, d1 below d2. Raises UsageError."""
+        if not d1 < d2:
+            raise UsageError(f"sensitivity({d1!r}, {d2!r}): give the smaller distance first")
+        return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
+
+
+class Family(Chances):
+    """A locality-sensitive hash family: a frozen dataclass with ``slots``, ``seed``, `curve` and `signature`.
+
+    A signature has a value a slot, each the value of one function of the family.
+    """
+
+    __slots__ = ()
+    dtype: ClassVar[type] = np.uint32  # of a signature's values
+    slots: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        whole(self, "slots", 1, 2**31 - 1)
+        whole(self, "seed", 0, 2**64 - 1)
+
+    def signature(self, batch: Any) -> Signature:
+        """One row an item: ``dtype``[n, slots]."""
+        raise NotImplementedError
+
+    def all_of(self, count: int) -> Amplified:
+        """AND: agrees where ``count`` functions of this family all do."""
+        return Amplified(self, (("all", count),))
+
+    def any_of(self, count: int) -> Amplified:
+        """OR: agrees where one of ``count`` functions of this family does."""
+        return Amplified(self, (("any", count),))
+
+    def estimate(self, a: Signature, b: Signature) -> Any:
+        """The similarity or distance at which functions agree as often as these signatures do.
+
+        One row each gives a float, rows give float64[n]; one row against rows compares it with each. A distance is infinite where
+        no slot, or no more than by chance, agrees.
+        """
+        agree = self.agreement(a, b)
+        values, places = np.unique(agree, return_inverse=True)
+        found = np.array([self.curve.value(float(share)) for share in values])[places].reshape(np.shape(agree))
+        return float(found) if found.ndim == 0 else found
+
+    def standard_error(self, value: float) -> float:
+        """The standard error of an estimate at this true value, for independent slots: that of the share of agreeing slots over the curve's slope."""
+        p = self.curve.at(value)
+        return math.sqrt(p * (1 - p) / self.slots) / abs(slope(self.curve, float(value)))
+
+    def agreement(self, a: Signature, b: Signature) -> Any:
+        """The share of slots that agree, 0 to 1: a float, or float64[n]."""
+        share = (self.checked(a) == self.checked(b)).mean(axis=-1)
+        return float(share) if share.ndim == 0 else share
+
+    def band_keys_of(self, signatures: Signature, bands: int, rows: int) -> NDArray[np.uint64]:
+        """A key for each band of ``rows`` slots, uint64[bands, n]: two items share it where all slots of the band agree."""
+        signatures = np.ascontiguousarray(np.atleast_2d(self.checked(signatures)))
+        check_layout(bands, rows, self.slots)
+        keys: NDArray[np.uint64] = band_keys(read_only(signatures), bands, rows, np.uint64(self.seed))
+        return keys
+
+    def checked(self, signature: Signature) -> Signature:
+        """Refuse what cannot be a signature of this family: a shorter one could be the beginning of a longer one, and compare well."""
+        name = np.dtype(self.dtype).name
+        if not isinstance(signature, np.ndarray) or signature.dtype != self.dtype:
+            kind = f"an array of {signature.dtype}" if isinstance(signature, np.ndarray) else type(signature).__name__
+            raise UsageError(f"a signature is an array of {name}, here came {kind}")
+        if signature.ndim not in (1, 2) or signature.shape[-1] != self.slots:
+            raise UsageError(f"a signature of this family has {self.slots} slots, here came the shape {signature.shape}; use the family that made it")
+        return signature
+
+    def with_slots(self, slots: int) -> Self:
+        """The same family with another number of slots."""
+        return replace(self, slots=slots)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class Amplified(Chances):
+    """A family amplified by steps of AND and OR, the innermost first; `all_of` and `any_of` add one, in any order and depth (SPEC 5).
+
+    >>> from likewise.families import MinHash
+    >>> cascade = MinHash().all_of(4).any_of(4)
+    >>> a, b = cascade.signature([range(100), range(5, 100)])
+    >>> cascade.functions, round(cascade.probability(0.8), 4), cascade.agree(a, b)
+    (16, 0.8785, True)
+    """
+
+    family: Family
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        for kind, count in self.steps:
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise UsageError(f"{kind}_of({count!r}): give a whole number of 1 or more")
+        object.__setattr__(self, "family", self.family.with_slots(self.functions))
+
+    @property
+    def functions(self) -> int:
+        """How many functions of the family it takes."""
+        return math.prod(count for _, count in self.steps)
+
+    @property
+    def curve(self) -> Curve:  # type: ignore[override]
+        return self.family.curve
+
+    def chance_of(self, p: float) -> float:
+        return amplified(p, self.steps)
+
+    def all_of(self, count: int) -> Amplified:
+        """AND of ``count`` of these."""
+        return Amplified(self.family, (*self.steps, ("all", count)))
+
+    def any_of(self, count: int) -> Amplified:
+        """OR of ``count`` of these."""
+        return Amplified(self.family, (*self.steps, ("any", count)))
+
+    def signature(self, batch: Any) -> Signature:
+        """uint64[n, functions / first AND]: a first AND is folded into one key for each of its groups. Two rows compare by `agree`."""
+        slots = self.family.signature(batch)
+        rows = self.folded
+        return np.ascontiguousarray(self.family.band_keys_of(slots, self.functions // rows, rows).T)
+
+    @property
+    def folded(self) -> int:
+        kind, count = self.steps[0]
+        return count if kind == "all" else 1
+
+    def agree(self, a: Signature, b: Signature) -> Any:
+        """Whether the amplified function agrees: a bool for one row each, bool[n] for rows, or for one row against rows."""
+        keys = self.functions // self.folded
+        for side in (a, b):
+            if not isinstance(side, np.ndarray) or side.dtype != np.uint64 or side.shape[-1:] != (keys,):
+                raise UsageError(f"a signature of this family is an array of uint64 with {keys} keys a row; use the family that made it")
+        same = a == b
+        steps = self.steps[1:] if self.folded > 1 else self.steps
+        for kind, count in steps:
+            groups = same.reshape(*same.shape[:-1], -1, count)
+            same = groups.all(axis=-1) if kind == "all" else groups.any(axis=-1)
+        same = same[..., 0]
+        return bool(same) if same.ndim == 0 else same
+
+
+def slope(curve: Curve, value: float) -> float:
+    """The derivative of the chance, by a difference that stays within the curve's range."""
+    step = 1e-6 * max(1.0, abs(value))
+    low, high = max(curve.least, value - step), min(curve.most, value + step)
+    return (curve.chance(high) - curve.chance(low)) / (high - low)
