@@ -6,6 +6,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 
@@ -23,10 +25,15 @@ def test_links_lead_somewhere():
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
 
-def test_the_tour_of_python_prints_what_it_says(capsys):
-    code = re.search(r"```python\n(.*?)```", (ROOT / "docs/tutorial.md").read_text(), re.DOTALL)[1]
+WITH_PYTHON = [page for page in PAGES if "```python\n" in page.read_text() and page.name != "README.md"]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
+def test_python_on_a_page_prints_what_it_says(page, capsys):
+    """The blocks of a page run one after the other. What is printed stands behind ``print(...)  #``, or in lines that begin with ``# ``."""
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
     exec(code, {})
-    said = re.findall(r"print\(.*?#\s*(.+)", code)
+    said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)
     assert capsys.readouterr().out.splitlines() == [line.strip() for line in said]
 
 

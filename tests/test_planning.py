@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import UsageError
-from likewise.planning import MAX_SLOTS, OPH_BANDS, PLANNED_SLOTS, chance, choose, cost, parse_threshold, predicted_candidates
+from likewise.planning import chance, choose, parse_threshold
+from likewise.planning.choose import MAX_SLOTS, OPH_BANDS
+from likewise.planning.families import costs
 
 
 def exact_chance(similarity: Fraction, bands: int, rows: int) -> Fraction:
@@ -47,7 +49,7 @@ def test_no_cheaper_layout_keeps_the_promise():
     """Against every layout, not only those that the search looks at."""
     plan = choose("0.8", 0.95, items=1_000_000)
     others = [(b, r) for b in range(2, 80) for r in range(1, 14) if chance(0.8, b, r) >= 0.95]
-    assert min(others, key=lambda layout: cost(*layout, 1_000_000)) == (plan.bands, plan.rows)
+    assert min(others, key=lambda layout: plan.model.cost(*layout)) == (plan.bands, plan.rows)
 
 
 def test_more_items_want_more_rows():
@@ -76,7 +78,7 @@ def test_predicted_candidates_against_the_closed_form():
     for rows in range(1, 9):
         moment = math.factorial(rows) * math.factorial(60) / math.factorial(60 + rows)
         alike = sum(chance((n + 0.5) / 10_000, 2, rows) for n in range(10_000)) / 10_000
-        assert predicted_candidates(2, rows, 10**12) - alike == pytest.approx(2 * moment * 10**12 / 2, rel=0.02 if rows > 1 else 0.05)
+        assert choose("0.8", items=10**12).model.candidates(2, rows) - alike == pytest.approx(2 * moment * 10**12 / 2, rel=0.02 if rows > 1 else 0.05)
 
 
 # thresholds at the ends
@@ -91,9 +93,9 @@ def test_equal_sets_need_one_band():
 
 def test_a_low_threshold_takes_what_it_needs():
     plan = choose("0.05", 0.99)
-    assert plan.slots <= PLANNED_SLOTS
+    assert plan.slots <= costs("MinHash", 0).slots
     assert "may meet" in plan.warnings[0]
-    assert choose("0.002", 0.99).slots > PLANNED_SLOTS
+    assert choose("0.002", 0.99).slots > costs("MinHash", 0).slots
     with pytest.raises(UsageError, match=r"--threshold 1e-05: no layout finds a pair at 1e-05 with chance 0.99; .* give a higher --threshold"):
         choose("0.00001")
 
@@ -111,7 +113,7 @@ def test_swapped_by_mistake_is_said():
     """h18: 13 bands of 60 rows find next to nothing, and an empty result would look like a clean corpus."""
     plan = choose("0.8", bands=13, rows=60)
     assert plan.recall == pytest.approx(1.992225884661636e-05, abs=1e-12)
-    advice = "leave out --bands and --rows to find it with 0.99"
+    advice = "leave the layout to the plan to find it with 0.99"
     assert plan.warnings == [f"13 bands of 60 rows: a pair at 0.8 is found with chance 1.99e-05 only; {advice}"]
 
 
@@ -266,9 +268,9 @@ def test_as_json():
 
 def test_predicted_bytes():
     plan = choose("0.8")
-    assert plan.disk_per_item(0) == 8 * 16 + 61
+    assert plan.disk_per_item == 8 * 300 + 8 * 16 + 61
     assert plan.memory == (350 + 8 * 16) * 1_000_000
-    assert plan.disk_per_item(350) - plan.disk_per_item(0) == 8 * 350
+    assert choose("0.8", shingles=350).disk_per_item - plan.disk_per_item == 8 * 50
 
 
 def test_importing_it_loads_nothing_heavy():

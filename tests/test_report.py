@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.report import charts, diff
+from likewise.drawing.markup import VOID, tag, text
+from likewise.report import diff
 from likewise.report.examples import CONTEXT, MOST_RUNS, Example, side_by_side
 from likewise.report.html import MOST_SOURCES, render
-from likewise.report.markup import VOID, tag, text
 
 ELEMENTS = """html head meta title style body main header footer section article h1 h2 h3 h4 p strong b span code bdi ins del ul li div
-    table caption thead tbody tfoot tr th td details summary svg defs pattern path circle rect line text polygon polyline"""
+    table caption thead tbody tfoot tr th td details summary svg g defs pattern path circle rect line text polygon polyline"""
 CURVE = [[0.0, 0.0], [0.5, 0.1], [0.7, 0.6], [0.9, 0.998], [1.0, 1.0]]
 PLAN = {"bands": 16, "rows": 6, "recall": 0.99228, "sketch": "oph", "chosen_by": "plan"}
 
@@ -197,23 +197,6 @@ def test_nothing_comes_from_elsewhere():
     assert [name for name, _ in page.tags].count("table") == [name for name, _ in page.tags].count("caption")
     levels = [int(name[1]) for name, _ in page.tags if re.fullmatch("h[1-6]", name)]
     assert levels[0] == 1 and all(later <= earlier + 1 for earlier, later in pairwise(levels))
-
-
-def test_the_curve_runs_from_corner_to_corner():
-    plane = charts.Plane()
-    page = Page("<!doctype html>" + charts.s_curve([(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)], 0.75, 0.9))
-    drawn = dict(page.tags)
-    points = [tuple(map(float, point.split(","))) for point in (drawn["polyline"]["points"] or "").split()]
-    assert points[0] == (plane.left, plane.height - plane.bottom)
-    assert points[-1] == (plane.width - plane.right, plane.top)
-    assert len(points) == 4
-    across = plane.left + 0.75 * (plane.width - plane.left - plane.right)
-    assert points[2][0] == pytest.approx(across) and float(drawn["circle"]["cx"] or 0) == pytest.approx(across)
-    vain, missed = (
-        [tuple(map(float, point.split(","))) for point in attributes["points"].split()] for name, attributes in page.tags if name == "polygon"
-    )
-    assert max(x for x, _ in vain) == pytest.approx(across) == min(x for x, _ in missed)
-    assert vain[-1][1] == plane.height - plane.bottom and missed[0][1] == plane.top
 
 
 @pytest.mark.parametrize("threshold", [0.001, 0.05, 0.8, 1.0])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,14 @@ from likewise.io.formats.text import Files
 from likewise.io.inputs import Sources, printable, resolve
 from likewise.io.output import check_target, write_json
 from likewise.io.work import Work, is_free
+from likewise.methods import Measure, Text
 from likewise.options import Options
 from likewise.options import resolve as options_of
-from likewise.planning import Plan, choose, parse_threshold
+from likewise.pilot import of_items, of_texts
+from likewise.planning import Plan, choose
+from likewise.planning.presets import with_preset
 from likewise.progress import Progress
-from likewise.records import REJECTED
+from likewise.records import REJECTED, Want
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
@@ -107,26 +111,40 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
 
 
 def plan(
+    inputs: Inputs | None = None,
     *,
-    by: str = "words:5",
-    threshold: object = "0.8",
-    recall: float = 0.99,
-    bands: int | None = None,
-    rows: int | None = None,
-    slots: int | None = None,
-    sketch: str = "oph",
-    tune: str = "recall",
-    items: int = 1_000_000,
+    by: str | Text | Measure = "words:5",
+    normalize: str | None = None,
+    field: str = "text",
+    seed: int = 0,
+    items: int | None = None,
+    preset: str | None = None,
+    **choices: Any,
 ) -> Plan:
-    """Bands and rows for a threshold and a recall target, and what they promise. Touches no data.
+    """Bands and rows for a threshold and a recall target, and what they promise and cost.
+
+    inputs: texts as `dedup` takes them, or sets, vectors or codes as `similarity` does; a sample of them says how alike pairs are, in
+    place of what is assumed, and how many items there are. ``by`` may be any measure that has a hash family.
+    choices: ``threshold`` or ``within``, ``recall``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``family``, ``dimension``: see
+    `likewise.planning.choose`. ``preset`` names a published recipe (likewise.planning.presets).
 
     >>> import likewise as lw
     >>> p = lw.plan(threshold=0.8, recall=0.99)
     >>> p.curve(0.8) >= 0.99
     True
+    >>> lw.plan(by="hamming", within=3, dimension=64).recall >= 0.99
+    True
     """
-    methods.parse(by)
-    return choose(parse_threshold(threshold), recall, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune, items=items)
+    choices = with_preset({**choices, "by": by, "preset": preset})
+    method = methods.parse(choices.pop("by"), normalize)
+    if inputs is None:
+        return choose(method=method, items=items or 1_000_000, **choices)
+    if isinstance(method, Text):
+        sources = sources_of(inputs, None, None)
+        pilot = of_texts(sources, method, Want(field, None, None, None, tokens=method.unit == "tokens"), seed)
+    else:
+        pilot = of_items(inputs, method, partial(similarity, by=method), seed)
+    return choose(method=method, items=items or pilot.items, sample=pilot.density, facts=pilot.facts, shingles=pilot.shingles, **choices)
 
 
 def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slots: int = 128, mode: str = "oph", seed: int = 0) -> np.ndarray:
@@ -140,25 +158,51 @@ def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slo
     return MinHash(slots, mode, seed).signature((shingled.values, shingled.offsets))
 
 
-def similarity(a: Any, b: Any, *, by: str = "words:5", normalize: str | None = None) -> float | np.ndarray:
-    """Exact similarity of two texts, or of two equally long batches item by item; NaN where both are empty.
+def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normalize: str | None = None, groups: Mapping[Any, Any] | None = None) -> Any:
+    """The exact similarity, or distance, of two items: a float or int; or of two equally long batches item by item: float64[n] or int64[n].
+
+    ===================  ==========================================================  ==============================================
+    ``by``               one item                                                    value
+    ===================  ==========================================================  ==============================================
+    words:5, chars:9 ..  a text                                                      Jaccard similarity of the sets of shingles
+    .. /bag              a text                                                      weighted Jaccard similarity of the bags
+    .. /containment      a text                                                      share of the first that the second holds
+    elements             a set, list or 1-D array of whole numbers or strings        Jaccard similarity; of groups with ``groups``
+    elements/containment the same                                                    share of the first that the second holds
+    weighted             a mapping element -> weight, or a list of such pairs        weighted Jaccard similarity
+    cosine               a list or 1-D array of numbers                              cosine similarity, -1 to 1
+    angle                the same                                                    distance in degrees, 0 to 180
+    l1, l2, linf, l2.5   the same                                                    distance
+    hamming              bytes, a whole number, a 1-D array of bool; or a string     distance: positions that differ
+    edit, levenshtein    a string                                                    distance: inserts and deletes; and substitutions
+    ===================  ==========================================================  ==============================================
+
+    A batch is a list of items, or an array with an item a row: docs/reference/measures.md. One item goes with one item only. Two empty sets
+    or texts have no similarity, and of an empty one no share: NaN. What else has no value is refused: UsageError names the row, counted from 0.
 
     >>> import likewise as lw
-    >>> lw.similarity("abcab", "bcab", by="chars:2")
-    1.0
+    >>> lw.similarity("abcab", "bcab", by="chars:2"), lw.similarity([1, 0], [1, 1], by="l1")
+    (1.0, 1.0)
+    >>> lw.similarity([{1, 2}, {"1"}], [{2, 3}, {1}], by="elements").tolist()
+    [0.3333333333333333, 0.0]
     """
-    from likewise.measures.jaccard import jaccard
+    from likewise.measures import measure, sides
 
-    one = isinstance(a, str) and isinstance(b, str)
-    left, right = (shingle([side] if one else side, by, normalize, 0) for side in (a, b))
-    if len(left.offsets) != len(right.offsets):
-        sizes = f"{len(left.offsets) - 1} items on the left and {len(right.offsets) - 1} on the right"
-        raise UsageError(f"similarity: {sizes}; give as many on both sides")
-    values = jaccard((left.values, left.offsets), (right.values, right.offsets))
-    return float(values[0]) if one else values
+    method = methods.parse(by, normalize)
+    if isinstance(method, Measure):
+        return sides.values_of(method, a, b, groups)
+    if groups is not None:
+        raise UsageError(f"groups= goes with by='elements', not with {method}")
+    texts = sides.Kind("text", lambda given: isinstance(given, str | bytes | None), lambda a, b: partial(shingle_sets, by=method))
+    return sides.compared(texts, measure("elements/containment" if method.containment else "elements"), a, b)
 
 
-def shingle(texts: Any, by: str, normalize: str | None, seed: int):
+def shingle_sets(texts: Any, by: Text) -> tuple[np.ndarray, np.ndarray]:
+    shingled = shingle(texts, by, None, 0)
+    return shingled.values, shingled.offsets
+
+
+def shingle(texts: Any, by: str | Text, normalize: str | None, seed: int):
     from likewise.items.documents import shingler
 
     if isinstance(texts, str):
@@ -211,7 +255,7 @@ def started(
         work.close(remove=useless)
 
 
-def sources_of(inputs: Inputs, out: Path | None, folder: Path) -> Sources:
+def sources_of(inputs: Inputs, out: Path | None, folder: Path | None) -> Sources:
     """A str or Path is a path, and so are several Paths; everything else is data."""
     if isinstance(inputs, str | os.PathLike):
         named = [inputs]

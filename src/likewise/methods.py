@@ -84,6 +84,8 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
     (Measure(name='cosine', order=2.0, containment=False), 'l2.5', 'words:5')
     """
     measure = spec if isinstance(spec, Measure) else measure_of(str(spec))
+    if measure is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
+        raise UsageError(f"--by {spec!r}: choose a unit of text, {', '.join(UNITS)}, as in words:5, or one of {', '.join(MEASURES)}")
     if measure is None:
         return text(spec, normalize)  # type: ignore[arg-type]
     if normalize is not None:

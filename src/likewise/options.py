@@ -16,7 +16,8 @@ from typing import Any
 from likewise import methods
 from likewise.errors import UsageError
 from likewise.methods import Text
-from likewise.planning import Plan, choose, parse_threshold
+from likewise.planning import Plan, choose
+from likewise.planning.presets import with_preset
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "sketch": ("oph", "classic"),
@@ -72,11 +73,17 @@ class Options:
         return {**text, "plan": self.plan.to_dict(), **{name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}}
 
 
-def resolve(
+def resolve(**choices: Any) -> Options:
+    """Options from what was typed: a preset is looked up, text forms are read, the plan is made, all is checked before any work is done."""
+    return checked(**with_preset(choices))
+
+
+def checked(
     *,
     by: str | Text = "words:5",
     normalize: str | None = None,
-    threshold: object = "0.8",
+    threshold: object = None,
+    within: object = None,
     recall: float = 0.99,
     bands: int | None = None,
     rows: int | None = None,
@@ -87,11 +94,10 @@ def resolve(
     memory: int | str | None = None,
     **rest: Any,
 ) -> Options:
-    """Options from what was typed: text forms are read, the plan is made, everything is checked before any work is done."""
     for name, value in {"sketch": sketch, "tune": tune, **rest}.items():
         if name in CHOICES and value not in CHOICES[name]:
             raise UsageError(f"{flag(name)} {value!r}: choose one of {', '.join(CHOICES[name])}")
-    known = sorted({f.name for f in fields(Options)} - {"method", "plan"} | set(resolve.__kwdefaults__ or ()))
+    known = sorted({f.name for f in fields(Options)} - {"method", "plan"} | {"preset", *(checked.__kwdefaults__ or ())})
     if unknown := sorted(set(rest) - set(known)):
         near = difflib.get_close_matches(unknown[0], known, 1)
         raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
@@ -110,9 +116,10 @@ def resolve(
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         if rest.get(name, least) < least:
             raise UsageError(f"{flag(name)} {rest[name]}: give {least} or more")
+    method = text_of(by, normalize)
     return Options(
-        method=text_of(by, normalize),
-        plan=choose(parse_threshold(threshold), recall, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune),
+        method=method,
+        plan=choose(threshold, recall, within=within, method=method, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune),
         seed=parse_seed(seed),
         memory=parse_size(memory),
         **rest,

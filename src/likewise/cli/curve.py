@@ -1,15 +1,22 @@
-"""The S-curve in a terminal: what is found, what is missed, and what is compared for nothing."""
+"""The S-curve in a terminal: what is found, what is missed, and what is compared for nothing; and several curves over each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import string
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+from likewise.cli.screen import harmless, percent
+from likewise.drawing.curves import Drawn, visible
+from likewise.drawing.svg import Span
+from likewise.errors import UsageError
 
 
 class Glyphs(NamedTuple):
-    found: str  # at or above the threshold
+    found: str  # on the side of the threshold that counts
     missed: str  # there
-    needless: str  # below the threshold: compared for nothing
+    needless: str  # on the other side: compared for nothing
     empty: str
     side: str
     floor: str
@@ -20,6 +27,8 @@ class Glyphs(NamedTuple):
 
 BLOCKS = Glyphs(*"█×░ │─┤└┴")
 ASCII = Glyphs(*"#x. |-++^")
+#: What stands for a curve among several.
+NUMBERS = "123456789" + string.ascii_letters
 
 
 def glyphs(encoding: str | None) -> Glyphs:
@@ -31,30 +40,106 @@ def glyphs(encoding: str | None) -> Glyphs:
     return BLOCKS
 
 
-def draw(chance: Callable[[float], float], threshold: float, width: int, height: int, use: Glyphs = BLOCKS) -> Iterator[str]:
-    """Lines of text. Each column is a similarity from 0 to 1, filled from below to the chance to be found there.
+def draw(
+    chance: Callable[[float], float],
+    threshold: float,
+    width: int,
+    height: int,
+    use: Glyphs = BLOCKS,
+    span: Span = (0.0, 1.0),
+    falling: bool = False,
+) -> Iterator[str]:
+    """Lines of text. Each column is a value of the span, filled from below to the chance to be found there.
 
-    ``width`` and ``height`` are those of the field inside the axes.
+    ``width`` and ``height`` are those of the field inside the axes. ``falling``: values are distances, and the pairs that count lie at the
+    threshold or left of it. A span to infinity ends where `drawing.curves.reach` says. Raises UsageError.
     """
-    at = [column / (width - 1) for column in range(width)]
-    mark = next(column for column, similarity in enumerate(at) if similarity >= threshold - 0.5 / (width - 1))
-    filled = [round(chance(similarity) * height) for similarity in at]
+    span = visible([Drawn("", chance)], threshold, span)
+    mark = nearest(threshold, width, span, falling)
+    filled = levels(chance, width, height, span)
+    counts = [column <= mark if falling else column >= mark for column in range(width)]
+    meaning = {(True, True): use.found, (True, False): use.missed, (False, True): use.needless, (False, False): use.empty}
     for level in range(height, 0, -1):
-        label = f"{level / height:4.0%} {use.tick}" if level in (height, height // 2) else " " * 5 + use.side
-        below = "".join(use.needless if full >= level else use.empty for full in filled[:mark])
-        yield label + below + "".join(use.found if full >= level else use.missed for full in filled[mark:])
-    yield "  0% " + use.corner + use.floor * mark + use.mark + use.floor * (width - mark - 1)
-    yield " " * 6 + scale(threshold, mark, width)
-    yield f"      {use.found} found   {use.missed} missed   {use.needless} compared below the threshold, then dropped"
+        yield side(level, height, use) + "".join(meaning[wanted, full >= level] for wanted, full in zip(counts, filled, strict=True))
+    yield from ground(threshold, mark, width, span, use)
+    yield f"      {use.found} found   {use.missed} missed   {use.needless} compared {'beyond' if falling else 'below'} the threshold, then dropped"
 
 
-def scale(threshold: float, mark: int, width: int) -> str:
-    """0 and 1 at the ends, and the threshold under its mark."""
-    line = [" "] * width
-    line[0], line[-1] = "0", "1"
+def draw_many(
+    curves: Sequence[Drawn],
+    threshold: float | None,
+    width: int,
+    height: int,
+    use: Glyphs = BLOCKS,
+    span: Span = (0.0, 1.0),
+    falling: bool = False,
+) -> Iterator[str]:
+    """Lines of text: a line of its number for each curve, by turns where several meet, and a legend below. Otherwise as `draw`."""
+    if len(curves) > len(NUMBERS):
+        raise UsageError(f"{len(curves)} curves: give at most {len(NUMBERS)}, or draw fewer at once")
+    span = visible(curves, threshold, span)
+    mark = None if threshold is None else nearest(threshold, width, span, falling)
+    columns = [strokes(levels(curve.chance, width, height, span)) for curve in curves]
+    for level in range(height, 0, -1):
+        row = side(level, height, use)
+        for column in range(width):
+            here = [number for number, stroke in zip(NUMBERS, columns, strict=False) if level in stroke[column]]
+            row += here[column % len(here)] if here else use.side if column == mark else use.empty
+        yield row.rstrip()
+    yield from ground(threshold, mark, width, span, use)
+    yield from legend(curves, threshold)
+
+
+def legend(curves: Sequence[Drawn], threshold: float | None) -> Iterator[str]:
+    """A line a curve: its number and label, and its chance at the threshold, in columns."""
+    labels = [harmless(curve.label) for curve in curves]
+    found = [percent(curve.chance(threshold), down=True) if threshold is not None else "" for curve in curves]
+    at = "" if threshold is None else f" at {threshold:g}"
+    for number, label, chance in zip(NUMBERS, labels, found, strict=False):
+        yield f"      {number} = {label:{max(map(len, labels))}}   {chance:>{max(map(len, found))}}{at}".rstrip()
+
+
+def nearest(threshold: float, width: int, span: Span, falling: bool) -> int:
+    """The column of the threshold. One between two is given to the pairs that count."""
+    low, high = span
+    place = (threshold - low) / (high - low) * (width - 1)
+    return math.floor(place + 0.5) if falling else math.ceil(place - 0.5)
+
+
+def levels(chance: Callable[[float], float], width: int, height: int, span: Span) -> list[int]:
+    """How high the curve is in each column, from 0 to the height."""
+    low, high = span
+    values = [low + (high - low) * column / (width - 1) for column in range(width - 1)] + [high]
+    return [round(chance(value) * height) for value in values]
+
+
+def strokes(heights: Sequence[int]) -> list[range]:
+    """The levels that a line takes in each column: its own, and down to where a lower neighbour ends, so that steep lines have no gaps."""
+    lowest = [min(own, *(beside + 1 for beside in heights[max(0, place - 1) : place + 2])) for place, own in enumerate(heights)]
+    return [range(low, own + 1) for low, own in zip(lowest, heights, strict=True)]
+
+
+def side(level: int, height: int, use: Glyphs) -> str:
+    return f"{level / height:4.0%} {use.tick}" if level in (height, height // 2) else " " * 5 + use.side
+
+
+def ground(threshold: float | None, mark: int | None, width: int, span: Span, use: Glyphs) -> Iterator[str]:
+    line = [use.floor] * width
+    if mark is not None:
+        line[mark] = use.mark
+    yield "  0% " + use.corner + "".join(line)
+    yield " " * 6 + scale(threshold, mark, width, span)
+
+
+def scale(threshold: float | None, mark: int | None, width: int, span: Span) -> str:
+    """The ends of the span where they are, and the threshold under its mark."""
+    low, high = (f"{end:g}" for end in span)
+    ends = low + high.rjust(width - len(low))
+    if threshold is None or mark is None:
+        return ends
     label = f"{threshold:g}"
     start = max(0, min(width - len(label), mark - len(label) // 2))
-    if start <= 1 or start + len(label) >= width - 1:
-        line = [" "] * width
-    line[start : start + len(label)] = label
-    return "".join(line).rstrip()
+    end = start + len(label)
+    left = ends[:start] if start > len(low) else " " * start
+    right = ends[end:] if end < width - len(high) else ""
+    return (left + label + right).rstrip()

@@ -30,7 +30,7 @@ ASIDE = {"blank": "empty", "without_text": "without text", "too_short_to_judge":
     "dedup",
     "INPUT... -o OUT",
     examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9 --keep longest"),
-    flags="field id per min_tokens on_error limit by threshold recall normalize bands rows slots sketch tune verify seed"
+    flags="field id per min_tokens on_error limit by threshold within recall preset normalize bands rows slots sketch tune verify seed"
     " keep prefer copies output pairs removed_records out overwrite resume dry_run threads memory work config"
     " json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],

@@ -14,7 +14,8 @@ import click
 
 from likewise import config
 from likewise.methods import STEPS, UNITS
-from likewise.options import CHOICES, KEEP_POLICIES, Options, resolve
+from likewise.options import CHOICES, KEEP_POLICIES, Options, checked
+from likewise.planning.presets import PRESETS
 
 GROUPS = ("Input", "What is similar", "What to do about it", "How to run", "Messages")
 INPUT, SIMILARITY, ACTION, RUN, MESSAGES = GROUPS
@@ -43,13 +44,18 @@ FLAGS: dict[str, Flag] = {
     "limit": Flag(INPUT, "--limit", "Only the first N items.", "N", settings={"type": int}),
     "against": Flag(INPUT, "--against", "List pairs of INPUT with these files, not pairs inside INPUT. Repeatable.", "INPUT", settings=LIST),
     "by": Flag(SIMILARITY, "--by", f"What a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats.", "UNIT:K"),
-    "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S"),
+    "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S", "0.8"),
+    "within": Flag(SIMILARITY, "--within", "Greatest distance, in place of --threshold; for texts 1 - similarity.", "D"),
+    "preset": Flag(SIMILARITY, "--preset", f"By, bands, rows and threshold of a published recipe: {', '.join(PRESETS)}.", "NAME"),
     "recall": Flag(SIMILARITY, "--recall", "Least chance that a pair exactly at the threshold is found.", "R", settings={"type": float}),
     "normalize": Flag(SIMILARITY, "--normalize", f"Steps before the text is cut: {', '.join(STEPS)}; or none.", "LIST", "by unit"),
     "bands": Flag(SIMILARITY, "--bands", "Set the number of bands by hand.", "B", "planned", {"type": int}),
     "rows": Flag(SIMILARITY, "--rows", "Set the rows of a band by hand.", "R", "planned", {"type": int}),
     "slots": Flag(SIMILARITY, "--slots", "At most so many slots in a signature.", "K", "planned", {"type": int}),
+    "layouts": Flag(SIMILARITY, "--layouts", "Compare several layouts: BANDSxROWS,...", "LIST"),
     "sketch": Flag(SIMILARITY, "--sketch", "How signatures are made."),
+    "family": Flag(SIMILARITY, "--family", "Hash family, where a measure has several.", "NAME", "the measure's first"),
+    "dimension": Flag(SIMILARITY, "--dimension", "Numbers of a vector, or bits of a code.", "N", settings={"type": int}),
     "tune": Flag(SIMILARITY, "--tune", "Plan for the recall, or for the least weighted error (which promises no recall)."),
     "verify": Flag(SIMILARITY, "--verify", "How candidates are checked; anything but exact is named in every output."),
     "seed": Flag(SIMILARITY, "--seed", "Same seed, same bytes; random draws one and records it.", "N|random"),
@@ -63,6 +69,7 @@ FLAGS: dict[str, Flag] = {
     "star": Flag(ACTION, "--star", "List members against their leader only.", settings=SWITCH),
     "max_pairs": Flag(ACTION, "--max-pairs", "Refuse to list more than N pairs.", "N", settings={"type": int}),
     "out": Flag(RUN, "-o --out", "Where the result goes.", "OUT"),
+    "svg": Flag(RUN, "--svg", "Draw the curve into this file.", "FILE"),
     "overwrite": Flag(RUN, "--overwrite", "Replace OUT once the new one is complete.", settings=SWITCH),
     "resume": Flag(RUN, "--resume", "Go on where an interrupted run stopped.", settings=SWITCH),
     "dry_run": Flag(RUN, "--dry-run", "Print the plan and the inputs, and stop.", settings=SWITCH),
@@ -108,7 +115,7 @@ def variable(name: str) -> str:
 def defaults() -> dict[str, Any]:
     """The defaults of options.py, by name."""
     kept = {each.name: each.default for each in fields(Options) if each.default is not MISSING}
-    read = {each.name: each.default for each in inspect.signature(resolve).parameters.values() if each.default is not inspect.Parameter.empty}
+    read = {each.name: each.default for each in inspect.signature(checked).parameters.values() if each.default is not inspect.Parameter.empty}
     return kept | read
 
 

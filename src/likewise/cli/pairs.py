@@ -26,7 +26,7 @@ MOST_ROWS = 50
     "pairs",
     "INPUT... [--against INPUT]... [-o FILE]",
     examples=("pairs docs.parquet --threshold 0.9", "pairs train.jsonl --against test.jsonl -o overlap.parquet"),
-    flags="field id per min_tokens on_error limit against by threshold recall normalize bands rows slots sketch tune verify seed"
+    flags="field id per min_tokens on_error limit against by threshold within recall preset normalize bands rows slots sketch tune verify seed"
     " keep prefer copies star max_pairs out overwrite dry_run threads memory work config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, pairs go to standard output.", "metavar": "FILE"},

@@ -3,61 +3,138 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from likewise.cli import curve
-from likewise.cli.screen import Screen, counted, percent, size, width
+from likewise.cli.screen import Screen, counted, duration, percent, size, width
 from likewise.cli.verbs import verb
+from likewise.errors import UsageError
 
 if TYPE_CHECKING:
     from likewise.planning import Plan
 
 #: Columns of the table, and the characters that each takes.
 MOST_COLUMNS, COLUMN = 4, 23
+#: Layouts that are told apart over each other.
+MOST_LAYOUTS = 6
+#: Characters of a column when they are compared.
+WIDE = 13
 
 
 @verb(
     "plan",
-    "",
-    examples=("plan --threshold 0.8 --recall 0.99", "plan --threshold 0.7 --bands 20 --rows 5 --items 50000000"),
-    flags="by normalize threshold recall bands rows slots sketch tune items config json quiet color",
+    "[INPUT...]",
+    examples=("plan pages.jsonl --threshold 0.8 --recall 0.99", "plan --threshold 0.6 --layouts 2x25,5x10,10x5 --svg curves.svg"),
+    flags="field by threshold within recall preset normalize bands rows slots layouts sketch tune family dimension seed items svg overwrite"
+    " config json quiet color",
+    arguments=[click.Argument(["inputs"], nargs=-1, metavar="[INPUT...]")],
+    seed={"help": "Draws the sample of INPUT.", "metavar": "N"},
+    items={"shown": "those of INPUT, else 1,000,000"},
+    field={"help": "Column or JSON path of the text in INPUT; dots go inside, + joins several."},
+    overwrite={"help": "Replace the picture."},
 )
-def command(screen: Screen, by: str = "words:5", normalize: str | None = None, threshold: str = "0.8", **choices: Any) -> None:
-    from likewise import methods
-    from likewise.planning import choose
+def command(
+    screen: Screen, inputs: tuple[str, ...] = (), layouts: str | None = None, svg: str | None = None, overwrite: bool = False, **choices: Any
+) -> None:
+    from likewise.planning.presets import PRESETS
 
-    method = methods.parse(by, normalize)
-    plan = choose(threshold, **choices)
+    picture = None if svg is None else free(Path(svg), overwrite)
+    preset = PRESETS.get(choices.get("preset", ""))
+    plans = [planned(inputs, **choices, **layout) for layout in parse_layouts(layouts)]
+    if picture:
+        picture.write_text(plans[0].svg(*plans[1:]), encoding="utf-8")
+    by = choices.get("by") or (preset.by if preset else "words:5")
     if screen.json:
-        points = [list(point) for point in plan.table()]
-        screen.document({"schema": "likewise/plan/1", "by": str(method), **plan.to_dict(), "curve": points, "warnings": plan.warnings})
+        documents = [document(plan, str(by)) for plan in plans]
+        screen.document(documents[0] if layouts is None else {"schema": "likewise/plans/1", "plans": documents})
         return
-    for line in described(plan, str(method)):
+    for line in described(plans[0], str(by)) if layouts is None else compared(plans, str(by)):
         screen.data(line)
-    for message in plan.warnings:
+    if preset:
+        screen.data("")
+        screen.data(f"{choices['preset']}: {preset.by}, {preset.bands} x {preset.rows}, for {preset.threshold}: {preset.says}")
+    if picture:
+        screen.say(f"wrote {picture}")
+    for message in dict.fromkeys(message for plan in plans for message in plan.warnings):
         screen.warn(message)
 
 
-def promised(threshold: float, recall: float) -> str:
-    return f"a pair at {threshold:g} is found with at least {percent(recall, down=True)}"
+def planned(inputs: tuple[str, ...], **choices: Any) -> Plan:
+    """The plan, with a sample of the inputs where there are some; only then are their readers loaded."""
+    if inputs:
+        from likewise import api
+
+        return api.plan([Path(given) for given in inputs], **choices)
+    from likewise import methods
+    from likewise.planning import choose
+    from likewise.planning.presets import with_preset
+
+    choices = with_preset({name: value for name, value in choices.items() if name not in ("seed", "field")})
+    return choose(method=methods.parse(choices.pop("by", "words:5"), choices.pop("normalize", None)), **choices)
+
+
+def parse_layouts(text: str | None) -> list[dict[str, int]]:
+    """Bands and rows of each layout; one without any where they are to be planned.
+
+    >>> parse_layouts("2x25, 5x10")
+    [{'bands': 2, 'rows': 25}, {'bands': 5, 'rows': 10}]
+    """
+    if text is None:
+        return [{}]
+    pairs = [layout.strip().lower().partition("x") for layout in text.split(",")]
+    if len(pairs) > MOST_LAYOUTS or not all(bands.isdecimal() and rows.isdecimal() for bands, _, rows in pairs):
+        raise UsageError(f"--layouts {text!r}: give up to {MOST_LAYOUTS} of BANDSxROWS, as in 2x25,5x10,10x5")
+    return [{"bands": int(bands), "rows": int(rows)} for bands, _, rows in pairs]
+
+
+def free(path: Path, overwrite: bool) -> Path:
+    """A place for a picture. Raises UsageError."""
+    if path.suffix.lower() != ".svg":
+        raise UsageError(f"--svg {path}: name a file that ends in .svg")
+    if path.exists() and not overwrite:
+        raise UsageError(f"--svg {path}: is there already; --overwrite replaces it")
+    if not path.parent.is_dir():
+        raise UsageError(f"--svg {path}: there is no folder {path.parent}")
+    return path
+
+
+def document(plan: Plan, by: str) -> dict[str, Any]:
+    points = [list(point) for point in plan.table()]
+    return {"schema": "likewise/plan/1", "by": by, **plan.to_dict(), "curve": points, "warnings": plan.warnings}
+
+
+def promised(threshold: float, recall: float, place: str = "at") -> str:
+    return f"a pair {place} {threshold:g} is found with at least {percent(recall, down=True)}"
 
 
 def described(plan: Plan, by: str) -> Iterator[str]:
-    at = float(plan.threshold)
-    layout = f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}, {counted(plan.slots, 'slot')}"
-    yield f"{by} at {at:g}: {layout} ({plan.sketch}, {purpose(plan)})"
-    yield f"{promised(at, plan.recall).capitalize()}{', pairs above it with more' if plan.recall < 1 else ''}."
+    at, falling = float(plan.threshold), plan.collision.distances
+    yield f"{by} {plan.place}: {plan.layout}, {counted(plan.slots, 'slot')} ({function(plan)}, {purpose(plan)})"
+    more = f", {'nearer' if falling else 'more similar'} pairs with more" if plan.recall < 1 else ""
+    yield f"{promised(at, plan.recall, 'at a distance of' if falling else 'at').capitalize()}{more}."
     yield ""
     glyphs = curve.glyphs(sys.stdout.encoding)
-    yield from curve.draw(plan.curve, at, min(61, width(78) - 8), 10, glyphs)
+    yield from curve.draw(plan.curve, at, min(61, width(78) - 8), 10, glyphs, span=plan.span, falling=falling)
     yield ""
     yield from table(plan, at)
     yield ""
-    pairs = f"{plan.candidates * plan.items:,.0f} pairs ({plan.candidates:,.2f} an item)"
-    yield f"{counted(plan.items, 'item')}: about {pairs} are compared, if few are alike"
-    disk = f"{size(plan.disk_per_item() * plan.items)} of disk while it runs, if they have 300 shingles each"
-    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, and {disk}"
+    sample = plan.model.density.sample
+    known = f"by a sample of {sample:,}" if sample else "if few are alike"
+    pairs = f"{float(f'{plan.candidates * plan.items:.3g}'):,.0f} pairs ({plan.candidates:,.2f} an item)"
+    yield f"{counted(plan.items, 'item')}: about {pairs} are compared, {known}"
+    length = f", {plan.model.shingles:,.0f} shingles each" if plan.model.of_sets else ""
+    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, {size(plan.disk)} of disk while it runs{length},"
+    yield f"and in the order of {duration(plan.core_seconds)} of one core"
+
+
+def function(plan: Plan) -> str:
+    """The family in a word or two: ``oph``, ``Line of width 9``."""
+    known = [f"{name} {value:.4g}" for name, value in plan.collision.parameters.items() if name == "width"]
+    return plan.sketch or " ".join([plan.collision.family, *known])
 
 
 def purpose(plan: Plan) -> str:
@@ -66,19 +143,38 @@ def purpose(plan: Plan) -> str:
     return "planned for least error" if plan.tune == "error" else f"planned for a recall of {plan.target:g}"
 
 
+def compared(plans: Sequence[Plan], by: str) -> Iterator[str]:
+    """Several layouts over each other."""
+    from likewise.drawing.curves import Drawn
+
+    first = plans[0]
+    at, falling = float(first.threshold), first.collision.distances
+    drawn = [Drawn(f"{plan.bands} x {plan.rows}", plan.curve) for plan in plans]
+    yield f"{by} {first.place}"
+    yield ""
+    yield from curve.draw_many(drawn, at, min(61, width(78) - 8), 16, curve.glyphs(sys.stdout.encoding), span=first.span, falling=falling)
+    yield ""
+    yield f"{'distance' if falling else 'alike':>9}" + "".join(f"{each.label:>{WIDE}}" for each in drawn)
+    for value in sorted({*(value for value, _ in first.table()), at}):
+        cells = "".join(f"{percent(plan.curve(value), down=value == at):>{WIDE}}" for plan in plans)
+        yield f"{'>' if value == at else ' '}{written(value, falling):>8}{cells}"
+
+
 def table(plan: Plan, at: float) -> Iterator[str]:
-    """Similarity and the chance to be found, in columns to be read downwards; the threshold is marked."""
+    """Similarity or distance and the chance to be found, in columns to be read downwards; the threshold is marked."""
     points = sorted({*plan.table(), (at, plan.curve(at))})
     cells = [
-        f"{'>' if similarity == at else ' '} {written(similarity)}".ljust(8) + percent(chance, down=similarity == at).rjust(11)
+        f"{'>' if similarity == at else ' '} {written(similarity, plan.collision.distances)}".ljust(8)
+        + percent(chance, down=similarity == at).rjust(11)
         for similarity, chance in points
     ]
     columns = max(1, min(MOST_COLUMNS, (width() + 4) // COLUMN))
     rows = -(-len(cells) // columns)
-    yield "    ".join(["  alike      found"] * len(range(0, len(cells), rows)))
+    head = f"  {'distance' if plan.collision.distances else 'alike'}".ljust(8) + "found".rjust(11 - 2 * plan.collision.distances)
+    yield "    ".join([head] * len(range(0, len(cells), rows)))
     for row in range(rows):
         yield "  ".join(cells[row::rows])
 
 
-def written(similarity: float) -> str:
-    return f"{similarity:.2f}" if round(similarity, 2) == similarity else f"{similarity:.4g}"
+def written(value: float, distance: bool) -> str:
+    return f"{value:.4g}" if distance or round(value, 2) != value else f"{value:.2f}"

@@ -15,14 +15,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from likewise.families.bbit import BBit
+    from likewise.families.bits import Bits
+    from likewise.families.crosspolytope import CrossPolytope
     from likewise.families.family import Amplified, Sensitivity
+    from likewise.families.hyperplane import Hyperplane
+    from likewise.families.line import Line, Stripe
     from likewise.families.minhash import MinHash
+    from likewise.families.threshold import Threshold
+    from likewise.families.weighted import WeightedMinHash
 
 #: The registry: name of a family -> its module here. Loaded on first use, because a family brings its kernels along.
-FAMILIES = {"MinHash": "minhash"}
+FAMILIES = {
+    "MinHash": "minhash",
+    "WeightedMinHash": "weighted",
+    "BBit": "bbit",
+    "Hyperplane": "hyperplane",
+    "CrossPolytope": "crosspolytope",
+    "Line": "line",
+    "Stripe": "line",
+    "Threshold": "threshold",
+    "Bits": "bits",
+}
 _HOMES = FAMILIES | {"Amplified": "family", "Sensitivity": "family"}
 
-__all__ = ["FAMILIES", "Amplified", "MinHash", "Sensitivity"]
+__all__ = [
+    "FAMILIES",
+    "Amplified",
+    "BBit",
+    "Bits",
+    "CrossPolytope",
+    "Hyperplane",
+    "Line",
+    "MinHash",
+    "Sensitivity",
+    "Stripe",
+    "Threshold",
+    "WeightedMinHash",
+]
 
 
 def __getattr__(name: str) -> Any:

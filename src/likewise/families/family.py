@@ -95,13 +95,18 @@ class Family(Chances):
         return float(found) if found.ndim == 0 else found
 
     def standard_error(self, value: float) -> float:
-        """The standard error of an estimate at this true value, for independent slots: that of the share of agreeing slots over the curve's slope."""
+        """The standard error of an estimate at this true value, for independent slots: that of the share of agreeing slots over the curve's slope.
+
+        Infinite where the curve is level, so that no share tells such values apart.
+        """
         p = self.curve.at(value)
-        return math.sqrt(p * (1 - p) / self.slots) / abs(slope(self.curve, float(value)))
+        steep = abs(slope(self.curve, float(value))) if math.isfinite(value) else 0.0
+        error = math.sqrt(p * (1 - p) / self.slots)
+        return error / steep if steep else math.inf
 
     def agreement(self, a: Signature, b: Signature) -> Any:
         """The share of slots that agree, 0 to 1: a float, or float64[n]."""
-        share = (self.checked(a) == self.checked(b)).mean(axis=-1)
+        share = same(self.checked(a), self.checked(b)).mean(axis=-1)
         return float(share) if share.ndim == 0 else share
 
     def band_keys_of(self, signatures: Signature, bands: int, rows: int) -> NDArray[np.uint64]:
@@ -183,17 +188,24 @@ class Amplified(Chances):
         for side in (a, b):
             if not isinstance(side, np.ndarray) or side.dtype != np.uint64 or side.shape[-1:] != (keys,):
                 raise UsageError(f"a signature of this family is an array of uint64 with {keys} keys a row; use the family that made it")
-        same = a == b
+        agreed = same(a, b)
         steps = self.steps[1:] if self.folded > 1 else self.steps
         for kind, count in steps:
-            groups = same.reshape(*same.shape[:-1], -1, count)
-            same = groups.all(axis=-1) if kind == "all" else groups.any(axis=-1)
-        same = same[..., 0]
-        return bool(same) if same.ndim == 0 else same
+            groups = agreed.reshape(*agreed.shape[:-1], -1, count)
+            agreed = groups.all(axis=-1) if kind == "all" else groups.any(axis=-1)
+        agreed = agreed[..., 0]
+        return bool(agreed) if agreed.ndim == 0 else agreed
+
+
+def same(a: Signature, b: Signature) -> Any:
+    """Where two signatures agree, or the rows of two tables, or one signature and the rows of a table."""
+    if a.ndim == b.ndim == 2 and len(a) != len(b) and 1 not in (len(a), len(b)):
+        raise UsageError(f"{len(a)} signatures cannot be compared with {len(b)}, row by row; give as many, or one")
+    return a == b
 
 
 def slope(curve: Curve, value: float) -> float:
-    """The derivative of the chance, by a difference that stays within the curve's range."""
-    step = 1e-6 * max(1.0, abs(value))
+    """The derivative of the chance, by a difference that stays within the curve's range and is small beside a distance, of whatever size."""
+    step = 1e-6 * (abs(value) if curve.distances and value else 1.0)
     low, high = max(curve.least, value - step), min(curve.most, value + step)
     return (curve.chance(high) - curve.chance(low)) / (high - low)

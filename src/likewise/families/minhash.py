@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.curves import Curve, jaccard
 from likewise.families.checks import check_layout, one_of
-from likewise.families.family import Family
+from likewise.families.shares import Shares
 from likewise.items.sets import Batch, ragged
 from likewise.kernels import minhash as kernels
 
@@ -21,7 +19,7 @@ MODES = ("oph", "classic")
 
 
 @dataclass(frozen=True, slots=True)
-class MinHash(Family):
+class MinHash(Shares):
     """Signatures of ``slots`` hashes. ``oph`` is near-linear in time, ``classic`` the textbook's independent functions.
 
     Two signatures compare when slots, mode and seed are the same. Elements are whole numbers of 64 bits, signed or unsigned (-1 is
@@ -38,7 +36,7 @@ class MinHash(Family):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Family.__post_init__(self)
+        Shares.__post_init__(self)
         one_of(self, "mode", MODES)
 
     @property
@@ -65,21 +63,6 @@ class MinHash(Family):
         check_layout(bands, rows, self.slots)
         keys: NDArray[np.uint64] = kernels.sketch_bands(values, offsets, self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
         return keys
-
-    def estimate(self, a: Slots, b: Slots) -> Any:
-        """The share of slots that agree, an unbiased estimate of Jaccard similarity; NaN for two empty sets.
-
-        One row each gives a float, rows give float64[n]; one row against rows compares it with each.
-        """
-        share = np.asarray(self.agreement(a, b))
-        both_empty = (a == kernels.EMPTY).all(axis=-1) & (b == kernels.EMPTY).all(axis=-1)
-        share = np.where(both_empty, np.nan, share)
-        return float(share) if share.ndim == 0 else share
-
-    def standard_error(self, similarity: float) -> float:
-        """sqrt(J(1-J)/slots): of the estimate with independent slots; that of ``oph`` is at most so large."""
-        chance = self.curve.at(similarity)
-        return math.sqrt(chance * (1 - chance) / self.slots)
 
     def merge(self, a: Slots, b: Slots) -> Slots:
         """The signatures of the unions. The signature of an empty set changes nothing."""

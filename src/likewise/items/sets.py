@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
+from likewise.items.arrow import unpacked
+from likewise.items.elements import Numbering
 
+#: values uint64[m], ascending and distinct within a set; offsets int64[n + 1].
+Sets = tuple[NDArray[np.uint64], NDArray[np.int64]]
 #: Sets end to end and where each begins: values uint64[m], offsets int64[n + 1]. Or one array or set of integers for each.
 Batch = tuple[NDArray[Any], NDArray[Any]] | Sequence[Iterable[int]]
 
@@ -49,3 +54,62 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def distinct(values: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Sets:
+    """The same sets, elements ascending and each once, as measures take them."""
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    values = values[int(offsets[0]) : int(offsets[-1])]
+    order = np.lexsort((values, rows))
+    rows, values = rows[order], values[order]
+    first = np.ones(len(rows), bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (values[1:] != values[:-1])
+    ends = np.searchsorted(rows[first], np.arange(len(offsets)))
+    return read_only(values[first]), read_only(ends.astype(np.int64))
+
+
+def numbered(batch: Any, number: Numbering) -> Sets:
+    """Sets of integers of any size and strings, each element by its number."""
+    batch = unpacked(batch)
+    if isinstance(batch, tuple) and len(batch) == 2 and all(isinstance(part, np.ndarray) for part in batch):
+        ragged(batch)  # for its checks
+        batch = [one.tolist() for one in np.split(batch[0], batch[1])[1:-1]]
+    if isinstance(batch, str | bytes | AbstractSet | Mapping) or not isinstance(batch, Sequence | np.ndarray):
+        raise UsageError(f"sets are a list of sets, lists or arrays; here came {type(batch).__name__}{weights_hint(batch)}")
+    values: list[int] = []
+    sizes = [0]
+    for row, one in enumerate(batch):
+        if isinstance(one, str | bytes | Mapping) or not hasattr(one, "__iter__") or (isinstance(one, np.ndarray) and one.ndim != 1):
+            raise UsageError(f"row {row} is {one!r}; a set is a set, list or 1-D array of whole numbers or strings{weights_hint(one)}")
+        values += [number(element, row) for element in (one.tolist() if isinstance(one, np.ndarray) else one)]
+        sizes.append(len(values))
+    return distinct(np.array(values, np.uint64), np.array(sizes, np.int64))
+
+
+def weights_hint(given: Any) -> str:
+    return "; weights are compared with by='weighted'" if isinstance(given, Mapping) else ""
+
+
+def alone(given: Any) -> bool | None:
+    """Whether this is one set and not a batch: a set, a range, a 1-D array, a list of elements. None for an empty list, which may be either."""
+    if isinstance(given, AbstractSet | range):
+        return True
+    if isinstance(given, np.ndarray) and given.dtype != object:
+        return given.ndim == 1
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
+        return False
+    return (isinstance(given[0], str | bytes) or not hasattr(given[0], "__iter__")) if len(given) else None
+
+
+def reader(a: Any, b: Any) -> Callable[[Any], Sets]:
+    """What makes `Sets` of either of two batches, so that elements are equal in them where they are in the batches."""
+    kinds = signs(a) | signs(b)
+    if len(kinds) == 1 and kinds <= {"i", "u"}:
+        return lambda batch: distinct(*ragged(batch if isinstance(batch, tuple) else list(batch)))
+    return partial(numbered, number=Numbering())
+
+
+def signs(batch: Any) -> set[str]:
+    """The kinds of numbers in arrays: "i" for signed, "u" for unsigned. -1 and 2^64 - 1 are one word, so both kinds together need numbering."""
+    parts = [batch] if isinstance(batch, np.ndarray) else batch[:1] if isinstance(batch, tuple) else batch
+    return {part.dtype.kind if isinstance(part, np.ndarray) else "O" for part in parts} if isinstance(parts, Sequence) else {"O"}

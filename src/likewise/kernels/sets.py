@@ -56,3 +56,17 @@ def overlaps(left, left_offsets, right, right_offsets):
             b += y <= x
         out[i] = common
     return out
+
+
+@kernel
+def overlaps_of_all(values, offsets):
+    """Intersection sizes of all pairs i < j of one batch, in the order (0,1), (0,2), ...: int64[n(n-1)/2]. For samples."""
+    n = len(offsets) - 1
+    out = np.empty(n * (n - 1) // 2, np.int64)
+    at = 0
+    for i in range(n):
+        left = values[offsets[i] : offsets[i + 1]]
+        for j in range(i + 1, n):
+            out[at] = overlap(left, values[offsets[j] : offsets[j + 1]], 0)
+            at += 1
+    return out

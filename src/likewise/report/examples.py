@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from likewise.drawing.markup import Html, counted, join, named, tag
 from likewise.report import diff
-from likewise.report.markup import Html, counted, join, named, tag
 
 #: Words that stay at each end of an elided run, by kind of run.
 CONTEXT = {"equal": 12, "delete": 40, "insert": 40}

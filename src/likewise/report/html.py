@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from likewise.planning import OPH_STEEP_ABOVE
+from likewise.drawing.curves import s_curve
+from likewise.drawing.markup import Html, at_least, counted, join, named, share, table, tag
+from likewise.planning import chance
+from likewise.planning.choose import OPH_STEEP_ABOVE
 from likewise.report import charts
 from likewise.report.examples import Example, side_by_side
-from likewise.report.markup import Html, at_least, counted, join, named, share, table, tag
 from likewise.report.style import STYLE
 from likewise.report.wording import BUCKET, COUNTS, KEEP, STEPS, UNITS, VERIFIED
 
@@ -18,6 +20,8 @@ Report = dict[str, Any]
 MOST_SOURCES = 200
 #: The page may load nothing and run nothing, whatever stands in it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+#: Points of the S-curve.
+FINE = 200
 
 
 def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example]) -> str:
@@ -122,18 +126,18 @@ def promise(report: Report) -> Html:
     layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if "bands" in plan else "this layout"
     by_hand = ", set by hand" if plan.get("chosen_by") == "hand" else ""
     firm = recall >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
-    chance = f"of {'at least' if firm else 'about'} {at_least(recall)}"
-    said = f"With {layout}{by_hand}, a pair of similarity exactly {at} is found with a chance {chance}; a more similar pair with more. "
+    sure = f"of {'at least' if firm else 'about'} {at_least(recall)}"
+    said = f"With {layout}{by_hand}, a pair of similarity exactly {at} is found with a chance {sure}; a more similar pair with more. "
     said += "The dotted area right of the threshold is what may be missed. "
     checked = report["verified"] != "none"
     unchecked = "and are then sorted out by the check; they cost time only." if checked else "and here they are removed without a check."
     said += f"The hatched area left of it stands for pairs less similar than {at} that meet all the same, {unchecked}"
-    rows = [[f"{similarity:g}", f"{chance:.12g}"] for similarity, chance in report["curve"]]
+    rows = [[f"{similarity:g}", f"{found:.12g}"] for similarity, found in report["curve"]]
     numbers = tag("details", tag("summary", "The curve in numbers"), table("Chance to be found by similarity", ["similarity", "chance"], rows))
     calculated = tag("p", "This is a promise by calculation; it was not measured on these texts.")
-    return section(
-        "What was found, and what may be missed", tag("p", said), charts.s_curve(report["curve"], report["threshold"], recall), calculated, numbers
-    )
+    points = [(step / FINE, chance(step / FINE, plan["bands"], plan["rows"])) for step in range(FINE + 1)] if "bands" in plan else report["curve"]
+    curve = s_curve(points, report["threshold"], recall, note="the table below has the numbers")
+    return section("What was found, and what may be missed", tag("p", said), curve, calculated, numbers)
 
 
 def clusters(report: Report) -> Html:

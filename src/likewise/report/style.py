@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c2024; --faint: #5b636b; --page: #fff; --card: #f5f6f8; --rule: #d5d9de;
-  --kept: #2f6fab; --exact: #c4570a; --near: #eda53a; --rejected: #7b838b; --missed: #c4570a; --vain: #2f6fab; --curve: #1c2024;
-  --del: #fbe0d3; --ins: #d9e9f8; --warn: #fff4d6; --warn-rule: #d79a00; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e7ea; --faint: #a0a8b0; --page: #16191c; --card: #1f2428; --rule: #3a4148;
-  --kept: #5b9bd8; --exact: #e07b3a; --near: #f0bd6a; --rejected: #8d959d; --missed: #e07b3a; --vain: #5b9bd8; --curve: #e4e7ea;
-  --del: #5a2d18; --ins: #1d4163; --warn: #3a2f10; --warn-rule: #d79a00; } }
+from likewise.drawing.style import CHART, variables
+
+STYLE = f"""
+:root {{ color-scheme: light dark; {variables(0)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
+{CHART}"""
+STYLE += """\
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
@@ -35,16 +35,10 @@ tbody th { font-weight: 400; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
 th.number, td.number { text-align: right; white-space: nowrap; min-width: 0; }
 .chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
-.chart text { font: 13px system-ui, sans-serif; fill: var(--faint); }
-.chart .strong { fill: var(--ink); font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 5px;
-  stroke-linejoin: round; }
 .legend { list-style: none; margin: .4rem 0 1rem; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; }
 .swatch { width: .85em; height: .85em; vertical-align: -.05em; }
 .kept { fill: var(--kept); } .exact { fill: var(--exact); } .near { fill: var(--near); } .rejected { fill: var(--rejected); }
 .nothing { fill: none; stroke: var(--rule); } .bar { fill: var(--kept); }
-.grid { stroke: var(--rule); } .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
-.curve { fill: none; stroke: var(--curve); stroke-width: 2.5; stroke-linejoin: round; } .dot { fill: var(--curve); }
-.missed { fill: url(#dots); } .dots { fill: var(--missed); } .vain { fill: url(#lines); } .lines { stroke: var(--vain); stroke-width: 1.5; }
 article { margin: 1.4rem 0; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 .pair section { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: .8rem 1rem; min-width: 0; }

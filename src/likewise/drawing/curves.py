@@ -1,0 +1,220 @@
+"""S-curves: with what chance a pair is found, by how alike or how far apart it is, and what that misses and meets in vain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from likewise.drawing.markup import Html, at_least, tag
+from likewise.drawing.svg import Plane, Point, Span, patterns, svg
+from likewise.errors import UsageError
+
+
+class Drawn(NamedTuple):
+    """A curve that is to be drawn."""
+
+    label: str
+    chance: Callable[[float], float]  # to be found, of a value within the span
+
+
+class Line(NamedTuple):
+    """A curve as points that ascend in their value; ``here`` is its chance at the threshold."""
+
+    label: str
+    points: list[Point]
+    here: float | None
+
+
+#: Points of a curve, beside its first. Steep curves need many; more than one in three pixels would not be seen.
+STEPS = 200
+#: Curves in turn differ by these; a number on each tells them apart where there are more.
+CLASSES = ("curve", "curve second", "curve third")
+DASHES = (None, "9 4", "2 4", "14 4 2 4", "5 3 1 3")
+#: A row of the legend, in pixels, and the characters of a label that fit there.
+ROW, LONGEST = 24, 48
+
+
+def s_curves(
+    curves: Sequence[Drawn],
+    threshold: float | None,
+    *,
+    axis: str = "similarity of the pair",
+    span: Span = (0.0, 1.0),
+    falling: bool = False,
+    note: str = "",
+) -> Html:
+    """The curves over each other; around the threshold the first is shaded, where it misses pairs and where it meets others in vain.
+
+    ``falling``: values are distances, the pairs that count lie at the threshold or left of it. A span to infinity ends where `reach` says.
+    ``note`` is added to the words for those who cannot see the picture. Raises UsageError.
+    """
+    span = visible(curves, threshold, span)
+    lines = [sampled(curve, threshold, span) for curve in curves]
+    return picture(lines, threshold, axis, span, falling, note)
+
+
+def s_curve(points: Sequence[Sequence[float]], threshold: float, recall: float, note: str = "") -> Html:
+    """One curve by similarity of which some points are known: the picture of `s_curves`, with straight lines between them.
+
+    ``recall`` is the chance at the threshold, which need not be one of the points.
+    """
+    known = {float(x): float(y) for x, y in points} | {threshold: recall}
+    return picture([Line("", sorted(known.items()), recall)], threshold, "similarity of the pair", (0.0, 1.0), False, note)
+
+
+def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Span:
+    """The span with an end that can be drawn. Raises UsageError where there is nothing to see."""
+    if not curves:
+        raise UsageError("no curve to draw: give one or more")
+    low, high = span if math.isfinite(span[1]) else (span[0], reach(curves, threshold))
+    if not low < high:
+        raise UsageError(f"a picture from {low:g} to {high:g}: give an end above its beginning")
+    if threshold is not None and not low <= threshold <= high:
+        raise UsageError(f"threshold {threshold:g} lies outside of the picture, which goes from {low:g} to {high:g}")
+    return low, high
+
+
+#: First digits of where an axis may end.
+ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8)
+
+
+def reach(curves: Sequence[Drawn], threshold: float | None) -> float:
+    """A round distance past the threshold where all curves have come down for the most part; at most about ten thresholds.
+
+    >>> reach([Drawn("", lambda distance: 2 ** -distance)], threshold=1)
+    5.0
+    """
+
+    def down(chance: Callable[[float], float], end: float) -> bool:
+        lowest = chance(2.0**100)
+        return chance(end) - lowest <= 0.05 * (chance(0.0) - lowest)
+
+    for end in (float(f"{first}e{power}") for power in range(-12, 30) for first in ROUND):
+        if threshold and end < threshold * 1.25:
+            continue
+        if (threshold and end >= 10 * threshold) or all(down(curve.chance, end) for curve in curves):
+            return end
+    raise UsageError("a curve does not come down within any distance; give an end to the span")
+
+
+def sampled(curve: Drawn, threshold: float | None, span: Span) -> Line:
+    low, high = span
+    values = {low + (high - low) * step / STEPS for step in range(STEPS)} | {high}
+    points = {value: within(curve.chance(value)) for value in (values if threshold is None else values | {threshold})}
+    return Line(curve.label, sorted(points.items()), None if threshold is None else points[threshold])
+
+
+def within(chance: float) -> float:
+    return min(max(chance, 0.0), 1.0)
+
+
+def picture(lines: Sequence[Line], threshold: float | None, axis: str, span: Span, falling: bool, note: str) -> Html:
+    several = len(lines) > 1
+    rows = [*legend(lines, several)] + ([shades(several, falling)] if threshold is not None else [])
+    base = Plane(span)
+    plane = Plane(span, height=base.height + ROW * len(rows), bottom=base.bottom + ROW * len(rows))
+    below = plane.height - ROW * (len(rows) - 0.5)
+    return svg(
+        plane.width,
+        plane.height,
+        in_words(lines, threshold, axis, note),
+        *([patterns()] if threshold is not None else []),
+        *plane.axes(axis, "chance to be found"),
+        *(around(plane, lines[0], threshold, falling) if threshold is not None else []),
+        *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first, where they coincide
+        *marks(plane, lines, threshold),
+        *(tag("g", *row, transform=f"translate({plane.left} {below + ROW * place:g})") for place, row in enumerate(rows)),
+    )
+
+
+def around(plane: Plane, line: Line, threshold: float, falling: bool) -> Iterator[Html]:
+    """What a curve misses and what it meets in vain, on the two sides of the threshold."""
+    before, after = [p for p in line.points if p[0] <= threshold], [p for p in line.points if p[0] >= threshold]
+    sides = ((before, "missed"), (after, "vain")) if falling else ((before, "vain"), (after, "missed"))
+    for points, what in sides:
+        base = 1.0 if what == "missed" else 0.0
+        corners = [(points[0][0], base), *points, (points[-1][0], base)]
+        yield tag("polygon", points=plane.path(corners), class_=what)
+    yield plane.line((threshold, 0), (threshold, 1), "threshold")
+    low, high = plane.span
+    share = (threshold - low) / (high - low)
+    anchor = "start" if share < 0.15 else "end" if share > 0.85 else "middle"
+    yield plane.words(f"threshold {threshold:g}", (threshold, 1), anchor, dy=-12, class_="strong")
+
+
+def drawn_line(path: str, place: int) -> Html:
+    return tag("polyline", points=path, class_=class_of(place), stroke_dasharray=DASHES[place % len(DASHES)])
+
+
+def class_of(place: int, kind: str = "curve") -> str:
+    return CLASSES[place % len(CLASSES)].replace("curve", kind)
+
+
+def marks(plane: Plane, lines: Sequence[Line], threshold: float | None) -> Iterator[Html]:
+    """A dot on each curve at the threshold, and the number of each where there are several."""
+    dots = [plane.at(threshold, line.here) for line in lines if threshold is not None and line.here is not None]
+    for place, (x, y) in reversed([*enumerate(dots)]):
+        yield tag("circle", cx=x, cy=y, r=4.5, class_=class_of(place, "marker") if place else "dot")
+    if len(lines) > 1:
+        for place, at in enumerate(apart(plane, lines, dots)):
+            yield from numbered(at, place)
+
+
+#: Pixels between the middles of two numbers, and from a number to either end of the axis.
+APART, FROM_END = 26, 14
+
+
+def apart(plane: Plane, lines: Sequence[Line], dots: Sequence[Point]) -> Iterator[Point]:
+    """A place on each curve for its number, near a level of its own and off the places of others."""
+    taken = list(dots)
+    for place, line in enumerate(lines):
+        level = plane.at(plane.span[0], 0.75 - 0.5 * place / (len(lines) - 1))[1]
+        points = [plane.at(*point) for point in line.points]
+        inside = [point for point in points if plane.left + FROM_END <= point[0] <= plane.width - plane.right - FROM_END]
+        free = [point for point in inside if all(math.dist(point, other) >= APART for other in taken)]
+        taken.append(min(free or inside, key=lambda point: (abs(point[1] - level), abs(point[0] - plane.width / 2))))
+        yield taken[-1]
+
+
+def numbered(at: Point, place: int) -> Iterator[Html]:
+    x, y = at
+    yield tag("circle", cx=x, cy=y, r=9, class_=class_of(place, "marker"))
+    yield tag("text", place + 1, x=x, y=round(y + 4, 2), text_anchor="middle", class_="number")
+
+
+def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
+    """A row a curve: a piece of it, its number and label, and its chance at the threshold."""
+    for place, line in enumerate(lines):
+        if several or line.label:
+            label = line.label if len(line.label) <= LONGEST else line.label[: LONGEST - 1] + "…"
+            found = "" if line.here is None else f"{': ' * bool(label)}{told(line.here)} at the threshold"
+            number = numbered((22, 0), place) if several else ()
+            yield [drawn_line("0,0 44,0", place), *number, tag("text", label + found, x=54, y=4)]
+
+
+def shades(several: bool, falling: bool) -> list[Html]:
+    """The row of the legend that names the two areas."""
+    of = " by 1" if several else ""
+    vain = f"met{of} although {'beyond' if falling else 'below'} the threshold"
+    return [
+        *(tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in ((0, "missed"), (220, "vain"))),
+        tag("text", f"may be missed{of}", x=54, y=4),
+        tag("text", vain, x=274, y=4),
+    ]
+
+
+def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: str) -> str:
+    """What the picture shows, for those who cannot see it."""
+    found = [f"{line.label} {told(line.here)}".strip() for line in lines if line.here is not None]
+    here = f"; at the threshold {threshold:g}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
+    return f"The chance that a pair is found, by {axis}{here}{'; ' * bool(note)}{note}"
+
+
+def told(chance: float) -> str:
+    """A chance that is never said to be more than it is, nor to be nothing when it is little.
+
+    >>> told(0.99996), told(0.00012), told(0.0)
+    ('0.9999', '0.00012', '0')
+    """
+    return at_least(chance) if chance >= 0.001 or not chance else f"{chance:.2g}"

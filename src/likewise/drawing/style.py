@@ -1,0 +1,60 @@
+"""Colours, light and dark, and the rules for what stands in a picture. Two use them: the report's page and a picture that is a file of its own."""
+
+from __future__ import annotations
+
+import re
+
+#: By name, on a light and on a dark page. Areas and lines differ by pattern or dashes too; no colour has to be told from another.
+COLOURS = {
+    "ink": ("#1c2024", "#e4e7ea"),
+    "faint": ("#5b636b", "#a0a8b0"),
+    "page": ("#fff", "#16191c"),
+    "card": ("#f5f6f8", "#1f2428"),
+    "rule": ("#d5d9de", "#3a4148"),
+    "kept": ("#2f6fab", "#5b9bd8"),
+    "exact": ("#c4570a", "#e07b3a"),
+    "near": ("#eda53a", "#f0bd6a"),
+    "rejected": ("#7b838b", "#8d959d"),
+    "missed": ("#c4570a", "#e07b3a"),
+    "vain": ("#2f6fab", "#5b9bd8"),
+    "curve": ("#1c2024", "#e4e7ea"),
+    "second": ("#7b3fa8", "#bd93e0"),
+    "third": ("#1d7a4c", "#5cc08d"),
+    "del": ("#fbe0d3", "#5a2d18"),
+    "ins": ("#d9e9f8", "#1d4163"),
+    "warn": ("#fff4d6", "#3a2f10"),
+    "warn-rule": ("#d79a00", "#d79a00"),
+}
+
+#: What `svg.svg` and `curves` draw. Every rule begins with the picture's class, since a page may hold the picture and its style sheet.
+CHART = """
+.chart text { font: 13px system-ui, sans-serif; fill: var(--faint); }
+.chart .strong { fill: var(--ink); font-weight: 600; }
+.chart .number { font-size: 11px; font-weight: 600; fill: var(--ink); }
+.chart .page { fill: var(--page); }
+.chart .grid { stroke: var(--rule); }
+.chart .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
+.chart .curve { fill: none; stroke: var(--curve); stroke-width: 2.5; stroke-linejoin: round; }
+.chart .marker { fill: var(--page); stroke: var(--curve); stroke-width: 2; }
+.chart .second { stroke: var(--second); }
+.chart .third { stroke: var(--third); }
+.chart .dot { fill: var(--curve); }
+.chart .missed { fill: url(#likewise_dots); }
+.chart .dots { fill: var(--missed); }
+.chart .vain { fill: url(#likewise_lines); }
+.chart .lines { stroke: var(--vain); stroke-width: 1.5; }
+"""
+
+
+def variables(scheme: int) -> str:
+    """The colours of a light (0) or dark (1) page as CSS variables."""
+    return " ".join(f"--{name}: {colours[scheme]};" for name, colours in COLOURS.items())
+
+
+def written_out(scheme: int) -> str:
+    """The rules of pictures with colours in place of variables, which programs that draw SVG but are no browser do not know."""
+    return re.sub(r"var\(--([\w-]+)\)", lambda match: COLOURS[match[1]][scheme], CHART)
+
+
+#: The style sheet of a picture that is a file of its own.
+ALONE = f"{written_out(0)}@media (prefers-color-scheme: dark) {{{written_out(1)}}}\n"

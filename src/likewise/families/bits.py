@@ -1,0 +1,50 @@
+"""Bit sampling: two codes agree at a random position with chance 1 - Hamming distance / length (SPEC 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from likewise.curves import Curve, bit_sampling
+from likewise.errors import UsageError
+from likewise.families.checks import whole
+from likewise.families.family import Family, Signature
+from likewise.items.codes import codes
+from likewise.kernels.directions import directions
+from likewise.kernels.sampling import bits_at
+
+
+@dataclass(frozen=True, slots=True)
+class Bits(Family):
+    """Signatures of ``slots`` bits, uint8, each at a random position of codes of ``dimension`` bits, with repeats. Values are Hamming distances.
+
+    >>> family = Bits(8, 1000)
+    >>> a, b = family.signature([[1, 0, 1, 1, 1, 0, 0, 1], [1, 0, 0, 1, 1, 0, 1, 1]])
+    >>> abs(family.estimate(a, b) - 2) < 4 * family.standard_error(2)
+    True
+    """
+
+    dimension: int
+    slots: int = 256
+    seed: int = 0
+
+    dtype: ClassVar[type] = np.uint8
+
+    def __post_init__(self) -> None:
+        Family.__post_init__(self)
+        whole(self, "dimension", 1, 2**31 - 1)
+
+    @property
+    def curve(self) -> Curve:  # type: ignore[override]
+        return bit_sampling(self.dimension)
+
+    def signature(self, batch: Any) -> Signature:
+        """One row a code, uint8[n, slots], 0 or 1. Raises UsageError for codes of another length."""
+        words, bits = codes(batch)
+        if len(words) and bits != self.dimension:
+            raise UsageError(f"row 0 has {bits} bits, and this family is for codes of {self.dimension}: make one with dimension={bits}")
+        positions = (directions("uniform", self.seed, 1, self.slots)[0] * self.dimension).astype(np.int64)
+        sampled: Signature = bits_at(words, positions)
+        return sampled

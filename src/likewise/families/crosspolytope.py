@@ -1,0 +1,48 @@
+"""Cross-polytope hashing: turn a vector at random and take the nearest axis, + or -, for the angle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from likewise.curves import Curve, cross_polytope, padded
+from likewise.families.checks import whole
+from likewise.families.family import Family, Signature
+from likewise.families.line import of_dimension
+from likewise.items.vectors import nonzero, vectors
+from likewise.kernels.directions import directions
+from likewise.kernels.rotations import ROUNDS, nearest_axes
+
+
+@dataclass(frozen=True, slots=True)
+class CrossPolytope(Family):
+    """Signatures of ``slots`` values below 2·D, uint32: the axis i, or D + i where its coordinate is negative. Values are cosines, distances degrees.
+
+    D is the dimension padded with zeros to a power of two, at least 128: a turn by signs and additions is as good as a random one only there. The
+    curve is for a random one; measured rates are within 0.001 of it, in 2 to 512 dimensions.
+    One such function tells apart as much as log2(2·D) hyperplanes or so, at a better rate of far to near (Andoni, Indyk, Laarhoven,
+    Razenshteyn and Schmidt 2015). Vectors count by direction alone: x and 2x agree. A zero vector has none, and is refused.
+
+    >>> family = CrossPolytope(2, 1000)
+    >>> a, b = family.signature([[1.0, 0.0], [3.0, 1.0]])
+    >>> round(family.probability(distance=18.43), 3), abs(family.agreement(a, b) - 0.564) < 4 * (0.564 * 0.436 / 1000) ** 0.5
+    (0.564, True)
+    """
+
+    dimension: int
+    slots: int = 32
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Family.__post_init__(self)
+        whole(self, "dimension", 1, 2**16)
+
+    @property
+    def curve(self) -> Curve:  # type: ignore[override]
+        return cross_polytope(self.dimension)
+
+    def signature(self, batch: Any) -> Signature:
+        """One row a vector, uint32[n, slots]. Raises UsageError with the row of a zero vector, and for vectors of another dimension."""
+        items = nonzero(of_dimension(vectors(batch), self.dimension), "its angle")
+        axes: Signature = nearest_axes(items, directions("signs", self.seed, ROUNDS * padded(self.dimension), self.slots, narrow=True))
+        return axes

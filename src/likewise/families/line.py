@@ -1,0 +1,101 @@
+"""Random lines cut into buckets, for L2 and L1, and the parity of the bucket as one bit (SPEC 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.curves import Curve, cauchy_line, gaussian_line, stripe
+from likewise.errors import UsageError
+from likewise.families.checks import one_of, positive
+from likewise.families.family import Family, Signature
+from likewise.items.vectors import Vectors, vectors
+from likewise.kernels.directions import directions
+from likewise.kernels.projections import buckets
+
+#: The curve of each norm, and the distribution of a line's coordinates that is stable under it.
+NORMS = {"l2": (gaussian_line, "gaussian"), "l1": (cauchy_line, "cauchy")}
+
+#: Coordinates of more widths than this leave float64 too few bits to tell a bucket from the next.
+REACH = 2.0**40
+
+
+@dataclass(frozen=True, slots=True)
+class Line(Family):
+    """Signatures of ``slots`` bucket numbers modulo 2^32, uint32: floor((a·x + u)/width), u uniform. Values are L2 or L1 distances.
+
+    a is Gaussian for ``l2``, Cauchy for ``l1`` (Datar, Immorlica, Indyk and Mirrokni 2004, section 3). A good width is a few times the distance
+    within which items count as near. Estimates of distances far beyond the width say little, and are infinite where no slot agrees.
+
+    >>> family = Line(4.0, 1000)
+    >>> a, b = family.signature([[0.0, 0.0], [3.0, 0.0]])
+    >>> abs(family.estimate(a, b) - 3) < 4 * family.standard_error(3)
+    True
+    """
+
+    width: float
+    slots: int = 128
+    norm: str = "l2"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Family.__post_init__(self)
+        positive(self, "width")
+        one_of(self, "norm", tuple(NORMS))
+
+    @property
+    def curve(self) -> Curve:  # type: ignore[override]
+        return NORMS[self.norm][0](self.width)
+
+    def signature(self, batch: Any) -> Signature:
+        """One row a vector, uint32[n, slots]. Raises UsageError with the row of a vector of more than 2^40 widths."""
+        return on_lines(batch, NORMS[self.norm][1], self)
+
+
+@dataclass(frozen=True, slots=True)
+class Stripe(Family):
+    """Signatures of ``slots`` bits, uint8: whether a Gaussian line's bucket is odd. Values are L2 distances; far vectors agree half the time.
+
+    A bit for the histograms of sets of vectors (Dong, Wang, Charikar and Li 2008, section 4.1): it is that of `Line` with the same width and seed.
+    """
+
+    width: float
+    slots: int = 256
+    seed: int = 0
+
+    dtype: ClassVar[type] = np.uint8
+
+    def __post_init__(self) -> None:
+        Family.__post_init__(self)
+        positive(self, "width")
+
+    @property
+    def curve(self) -> Curve:  # type: ignore[override]
+        return stripe(self.width)
+
+    def signature(self, batch: Any) -> Signature:
+        """One row a vector, uint8[n, slots], 0 or 1. Raises UsageError with the row of a vector of more than 2^40 widths."""
+        return (on_lines(batch, "gaussian", self) & 1).astype(np.uint8)
+
+
+def on_lines(batch: Any, kind: str, family: Line | Stripe) -> NDArray[np.uint32]:
+    """The bucket of each vector on each line, modulo 2^32."""
+    items = vectors(batch)
+    far = np.abs(items).max(axis=1, initial=0).astype(float) > REACH * family.width
+    if far.any():
+        row = int(far.argmax())
+        raise UsageError(f"row {row} reaches {np.abs(items[row]).max()}, more than 2^40 buckets of width {family.width}: give a greater width")
+    shifts = directions("uniform", family.seed, 1, family.slots)[0] * family.width
+    found: NDArray[np.uint32] = buckets(items, directions(kind, family.seed, items.shape[1], family.slots), shifts, float(family.width))
+    return found
+
+
+def of_dimension(items: Vectors, dimension: int) -> Vectors:
+    """The same vectors. Raises UsageError for those of another dimension than a family is made for."""
+    numbers = items.shape[1]
+    if len(items) and numbers != dimension:
+        raise UsageError(f"row 0 has {numbers} numbers, and this family is for vectors of {dimension}: make one with dimension={numbers}")
+    return items

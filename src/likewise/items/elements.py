@@ -1,0 +1,52 @@
+"""Elements of Python data: integers of any size, and strings. Numbering them leaves them as different as they are, which no hash can promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+
+
+class Numbering:
+    """Gives each different element a number, in the order of their coming. An int and its decimal string are different."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[int | str, int] = {}
+
+    def __call__(self, element: Any, row: int) -> int:
+        """The number of an element. Raises UsageError with the row for what is no element."""
+        if type(element) is not int and type(element) is not str:
+            element = plain(element, f"row {row}")
+        return self.numbers.setdefault(element, len(self.numbers))
+
+    def ranks(self) -> NDArray[np.uint64]:
+        """Number -> place in an order that is the elements' own: whole numbers, negative ones last as in words of 64 bits, then strings."""
+        order = sorted(self.numbers, key=lambda element: (1, False, element) if isinstance(element, str) else (0, element < 0, element))
+        ranks = np.empty(len(order), np.uint64)
+        ranks[[self.numbers[element] for element in order]] = np.arange(len(order), dtype=np.uint64)
+        return ranks
+
+    def table(self, groups: Mapping[Any, Any]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """The numbers of those elements that have a group, ascending, and the numbers of their groups."""
+        of_group: dict[int | str, int] = {}
+        known = {}
+        for element, group in groups.items():
+            number = self.numbers.get(plain(element, "groups"))
+            label = plain(group, f"groups, of {element!r}", "a group")
+            if number is not None:
+                known[number] = of_group.setdefault(label, len(of_group))
+        elements = sorted(known)
+        return np.array(elements, np.uint64), np.array([known[element] for element in elements], np.uint64)
+
+
+def plain(element: Any, where: str, what: str = "an element") -> int | str:
+    """An element as a Python int or str. Raises UsageError for anything else, True and 1.0 among it, which Python takes for 1."""
+    if isinstance(element, str):
+        return str(element)
+    if isinstance(element, int | np.integer) and not isinstance(element, bool):
+        return int(element)
+    raise UsageError(f"{where}: {element!r}; {what} is a whole number or a string")

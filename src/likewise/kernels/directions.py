@@ -1,0 +1,130 @@
+"""Random constants by address: entry (i, j), coordinate i of the function of slot j, comes from seed, i and j alone.
+
+So the functions of the first k slots are the same however many slots there are, and a coordinate can be had without those before it.
+Gaussians are inverse normals made of + - * / and square roots, which IEEE 754 fixes to the bit: the logarithms and tangents of libraries
+differ between machines, and between the middle and the end of a vectorised loop.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from likewise.kernels.hashing import mix64
+from likewise.kernels.jit import inline, kernel
+
+GOLDEN = 0x9E3779B97F4A7C15  # odd, arbitrary constants that keep rows and columns apart
+COLUMN = 0xD1B54A32D192ED03
+
+#: Kinds of entries: normal, Cauchy, +1 or -1, and uniform between 0 and 1. Each is a stream of its own under one seed.
+GAUSSIAN, CAUCHY, SIGNS, UNIFORM = 1, 2, 3, 4
+KINDS = {"gaussian": GAUSSIAN, "cauchy": CAUCHY, "signs": SIGNS, "uniform": UNIFORM}
+
+#: Projections take so many coordinates at a time; directions are padded with zeros to a multiple.
+STEP = 4
+
+
+@inline
+def uniform(word):
+    """52 bits of a word between the ends, (2k + 1) / 2^53: never 0, 1/2 or 1."""
+    return (np.float64(word >> np.uint64(12)) + 0.5) * 2.0**-52
+
+
+@inline
+def logarithm(x):
+    """The natural logarithm of a normal float64 above 0, to 1e-12: 2 artanh((m - 1)/(m + 1)) of its mantissa, by the series."""
+    m, exponent = math.frexp(x)
+    s = (m - 1) / (m + 1)  # from -1/3 to 0
+    total = 0.0
+    for k in range(25, 0, -2):
+        total = total * s * s + 1.0 / k
+    return 2 * s * total + exponent * 0.6931471805599453
+
+
+@inline
+def normal(p):
+    """The inverse of the normal distribution function for 0 < p < 1, to 1e-7 of its value (Wichura 1988, algorithm AS 241, PPND7)."""
+    q = p - 0.5
+    if abs(q) <= 0.425:
+        r = 0.180625 - q * q
+        above = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179
+        return q * above / (((67.187563600 * r + 78.757757664) * r + 17.895169469) * r + 1)
+    r = math.sqrt(-logarithm(min(p, 1 - p)))
+    if r <= 5:
+        r -= 1.6
+        tail = (((0.17023821103 * r + 1.3067284816) * r + 2.7568153900) * r + 1.4234372777) / ((0.12021132975 * r + 0.73700164250) * r + 1)
+    else:
+        r -= 5
+        tail = (((0.017337203997 * r + 0.42868294337) * r + 3.0812263860) * r + 6.6579051150) / ((0.012258202635 * r + 0.24197894225) * r + 1)
+    return tail if q > 0 else -tail
+
+
+@inline
+def entry(kind, word):
+    """The entry of this kind that a random word stands for."""
+    if kind == GAUSSIAN:
+        return normal(uniform(word))
+    if kind == CAUCHY:  # the ratio of two normals
+        return normal(uniform(word)) / normal(uniform(mix64(word ^ np.uint64(COLUMN))))
+    if kind == SIGNS:
+        return 1.0 if word >> np.uint64(63) else -1.0
+    return uniform(word)
+
+
+@kernel
+def entries(kind, seed, dimension, slots):
+    """float64[dimension padded to a multiple of STEP, slots], zeros in the padding."""
+    key = mix64(seed ^ mix64(np.uint64(kind) * np.uint64(GOLDEN)))
+    columns = np.empty(slots, np.uint64)
+    for j in range(slots):
+        columns[j] = mix64(key + np.uint64(COLUMN) * np.uint64(j + 1))
+    out = np.zeros((-(-dimension // STEP) * STEP, slots))
+    for i in range(dimension):
+        for j in range(slots):
+            out[i, j] = entry(kind, mix64(columns[j] + np.uint64(GOLDEN) * np.uint64(i + 1)))
+    return out
+
+
+@kernel
+def orthonormalise(matrix, dimension, spread):
+    """Columns made orthonormal in blocks, in place: column j is in a block with those ``spread`` before and after it, ``dimension`` to a block.
+
+    Gram and Schmidt's way, twice, which is enough for any precision (Giraud, Langou and Rozložník 2005). A block's first columns do not
+    depend on its later ones, and a column's sums are in one order whatever stands beside it.
+    """
+    rows, slots = matrix.shape
+    sums = np.empty(spread)
+    for begin in range(0, slots, spread):
+        size = min(spread, slots - begin)
+        first = begin // spread // dimension * dimension * spread  # the column that begins the block's rows of ``spread``
+        for before in [*range(first, begin, spread), *range(first, begin, spread)]:
+            sums[:] = 0
+            for i in range(rows):
+                for c in range(size):
+                    sums[c] += matrix[i, begin + c] * matrix[i, before + c]
+            for i in range(rows):
+                for c in range(size):
+                    matrix[i, begin + c] -= sums[c] * matrix[i, before + c]
+        sums[:] = 0
+        for i in range(rows):
+            for c in range(size):
+                sums[c] += matrix[i, begin + c] * matrix[i, begin + c]
+        for i in range(rows):
+            for c in range(size):
+                matrix[i, begin + c] /= math.sqrt(sums[c])
+
+
+@lru_cache(maxsize=8)
+def directions(kind: str, seed: int, dimension: int, slots: int, narrow: bool = False, spread: int = 0):
+    """Entries of a kind of `KINDS`, read-only: float64 or, narrow, float32[padded dimension, slots]; orthonormal in blocks where spread is not 0.
+
+    The last few are kept: an item that is hashed alone costs a projection, not the making of directions.
+    """
+    matrix = entries(KINDS[kind], np.uint64(seed), dimension, slots)
+    if spread:
+        orthonormalise(matrix, max(1, dimension), spread)
+    matrix = matrix.astype(np.float32) if narrow else matrix
+    matrix.setflags(write=False)
+    return matrix

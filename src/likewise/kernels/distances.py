@@ -1,0 +1,120 @@
+"""Distances between vectors, and the cosine of two. Sums are those of kernels.lanes; float64 throughout, whatever the vectors are.
+
+Squares are summed as they come, and again over the largest magnitude where the sum is so small or so large that some may have been lost.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from likewise.kernels import lanes
+from likewise.kernels.jit import always, inline, kernel
+
+#: Sums of squares, and products of two such sums, that lie between these have lost nothing that counts to underflow, and none to overflow.
+LEAST, MOST = 1e-140, 1e140
+#: From here on a cosine is taken from the chord: rounding makes quotients of parallel vectors a little less or more than 1.
+NEAR = 0.9
+#: Squared chords below this may owe much to the rounding of lengths.
+TINY = 1e-26
+
+
+@kernel
+def distances(a, b, order):
+    """The L_r distances of the i-th rows of two batches, ``order`` the r, 1 or more, infinite for L∞. float64[n]"""
+    out = np.empty(len(a))
+    for i in range(len(a)):
+        x, y = a[i], b[i]
+        if order == 1:
+            out[i] = lanes.sizes(x, y, 1.0, 1.0)
+        elif order == 2:
+            out[i] = euclidean(x, y)
+        elif order == np.inf:
+            out[i] = lanes.largest(x, y, 1.0, 1.0)
+        else:
+            out[i] = minkowski(x, y, order)
+    return out
+
+
+@kernel
+def cosines(a, b):
+    """The cosines of the angles between the i-th rows of two batches, none of them zero. float64[n], from -1 to 1"""
+    out = np.empty(len(a))
+    for i in range(len(a)):
+        out[i] = cosine(a[i], b[i])
+    return out
+
+
+@kernel
+def angles(a, b):
+    """The angles between the i-th rows of two batches, none of them zero. float64[n], in degrees from 0 to 180"""
+    out = np.empty(len(a))
+    for i in range(len(a)):
+        out[i] = math.degrees(angle(a[i], b[i]))
+    return out
+
+
+@always
+def euclidean(x, y):
+    total = lanes.squares(x, y, 1.0, 1.0)
+    return math.sqrt(total) if LEAST < total < MOST else minkowski(x, y, 2.0)
+
+
+@inline
+def minkowski(x, y, order):
+    """(Σ |x - y|^r)^(1/r), over the largest magnitude: its power neither overflows nor is lost, and L_r tends to L∞."""
+    most = lanes.largest(x, y, 1.0, 1.0)
+    if most == 0 or most == np.inf:  # equal, or further apart than a float64 can say
+        return most
+    total = 0.0
+    for i in range(len(x)):
+        total += (abs(np.float64(x[i]) - np.float64(y[i])) / most) ** order
+    return most * total ** (1 / order)
+
+
+@always
+def cosine(x, y):
+    xx, xy, yy = lanes.products(x, y, 1.0, 1.0)
+    if min(xx, yy) > LEAST and max(xx, yy) < MOST:
+        return quotient(x, y, xx, xy, yy)
+    u, v = scaled(x), scaled(y)
+    xx, xy, yy = lanes.products(u, v, 1.0, 1.0)
+    return quotient(u, v, xx, xy, yy)
+
+
+@always
+def quotient(x, y, xx, xy, yy):
+    """The cosine by the three products; near 1 and -1 by the chord c of the unit vectors: c² = 2 - 2 cos."""
+    cos = xy / math.sqrt(xx * yy)
+    if abs(cos) < NEAR:
+        return cos
+    between, beyond = lanes.chords(x, y, 1 / math.sqrt(xx), 1 / math.sqrt(yy))
+    return 1 - between / 2 if cos > 0 else beyond / 2 - 1
+
+
+@inline
+def angle(x, y):
+    """2 atan(|u - v| / |u + v|) of the unit vectors: to the last digits near 0 and π as well, where an arc cosine has half of them (Kahan)."""
+    xx, _, yy = lanes.products(x, y, 1.0, 1.0)
+    if min(xx, yy) > LEAST and max(xx, yy) < MOST:
+        between, beyond = lanes.chords(x, y, 1 / math.sqrt(xx), 1 / math.sqrt(yy))
+        if min(between, beyond) > TINY:
+            return 2 * math.atan2(math.sqrt(between), math.sqrt(beyond))
+    u, v = scaled(x), scaled(y)
+    xx, _, yy = lanes.products(u, v, 1.0, 1.0)
+    u *= math.sqrt(yy)
+    v *= math.sqrt(xx)
+    return 2 * math.atan2(euclidean(u, v), euclidean(u, -v))
+
+
+@inline
+def scaled(x):
+    """The vector over its largest magnitude, float64[d]. Where one vector is a multiple of another, exactly, these are equal."""
+    most = 0.0
+    for i in range(len(x)):
+        most = max(most, abs(np.float64(x[i])))
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        out[i] = np.float64(x[i]) / most
+    return out

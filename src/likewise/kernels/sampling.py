@@ -1,0 +1,29 @@
+"""One bit of an item a slot: a position of a code, or a coordinate against a threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.jit import kernel
+
+
+@kernel
+def bits_at(codes, positions):
+    """The bits of each code at these positions, uint8[n, slots]; codes uint64[n, words], positions int64[slots]."""
+    n, slots = codes.shape[0], positions.size
+    out = np.empty((n, slots), np.uint8)
+    for i in range(n):
+        for j in range(slots):
+            out[i, j] = (codes[i, positions[j] >> 6] >> np.uint64(positions[j] & 63)) & np.uint64(1)
+    return out
+
+
+@kernel
+def reaches(vectors, coordinates, thresholds):
+    """Whether one coordinate reaches a threshold, uint8[n, slots]; coordinates int64[slots], thresholds float64[slots]."""
+    n, slots = vectors.shape[0], coordinates.size
+    out = np.empty((n, slots), np.uint8)
+    for i in range(n):
+        for j in range(slots):
+            out[i, j] = np.float64(vectors[i, coordinates[j]]) >= thresholds[j]
+    return out

@@ -1,0 +1,47 @@
+"""Merging of weighted sets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.jit import inline, kernel
+
+#: By which weights are multiplied where their sum is beyond the range of float64: enough for 2^64 elements, and exact.
+SMALLER = 2.0**-64
+
+
+@kernel
+def weighted_jaccards(values, weights, offsets, other_values, other_weights, other_offsets):
+    """Σ min / Σ max of the i-th sets of two batches, elements ascending and distinct, weights above 0. float64[n]; NaN for two empty sets.
+
+    Sums run in ascending order of the elements, so that swapping the two changes no bit, and equal sets have exactly 1.
+    """
+    out = np.empty(len(offsets) - 1)
+    for i in range(len(out)):
+        x, y = slice(offsets[i], offsets[i + 1]), slice(other_offsets[i], other_offsets[i + 1])
+        left, right = (values[x], weights[x]), (other_values[y], other_weights[y])
+        low, high = sums(*left, *right, 1.0)
+        if high == np.inf:
+            low, high = sums(*left, *right, SMALLER)
+        out[i] = low / high if high > 0 else np.nan
+    return out
+
+
+@inline
+def sums(values, weights, other_values, other_weights, factor):
+    """(Σ min, Σ max) of the weights, each multiplied by the factor."""
+    low = high = 0.0
+    a = b = 0
+    while a < len(values) and b < len(other_values):
+        x, y = values[a], other_values[b]
+        mine = weights[a] * factor if x <= y else 0.0
+        yours = other_weights[b] * factor if y <= x else 0.0
+        low += min(mine, yours)
+        high += max(mine, yours)
+        a += x <= y
+        b += y <= x
+    for i in range(a, len(values)):
+        high += weights[i] * factor
+    for i in range(b, len(other_values)):
+        high += other_weights[i] * factor
+    return low, high

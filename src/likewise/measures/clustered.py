@@ -1,0 +1,27 @@
+"""Clustered Jaccard: the Jaccard similarity of the sets of groups that the elements belong to (SPEC 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.items.sets import Sets, distinct
+from likewise.measures.jaccard import jaccard
+
+Words = NDArray[np.uint64]
+
+
+def clustered(a: Sets, b: Sets, elements: Words, groups: Words) -> NDArray[np.float64]:
+    """Jaccard similarity of the i-th sets of two batches, each element replaced by its group. float64[n]; NaN where both sets are empty.
+
+    elements: those that have a group, each once; groups: the group of each. An element without one is a group of its own. Different sets
+    with the same groups have similarity 1, so that this is a distance between sets of groups only.
+    """
+    distinct_groups, numbers = np.unique(groups, return_inverse=True)
+    own = np.setdiff1d(np.concatenate([a[0], b[0]]), elements)
+    members = np.concatenate([elements, own])
+    names = np.concatenate([numbers, np.arange(len(distinct_groups), len(distinct_groups) + len(own))]).astype(np.uint64)
+    order = np.argsort(members)
+    members, names = members[order], names[order]
+    left, right = (distinct(names[np.searchsorted(members, values)], offsets) for values, offsets in (a, b))
+    return jaccard(left, right)

@@ -1,0 +1,39 @@
+"""Distances that are norms of the difference: L1, L2, L∞ and every L_r with r of 1 or more, (Σ |x_i - y_i|^r)^(1/r) (SPEC 1)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.items.vectors import Vectors
+from likewise.kernels.distances import distances
+from likewise.measures.checks import same_shape
+
+
+def lr(a: Vectors, b: Vectors, order: float) -> NDArray[np.float64]:
+    """The L_r distance between the i-th vectors of two batches, ``order`` the r, which may be infinite. float64[n]
+
+    Infinite where it is beyond the range of float64; else nothing overflows on the way. Raises UsageError for r below 1, no distance.
+    """
+    if not order >= 1:
+        raise UsageError(f"L_r with r = {order!r}: it is a distance for r of 1 or more")
+    values: NDArray[np.float64] = distances(*same_shape(a, b), float(order))
+    return values
+
+
+def l1(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+    """Σ |x_i - y_i|"""
+    return lr(a, b, 1)
+
+
+def l2(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+    """sqrt(Σ (x_i - y_i)²)"""
+    return lr(a, b, 2)
+
+
+def linf(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+    """max |x_i - y_i|"""
+    return lr(a, b, math.inf)

@@ -1,0 +1,109 @@
+"""From what a caller gives to a measure's values: what kind of items they are, and whether each side is one item or a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from likewise.errors import UsageError
+from likewise.items import codes, sets, strings, vectors, weighted
+from likewise.items.arrow import unpacked
+from likewise.items.elements import Numbering
+from likewise.items.weighted import Weighted, merged
+from likewise.measures import measure
+from likewise.methods import MEASURES, Measure
+
+Convert = Callable[[Any], Any]  # from a batch as given to one that a measure takes
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of items, as a caller may give them."""
+
+    name: str  # of one
+    alone: Callable[[Any], bool | None]  # whether this is one item and not a batch; None where it may be either
+    reader: Callable[[Any, Any], Convert]  # of two batches; one for both, because elements must be numbered together
+
+
+KINDS = {
+    "sets": Kind("set", sets.alone, lambda a, b: codes.codes if is_bits(a) and is_bits(b) else sets.reader(a, b)),
+    "weighted sets": Kind("weighted set", weighted.alone, lambda a, b: weighted.weighted),
+    "vectors": Kind("vector", vectors.alone, lambda a, b: vectors.vectors),
+    "codes": Kind("code", lambda given: codes.alone(given) or strings.alone(given), lambda a, b: codes_or_strings),
+    "strings": Kind("string", strings.alone, lambda a, b: strings.strings),
+}
+
+
+def values_of(method: Measure, a: Any, b: Any, groups: Mapping[Any, Any] | None = None) -> Any:
+    """The measure of two items, or of two batches item by item. Raises UsageError, naming the side and the row."""
+    kind = KINDS["vectors" if method.name == "lr" else MEASURES[method.name][0]]
+    if groups is not None:
+        if str(method) != "elements" or not isinstance(groups, Mapping):
+            raise UsageError("groups= is a mapping from element to group, and goes with by='elements'")
+        return of_groups(kind, a, b, groups)
+    function = measure(method.name + "/containment" * method.containment)
+    if method.name == "weighted" and not weighted.alike(a, b):
+        return of_weights(kind, function, a, b)
+    return compared(kind, partial(function, order=method.order) if method.name == "lr" else function, a, b)
+
+
+def of_groups(kind: Kind, a: Any, b: Any, groups: Mapping[Any, Any]) -> Any:
+    """Jaccard similarity of the sets of groups. Elements have their numbers once both sides are read, and then so have those in ``groups``."""
+    from likewise.measures.clustered import clustered
+
+    number = Numbering()
+    convert = partial(sets.numbered, number=number)
+    return compared(replace(kind, reader=lambda a, b: convert), lambda left, right: clustered(left, right, *number.table(groups)), a, b)
+
+
+def of_weights(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """A measure of weighted sets with elements of any kind. Its sums run in the elements' own order, so that they depend on the two sets alone."""
+    number = Numbering()
+    convert = partial(weighted.weighted, number=number)
+
+    def ordered(left: Weighted, right: Weighted) -> Any:
+        ranks = number.ranks()
+        return function(*(merged(ranks[values], weights, offsets) for values, weights, offsets in (left, right)))
+
+    return compared(replace(kind, reader=lambda a, b: convert), ordered, a, b)
+
+
+def compared(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """``function`` of the two sides read as items of a kind: a float or int for one item each, an array for batches."""
+    alone = [kind.alone(a), kind.alone(b)]
+    one, many = True in alone, False in alone or alone == [None, None]
+    if one and many:
+        read(kind.reader(a, b), *((a, "left") if alone[1] else (b, "right")))  # which may be neither
+        which = ("left", "right") if alone[0] else ("right", "left")
+        raise UsageError(
+            f"one {kind.name} on the {which[0]} and a batch on the {which[1]}; give the one as often as there are others: [{kind.name}] * n"
+        )
+    left, right = ([a], [b]) if one else (a, b)
+    convert = kind.reader(left, right)
+    values = function(read(convert, left, "left"), read(convert, right, "right"))
+    return values[0].item() if one else values
+
+
+def read(convert: Convert, batch: Any, name: str) -> Any:
+    try:
+        return convert(batch)
+    except UsageError as error:
+        raise UsageError(f"on the {name}, {error}") from None
+
+
+def is_bits(batch: Any) -> bool:
+    """Whether sets come as bits, one for each possible element: a 2-D array of bool, or a list of 1-D ones."""
+    if isinstance(batch, np.ndarray):
+        return batch.dtype == bool
+    return isinstance(batch, list) and len(batch) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in batch)
+
+
+def codes_or_strings(batch: Any) -> Any:
+    """Codes, or a list of strings as they are."""
+    batch = unpacked(batch)
+    text = isinstance(batch, list | np.ndarray) and len(batch) > 0 and isinstance(batch[0], str)
+    return strings.strings(batch) if text else codes.codes(batch)

@@ -1,0 +1,251 @@
+"""The choice of bands and rows for a threshold and a recall target, at the least predicted cost (SPEC 4 and 7).
+
+Pure arithmetic: a plan depends on what was asked, and on the sample where there was one, so that every machine makes the same one.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from likewise.curves import Curve
+from likewise.errors import UsageError
+from likewise.methods import Measure, Text
+from likewise.planning.density import GRID, Density, assumed
+from likewise.planning.families import DIMENSION, Facts, costs, curves_for, family_for
+from likewise.planning.model import SHINGLES, Model, chance
+from likewise.planning.plan import ITEMS, Plan
+from likewise.planning.threshold import parse_threshold, parse_within
+
+MAX_SLOTS = 65_536
+MAX_ROWS = 64
+#: What datasketch users know as num_perm, for ``tune="error"``.
+ERROR_SLOTS = 128
+
+# The slots of an OPH signature are slightly dependent, which matters for small sets: with two bands or more the curve is steeper than
+# 1 - (1 - s^r)^b. Measured for unions of 4 to 400 elements and 2,000 combinations with layouts: where the curve says 0.7 or more, it is
+# reached within the noise of the measurement (16 x 6 at 0.8 promises .9923 and finds .9925 at 5 elements, .9950 at 50, .9958 at 100, .9935
+# at 1000); below, it falls short by up to .011 (.6 to .7), .021 (.5 to .6), .048 (.3 to .5). One band alone has no other to make up for it:
+# 1 x 3 at 0.8 finds .432 of .512 at 5 elements. So a plan has two bands, and asks for a little more of a low target.
+OPH_BANDS = 2
+OPH_STEEP_ABOVE = 0.7
+OPH_MARGIN = 0.05
+
+TEXT = Measure("elements")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a layout is wanted for."""
+
+    model: Model
+    threshold: Fraction
+    recall: float
+    bands: int | None
+    rows: int | None
+    slots: int | None
+    sketch: str
+
+    @cached_property
+    def p(self) -> float:
+        """The chance of one function at the threshold."""
+        return self.model.curve.at(float(self.threshold))
+
+    @property
+    def place(self) -> str:
+        return f"{'within' if self.model.curve.distances else 'at'} {float(self.threshold):g}"
+
+    @property
+    def fewest(self) -> int:
+        """The fewest bands. Equal sets agree in every slot, so at a threshold of 1 there is nothing to make up for."""
+        return OPH_BANDS if self.sketch == "oph" and self.p < 1 else 1
+
+    @property
+    def target(self) -> float:
+        """The chance that the curve must show for the recall to be had."""
+        return max(self.recall, min(self.recall + OPH_MARGIN, OPH_STEEP_ABOVE)) if self.sketch == "oph" else self.recall
+
+    @property
+    def limits(self) -> list[int]:
+        """The most slots to look at, and then to look at where that is too few."""
+        return [self.slots] if self.slots else [costs(self.model.curve.family, self.model.dimension).slots, MAX_SLOTS]
+
+
+def choose(
+    threshold: object = None,
+    recall: float = 0.99,
+    *,
+    within: object = None,
+    method: Text | Measure = TEXT,
+    family: str | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    slots: int | None = None,
+    sketch: str = "oph",
+    tune: str = "recall",
+    items: int = ITEMS,
+    dimension: int | None = None,
+    sample: Callable[[Curve, Fraction], Density] | None = None,
+    facts: Facts | None = None,
+    shingles: float | None = None,
+) -> Plan:
+    """The plan for a least similarity ``threshold``, or a greatest distance ``within``.
+
+    ``tune="recall"``: the layout of least predicted cost that finds a pair at the threshold with at least the chance ``recall``.
+    ``tune="error"``: datasketch's rule, the layout that makes the area of false positives beyond the threshold plus that of false negatives
+    before it least; it promises no recall, and says so.
+    ``slots`` bounds the length of the signature. Bands and rows both given, or one of them and ``slots`` as their product: taken as they are.
+    One given alone: the other is planned.
+    ``family`` names one of several that there are for a measure, ``dimension`` the numbers of a vector or bits of a code. ``sample`` says how
+    alike the pairs are, ``facts`` and ``shingles`` what else is known, where a sample was taken. Raises UsageError.
+    """
+    check(recall, sketch, tune, bands=bands, rows=rows, slots=slots, items=items, dimension=dimension)
+    name = family_for(method, family)
+    facts = facts or Facts(dimension)
+    at = limit_of(method, threshold, within)
+    sketch = sketch if name == "MinHash" else ""
+    bands, rows = by_hand(bands, rows, slots)
+    plans = []
+    for curve in curves_for(method, name, float(at), facts):
+        if curve.distances and at > curve.most:
+            raise UsageError(f"--within {float(at):g}: the greatest {curve.measure} there can be is {curve.most:g}")
+        model = Model(curve, (sample or assumed)(curve, at), items, facts.dimension or DIMENSION, shingles or SHINGLES)
+        asked = Asked(model, at, recall, bands, rows, slots, sketch)
+        layout = (bands, rows) if bands and rows else least_error(asked) if tune == "error" else least_cost(asked)
+        if layout:
+            chosen_by = "hand" if bands and rows else "plan"
+            plans.append(Plan(*layout, at, recall, sketch, tune, chosen_by, model))
+    if not plans:
+        raise UsageError(unreachable(asked))
+    return best(plans)
+
+
+def best(plans: Sequence[Plan]) -> Plan:
+    """Of plans for several curves the cheapest that reaches the target, else the one that finds most."""
+    enough = [plan for plan in plans if plan.recall >= plan.target]
+    if enough:
+        return min(enough, key=lambda plan: (plan.model.cost(plan.bands, plan.rows), plan.slots))
+    return max(plans, key=lambda plan: plan.recall)
+
+
+def check(recall: object, sketch: str, tune: str, **numbers: object) -> None:
+    """Refuse what cannot be asked."""
+    if isinstance(recall, bool) or not isinstance(recall, int | float) or not 0 < recall < 1:
+        hint = "; hashing comes close to 1 but never reaches it" if recall == 1 else ""
+        raise UsageError(f"--recall {recall!r}: give a number above 0 and below 1, as in 0.99{hint}")
+    for name, number in numbers.items():
+        most = MAX_SLOTS if name in ("bands", "rows", "slots") else sys.maxsize
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most):
+            raise UsageError(f"--{name} {number!r}: give a whole number from 1 to {most:,}")
+    for name, choice, choices in (("sketch", sketch, ("oph", "classic")), ("tune", tune, ("recall", "error"))):
+        if choice not in choices:
+            raise UsageError(f"--{name} {choice!r}: choose one of {', '.join(choices)}")
+
+
+def limit_of(method: Text | Measure, threshold: object, within: object) -> Fraction:
+    """The threshold as a value of the measure: the least similarity, or the greatest distance."""
+    if threshold is not None and within is not None:
+        raise UsageError("--threshold and --within say the same thing; give one of them")
+    if isinstance(method, Measure) and method.distance:
+        if within is None:
+            raise UsageError(f"--by {method}: {method} is a distance; give --within D, the greatest there may be")
+        return parse_within(within)
+    if within is None:
+        return parse_threshold("0.8" if threshold is None else threshold)
+    if isinstance(method, Measure) and method.name == "cosine":
+        raise UsageError("--within: a cosine is no distance; give --threshold, or --by angle --within DEGREES")
+    return parse_threshold(1 - parse_within(within, 1))
+
+
+def by_hand(bands: int | None, rows: int | None, slots: int | None) -> tuple[int | None, int | None]:
+    """Bands and rows as far as they are fixed: a product and one factor fix the other."""
+    if bands and rows:
+        if bands * rows > (slots or MAX_SLOTS):
+            raise UsageError(f"--bands {bands} --rows {rows} take {bands * rows} slots, more than {slots or MAX_SLOTS}; give fewer, or more --slots")
+        return bands, rows
+    given = bands or rows
+    if slots is None or given is None:
+        return bands, rows
+    if slots % given:
+        near = [str(number) for number in (slots // given * given, (slots // given + 1) * given) if number]
+        raise UsageError(f"--slots {slots} is not a multiple of --{'bands' if bands else 'rows'} {given}; give --slots {' or '.join(near)}")
+    return (given, slots // given) if bands else (slots // given, given)
+
+
+def least_cost(asked: Asked) -> tuple[int, int] | None:
+    """The layout of least predicted cost among those that reach the recall; ties go to fewer slots. None where none does."""
+    for limit in asked.limits:
+        layouts = [(bands, rows) for bands, rows in sufficient(asked) if bands * rows <= limit]
+        if layouts:
+            return min(layouts, key=lambda layout: (asked.model.cost(*layout), layout[0] * layout[1]))
+    return None
+
+
+def sufficient(asked: Asked) -> Iterator[tuple[int, int]]:
+    """For each number of rows the fewest bands that reach the target; the given bands, where those are given and reach it."""
+    for rows in [asked.rows] if asked.rows else range(1, MAX_ROWS + 1):
+        needed = bands_needed(asked.p, asked.target, rows)
+        if asked.bands is None:
+            yield max(needed, asked.fewest), rows
+        elif needed <= asked.bands:
+            yield asked.bands, rows
+
+
+def bands_needed(p: float, target: float, rows: int) -> int:
+    """The fewest bands of so many rows whose chance reaches the target, where one function agrees with chance p."""
+    agree = p**rows
+    if agree >= target:
+        return 1
+    if agree < 1e-9:
+        return sys.maxsize  # billions of bands
+    bands = max(1, math.ceil(math.log1p(-target) / math.log1p(-agree)) - 1)  # one less, against rounding
+    while chance(p, bands, rows) < target:
+        bands += 1
+    return bands
+
+
+def least_error(asked: Asked) -> tuple[int, int]:
+    """The layout with the least area between the curve and a step at the threshold, both sides weighted equally."""
+    limit = asked.slots or max(ERROR_SLOTS, asked.bands or 0, asked.rows or 0)
+    curve, at = asked.model.curve, float(asked.threshold)
+    end = min(curve.most, 2 * at or 1.0) if curve.distances else 1.0
+    grid = [end * (step + 0.5) / GRID for step in range(GRID)]
+    alike = [value <= at if curve.distances else value >= at for value in grid]
+    chances = [curve.at(value) for value in grid]
+    best = (math.inf, 0, 0)
+    for rows in [asked.rows] if asked.rows else range(1, limit // (asked.bands or 1) + 1):
+        passes = [1 - p**rows for p in chances]
+        missed = [1.0] * GRID
+        for bands in range(1, (asked.bands or limit // rows) + 1):
+            missed = [before * one for before, one in zip(missed, passes, strict=True)]
+            if asked.bands in (None, bands):
+                error = sum(miss if is_alike else 1 - miss for is_alike, miss in zip(alike, missed, strict=True))
+                best = min(best, (error, bands, rows))
+    return best[1:]
+
+
+def unreachable(asked: Asked) -> str:
+    """Why no layout will do, the best that could be had, and what to type instead."""
+    wish = f"no layout finds a pair {asked.place} with chance {asked.recall:g}"
+    if asked.bands:
+        needed = bands_needed(asked.p, asked.target, 1)
+        best = chance(asked.p, asked.bands, 1)
+        return f"--bands {asked.bands}: {wish}; the most is {best:.4g}, at one row; give --bands {needed} or more, or a lower --recall"
+    rows, limit = asked.rows or 1, asked.slots or MAX_SLOTS
+    needed = max(bands_needed(asked.p, asked.target, rows), asked.fewest) * rows
+    falling = asked.model.curve.distances
+    at = f"--{'within' if falling else 'threshold'} {float(asked.threshold):g}"
+    given = f"--slots {asked.slots}" if asked.slots else f"--rows {rows}" if asked.rows else at
+    more = (
+        f"--slots {needed} or more"
+        if needed <= MAX_SLOTS
+        else "fewer --rows"
+        if asked.rows
+        else f"a {'smaller --within' if falling else 'higher --threshold'}"
+    )
+    best = chance(asked.p, limit // rows, rows)
+    return f"{given}: {wish}; the most is {best:.4g}, with {limit:,} slots as {limit // rows:,} x {rows}; give {more}, or a lower --recall"

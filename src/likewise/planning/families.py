@@ -1,0 +1,99 @@
+"""Which families there are for a measure, and what each costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from likewise import curves
+from likewise.curves import Curve
+from likewise.errors import UsageError
+from likewise.methods import Measure, Text
+
+#: Vectors of unknown dimension are taken to have so many.
+DIMENSION = 384
+#: Widths of a line's buckets that are tried, in thresholds.
+WIDTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
+
+#: measure -> the families for it, the one that is planned for first.
+FAMILIES_FOR: dict[str, tuple[str, ...]] = {
+    "elements": ("MinHash",),
+    "weighted": ("WeightedMinHash",),
+    "cosine": ("Hyperplane", "CrossPolytope"),
+    "angle": ("Hyperplane", "CrossPolytope"),
+    "l2": ("Line", "Stripe"),
+    "l1": ("Line", "Threshold"),
+    "hamming": ("Bits",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of the items beforehand."""
+
+    dimension: int | None = None
+    low: float | None = None  # the least and greatest coordinate
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Nanoseconds of one core of 2026. Only their ratios matter, and a wrong one makes a plan dearer, never less complete."""
+
+    slot: float  # to fill and hash a slot
+    verify: float  # to read and compare two items
+    slots: int  # what a plan may use when --slots is not given; more only where the target cannot be met otherwise
+
+
+def costs(family: str, dimension: int) -> Costs:
+    """By family. A slot of MinHash is that of sets of a few hundred shingles; a vector's is so many multiplications."""
+    padded = curves.padded(dimension)
+    return {
+        "MinHash": Costs(2.0, 2000.0, 1024),
+        "WeightedMinHash": Costs(100.0, 3000.0, 1024),
+        "Hyperplane": Costs(0.04 * dimension, 100 + 0.2 * dimension, 8192),
+        "CrossPolytope": Costs(0.22 * padded * math.log2(padded), 100 + 0.2 * dimension, 8192),
+        "Line": Costs(0.08 * dimension, 100 + 0.2 * dimension, 8192),
+        "Stripe": Costs(0.08 * dimension, 100 + 0.2 * dimension, 8192),
+        "Threshold": Costs(2.0, 100 + 0.2 * dimension, 8192),
+        "Bits": Costs(1.0, 50.0, 8192),
+    }[family]
+
+
+def family_for(method: Text | Measure, family: str | None = None) -> str:
+    """The name of the family to plan for: the measure's first, or the one asked for. Raises UsageError."""
+    name = "elements" if isinstance(method, Text) else method.name
+    if method.containment or name not in FAMILIES_FOR:
+        can = ", ".join(FAMILIES_FOR)
+        raise UsageError(f"--by {method}: there is no hash family for it, so nothing to plan; there is one for text and for {can}")
+    choices = FAMILIES_FOR[name]
+    if family is not None and family not in choices:
+        raise UsageError(f"--family {family!r}: for {method} choose {' or '.join(choices)}")
+    return family or choices[0]
+
+
+def curves_for(method: Text | Measure, family: str, threshold: float, facts: Facts) -> Iterator[Curve]:
+    """The curves to choose from: one, or one for each width of a line's buckets. Raises UsageError where the items must be known."""
+    if family in ("MinHash", "WeightedMinHash"):
+        weighted = (isinstance(method, Text) and method.bag) or family == "WeightedMinHash"
+        yield curves.jaccard(family, "weighted Jaccard similarity" if weighted else "Jaccard similarity")
+    elif family in ("Hyperplane", "CrossPolytope"):
+        curve = curves.angle() if family == "Hyperplane" else curves.cross_polytope(needed(facts.dimension, family))
+        yield curves.by_degrees(curve) if str(method) == "angle" else curve
+    elif family == "Bits":
+        yield curves.bit_sampling(needed(facts.dimension, family))
+    elif family == "Threshold":
+        if facts.low is None or facts.high is None or facts.low == facts.high:
+            raise UsageError("--family Threshold: give the data, for it must know the least and greatest coordinate")
+        yield curves.threshold_bit(facts.low, facts.high, needed(facts.dimension, family))
+    else:
+        line = {"Stripe": curves.stripe, "Line": curves.gaussian_line if str(method) == "l2" else curves.cauchy_line}[family]
+        yield from (line(width * (threshold or 1.0)) for width in WIDTHS)
+
+
+def needed(dimension: int | None, family: str) -> int:
+    if dimension is None:
+        what = "bits a code has" if family == "Bits" else "numbers a vector has"
+        raise UsageError(f"{family}: give the data, or --dimension, how many {what}")
+    return dimension

@@ -1,0 +1,75 @@
+"""What a layout costs, predicted for a collection: fixed coefficients, so that a plan depends on what was asked and on nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from likewise.curves import Curve, all_of, any_of
+from likewise.planning.density import Density
+from likewise.planning.families import DIMENSION, costs
+
+#: Nanoseconds of one core: to write, read, sort and walk a band key; to read and cut a shingle.
+BAND_COST, SHINGLE_COST = 60.0, 50.0
+#: Texts and sets of which nothing is known are taken to have so many shingles.
+SHINGLES = 300.0
+# Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, and a band has a key of 8.
+SHINGLE_BYTES, BAND_BYTES, ROW_BYTES = 8, 8, 61
+# Bytes of memory for each item, measured as the growth from 100 thousand to a million documents at 16 bands (480 an item): the walk holds two
+# numbers of 4 bytes a band, the rest are row columns, orders and ids.
+MEMORY_BYTES, MEMORY_BAND_BYTES = 350, 8
+
+
+def chance(similarity: float, bands: int, rows: int) -> float:
+    """The chance 1 - (1 - s^rows)^bands that two items of similarity s share a band key (SPEC 4).
+
+    ``similarity`` stands for the chance that one function of the family agrees, whatever the family.
+
+    >>> round(chance(0.8, 20, 5), 5)
+    0.99964
+    """
+    return any_of(all_of(similarity, rows), bands)
+
+
+@dataclass(frozen=True)
+class Model:
+    """One family over one collection."""
+
+    curve: Curve  # of one function
+    density: Density
+    items: int
+    dimension: int = DIMENSION  # numbers of a vector, bits of a code
+    shingles: float = SHINGLES  # of a set
+
+    @cached_property
+    def met(self) -> tuple[tuple[float, float], ...]:
+        """(chance of one function to agree, pairs an item)."""
+        return self.density.met(self.curve, self.items)
+
+    def candidates(self, bands: int, rows: int) -> float:
+        """Pairs that share a band key, for each item."""
+        return sum(pairs * chance(p, bands, rows) for p, pairs in self.met)
+
+    def cost(self, bands: int, rows: int) -> float:
+        """Nanoseconds of one core for each item: to sketch it, to handle its band keys, and to compare it with its candidates."""
+        each = costs(self.curve.family, self.dimension)
+        return BAND_COST * bands + each.slot * bands * rows + each.verify * self.candidates(bands, rows)
+
+    @property
+    def of_sets(self) -> bool:
+        """Whether items are sets; else they are vectors or codes."""
+        return self.curve.family in ("MinHash", "WeightedMinHash")
+
+    def memory(self, bands: int) -> int:
+        """Bytes of memory for each item, whatever its length, beyond some fixed buffers."""
+        return MEMORY_BYTES + MEMORY_BAND_BYTES * bands
+
+    def disk(self, bands: int) -> int:
+        """Bytes of the work folder for each item: a set of shingles, a vector of 4-byte numbers, or a code."""
+        item = SHINGLE_BYTES * self.shingles if self.of_sets else self.dimension / 8 if self.curve.family == "Bits" else 4 * self.dimension
+        return round(item + BAND_BYTES * bands + ROW_BYTES)
+
+    def core_seconds(self, bands: int, rows: int) -> float:
+        """Seconds of one core for all items, within a factor of two or three; reading vectors or codes from a file is not in it."""
+        read = SHINGLE_COST * self.shingles if self.of_sets else 0.0
+        return (read + self.cost(bands, rows)) * self.items / 1e9

@@ -1,0 +1,54 @@
+"""Layouts that others publish, in their true unit. What each finds is computed like any other curve, not taken from its makers.
+
+Sources: the projects' own code and documents of 2023 to 2026. Their text cleaning and hash functions are not imitated, only what fixes the curve.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from likewise.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A recipe: the shingle, the layout, and the similarity that its makers name for it."""
+
+    by: str
+    bands: int
+    rows: int
+    threshold: str
+    says: str  # what its makers say, where that is not what it does
+
+
+PRESETS = {
+    "fineweb": Preset("words:5", 14, 8, "0.75", "about 0.72 to 0.75; run on each crawl by itself, nothing verified"),
+    "refinedweb": Preset("words:5", 450, 20, "0.8", "9,000 hashes; printed as 20 buckets of 450, which would find nothing below 0.99"),
+    "slimpajama": Preset("chars:13", 9, 13, "0.8", "13-grams, which are characters in its code, not words"),
+    "redpajama-v2": Preset("words:13", 9, 13, "0.8", "128 hashes, the layout tuned for least error"),
+    "the-stack": Preset("words:5", 25, 10, "0.7", "tokens of letters and digits; nothing verified"),
+    "nemo-curator": Preset("chars:24", 20, 13, "0.8", "about 0.8; 24 characters are four to five words"),
+    "data-juicer": Preset("whitespace:5", 25, 10, "0.7", "256 hashes, the layout tuned for least error"),
+    "daft": Preset("whitespace:5", 8, 8, "0.7", "64 hashes, from its tutorial"),
+    "gaoya": Preset("words:1", 20, 5, "0.75", "single words; candidates are checked by signature"),
+    "datasketch": Preset("words:5", 5, 25, "0.9", "128 hashes, the layout tuned for least error; the shingle is the user's"),
+    "rensa": Preset("words:5", 8, 16, "0.8", "128 hashes; the shingle is the user's"),
+}
+
+
+def with_preset(choices: dict[str, Any]) -> dict[str, Any]:
+    """The choices with those of the named preset under them: what is given beside it counts. Raises UsageError for an unknown name."""
+    choices = {name: value for name, value in choices.items() if value is not None}
+    name = choices.pop("preset", None)
+    if name is None:
+        return choices
+    if name not in PRESETS:
+        near = difflib.get_close_matches(str(name), PRESETS, 1)
+        raise UsageError(f"--preset {name!r}: {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(PRESETS)}")
+    preset = PRESETS[name]
+    under: dict[str, Any] = {"by": preset.by, "bands": preset.bands, "rows": preset.rows, "threshold": preset.threshold}
+    if "within" in choices:
+        del under["threshold"]
+    return under | choices

@@ -1,0 +1,407 @@
+"""Weighted MinHash: its darts against a slow twin in plain Python, bit for bit, and what theory says of it, measured.
+
+Seeds are fixed; bounds are four standard errors of what theory predicts unless they say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import count
+from math import exp, factorial, inf, isnan, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.curves import amplified
+from likewise.errors import UsageError
+from likewise.families import MinHash, WeightedMinHash
+from likewise.items.sets import ragged
+from likewise.items.weighted import weighted
+from likewise.kernels.darts import DARTS, FALL, FEWER
+from likewise.kernels.minhash import EMPTY, GOLDEN
+
+WORD = 2**64 - 1
+
+
+def mix(x: int) -> int:
+    """MurmurHash3's fmix64."""
+    x ^= x >> 33
+    x = x * 0xFF51AFD7ED558CCD & WORD
+    x ^= x >> 33
+    x = x * 0xC4CEB9FE1A85EC53 & WORD
+    return x ^ x >> 33
+
+
+# the twin: the same cells in exact fractions, all up to a rank that is high enough
+
+
+def cells(weight: float, highest: Fraction) -> Iterator[tuple[int, int, Fraction, Fraction, Fraction, Fraction]]:
+    """The cells that begin left of the weight and below the highest rank: (row, number in it, left, right, bottom, top).
+
+    ``right`` and ``bottom`` cut a corner's cell; a cell's darts fall 2^-e to the right of ``left`` and from ``top`` - 2^e to ``top``.
+    """
+    two = Fraction(2)
+    for e in range(-124, 125, 4):
+        reach = e & -e if e else 128
+        left = two ** -(e + reach) if e + reach < 128 else Fraction(0)
+        bottom = two ** (e - reach) if e - reach > -128 else Fraction(0)
+        if left < weight and bottom < highest:
+            yield 2 * e, 0, left, two**-e, bottom, two**e
+    e = -128
+    while two**e < highest:
+        stair = e // 4 * 4 + 4
+        left = two**-stair if stair < 128 else Fraction(0)
+        for number in count():
+            if left + number * two**-e >= weight:
+                break
+            yield 2 * e + 1, number, left + number * two**-e, Fraction(2**2000), two**e, two ** (e + 1)
+        e += 1
+
+
+def thrown(element: int, weight: float, seed: int, highest: Fraction) -> Iterator[tuple[Fraction, Fraction, int, int]]:
+    """The darts of an element in those cells: (weight, rank, name, the 32 bits that choose the slot)."""
+    key = mix(seed ^ DARTS)
+    for row, number, left, right, bottom, top in cells(weight, highest):
+        high = Fraction(2) ** (row // 2)
+        label = mix(key + GOLDEN * row & WORD)
+        word = mix((mix(element ^ key) ^ label) + GOLDEN * number & WORD)
+        for dart in range(sum(word >= fewer for fewer in FEWER.tolist())):
+            spot = word + GOLDEN * (dart + 1) & WORD
+            name, fall = mix(spot), mix(spot ^ FALL)
+            across, rank = left + Fraction(name, 2**64) / high, top - high + Fraction(fall >> 32, 2**32) * high
+            if across < min(weight, right) and rank >= bottom:
+                yield across, rank, name, fall & 0xFFFFFFFF
+
+
+def twin(weights: dict[int, float], slots: int, seed: int) -> list[int]:
+    """A signature: of all darts in a slot the first."""
+    if not weights:
+        return [EMPTY] * slots
+    highest = Fraction(2) ** (int(log((slots + 3) * (log(slots) + 6) / sum(weights.values()), 2)) + 1)
+    first: dict[int, tuple[Fraction, int]] = {}
+    for element, weight in weights.items():
+        for _, rank, name, choice in thrown(element, weight, seed, highest):
+            slot = choice * slots >> 32
+            first[slot] = min(first.get(slot, (Fraction(2**2000), 0)), (rank, name))
+    assert all(first[slot][0] < highest for slot in range(slots))
+    return [min(mix(first[slot][1]) >> 32, EMPTY - 1) for slot in range(slots)]
+
+
+ELEMENTS = st.integers(0, 50) | st.integers(0, WORD)
+WEIGHTS = st.sampled_from([0.25, 1.0, 3.0, 2.0**-20, 1e9]) | st.floats(1e-9, 1e9) | st.floats(0.5, 2.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.dictionaries(ELEMENTS, WEIGHTS, max_size=6), max_size=3), st.integers(1, 20), st.integers(0, WORD))
+def test_signatures_against_the_twin(sets, slots, seed):
+    signatures = WeightedMinHash(slots, seed).signature(sets)
+    assert signatures.shape == (len(sets), slots)
+    assert signatures.dtype == np.uint32
+    assert signatures.tolist() == [twin(one, slots, seed) for one in sets]
+
+
+@pytest.mark.parametrize("total", [1.01e-30, 1e-12, 1.0, 1e12, 0.99e30])
+@pytest.mark.parametrize("size", [1, 7])
+def test_totals_of_any_scale_against_the_twin(total, size):
+    weights = dict(zip(range(size), np.full(size, total / size).tolist(), strict=True))
+    assert WeightedMinHash(16).signature([weights])[0].tolist() == twin(weights, 16, 0)
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257])
+def test_sizes_around_the_cells_that_are_visited_at_a_time(size):
+    weights = dict(zip(range(size), np.random.default_rng(size).exponential(size=size).tolist(), strict=True))
+    assert WeightedMinHash(70).signature([weights])[0].tolist() == twin(weights, 70, 0)
+
+
+def test_a_dart_beyond_the_bound_is_not_yet_the_first():
+    """Corners reach to higher ranks than the octaves visited so far, and half of such a weight lies within the staircase."""
+    sets = [{i: weight} for i, weight in enumerate(np.random.default_rng(12).uniform(1 / 16, 1 / 8, 300).tolist())]
+    assert WeightedMinHash(1).signature(sets).tolist() == [twin(one, 1, 0) for one in sets]
+
+
+def test_no_dart_is_missing_or_thrown_twice():
+    """Areas of the plane have Poisson(area) darts, whatever octaves and corners they lie across: boxes of octaves of weight and rank."""
+    elements, low = 150, -9
+    found = np.zeros((13, 13))
+    pairs = []
+    for element in range(elements):
+        darts = [(float(across), float(rank)) for across, rank, *_ in thrown(element, 16.0, 0, Fraction(16))]
+        boxes = np.clip(np.floor(np.log2(np.array(darts))) - low, 0, None).astype(int)  # what is lower is in the lowest
+        inside = boxes[boxes[:, 1] < 13]
+        np.add.at(found, tuple(inside.T), 1)
+        pairs.append(len(inside))
+    edges = np.array([0, *2.0 ** np.arange(low + 1, 5)])
+    expected = elements * np.outer(np.diff(edges), np.diff(edges))
+    large = expected > 5
+    z = (found - expected)[large] / np.sqrt(expected[large])
+    assert abs(z).max() < 4
+    assert (z**2).sum() < large.sum() + 4 * sqrt(2 * large.sum())
+    assert abs(found[~large].sum() - expected[~large].sum()) < 4 * sqrt(expected[~large].sum())
+    assert abs(np.var(pairs) / 256 - 1) < 4 * sqrt(2 / elements)
+
+
+def test_counts_of_darts():
+    chances = np.diff([0, *(int(fewer) / 2**64 for fewer in FEWER), 1])
+    assert chances == pytest.approx([exp(-1) / factorial(i) for i in range(20)] + [0], abs=1e-15)
+
+
+@pytest.mark.parametrize("slots", [1, 64])
+def test_scale_costs_nothing(slots):
+    """An element whose share of the total is the same visits about as many cells at any scale. Plain DartMinHash visits 100 more at 2^100."""
+    visited = [sum(1 for _ in cells(1.3 * 2.0**scale / 100, Fraction(4 * slots) / Fraction(2) ** scale)) for scale in range(-90, 91)]
+    assert max(visited) < 4 * slots * 1.3 / 100 + 16
+
+
+# mean and variance
+
+
+Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def batch(elements: np.ndarray, weights: np.ndarray) -> Batch:
+    """Sets as rows."""
+    return elements.ravel(), weights.ravel(), np.arange(len(elements) + 1) * elements.shape[1]
+
+
+def drawn(trials: int, size: int, scale: float | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random elements, and weights of one scale or (None) of all from 1e-9 to 1e9."""
+    rng = np.random.default_rng([seed, size])
+    elements = rng.integers(0, 2**64, (trials, size), np.uint64)
+    weights = rng.exponential(size=(trials, size)) * scale if scale else 10 ** rng.uniform(-9, 9, (trials, size))
+    return elements, weights
+
+
+def random_pairs(trials: int, size: int, j: float, scale: float | None, seed: int) -> tuple[Batch, Batch]:
+    """Pairs with weighted Jaccard j: in every element one of the two weights is j times the other."""
+    elements, weights = drawn(trials, size, scale, seed)
+    lighter = np.random.default_rng(seed).random((trials, size)) < 0.5
+    a, b = (np.where(side, weights * j, weights) for side in (lighter, ~lighter))
+    return batch(elements, a), batch(elements, b)
+
+
+def agreement(family: WeightedMinHash | MinHash, a, b=None) -> np.ndarray:
+    """Which slots agree, bool[pairs, slots]; of the first two sets of ``a`` where that is all."""
+    first = family.signature(a)
+    return first[0] == first[1] if b is None else first == family.signature(b)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9, None])
+@pytest.mark.parametrize("size", [1, 2, 10, 100, 1000])
+@pytest.mark.parametrize("j", [0.1, 0.5, 0.8, 0.97])
+def test_mean_and_variance(j, size, scale):
+    slots, trials = 64, max(150, min(2000, 20_000 // size))
+    estimates = agreement(WeightedMinHash(slots, size), *random_pairs(trials, size, j, scale, 1)).mean(axis=1)
+    theory = j * (1 - j) / slots
+    assert abs(estimates.mean() - j) < 4 * sqrt(theory / trials)
+    excess = (1 - 6 * j * (1 - j)) / (slots * j * (1 - j))  # kurtosis of a binomial
+    assert abs(estimates.var() / theory - 1) < 4 * sqrt((2 + excess) / trials)
+    assert WeightedMinHash(slots).standard_error(j) == pytest.approx(sqrt(theory), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, None])
+@pytest.mark.parametrize("size", [3, 50])
+def test_elements_that_one_set_lacks(size, scale):
+    """Each element is in both sets, with other weights, or in one: J differs from pair to pair."""
+    slots, trials = 64, 3000
+    elements, a = drawn(trials, size, scale, 2)
+    rng = np.random.default_rng(3)
+    b = a * np.exp(rng.normal(size=a.shape))
+    kind = rng.integers(0, 4, a.shape)
+    a, b = np.where(kind == 1, 0.0, a), np.where(kind == 2, 0.0, b)
+    j = np.minimum(a, b).sum(axis=1) / np.maximum(a, b).sum(axis=1)
+    usable = (a.sum(axis=1) > 0) & (b.sum(axis=1) > 0) & (j > 0) & (j < 1)
+    estimates = agreement(WeightedMinHash(slots), batch(elements, a), batch(elements, b)).mean(axis=1)
+    z = ((estimates - j) / np.sqrt(np.maximum(j * (1 - j), 1e-30) / slots))[usable & (j * (1 - j) * slots > 1)]
+    assert len(z) > 1000
+    assert abs(z.mean()) < 4 / sqrt(len(z))
+    assert abs(z.var() - 1) < 4 * sqrt(3 / len(z))
+
+
+@pytest.mark.parametrize("power", [-40, -3, 1, 40])
+def test_scaling_both_sets_keeps_the_similarity(power):
+    (elements, a, offsets), (_, b, _) = random_pairs(2000, 12, 0.6, 1.0, 4)
+    scaled = agreement(WeightedMinHash(64), (elements, a * 2.0**power, offsets), (elements, b * 2.0**power, offsets)).mean(axis=1)
+    assert abs(scaled.mean() - 0.6) < 4 * sqrt(0.24 / 64 / 2000)
+
+
+def test_equal_and_disjoint_sets():
+    elements, weights = drawn(300, 20, None, 5)
+    family = WeightedMinHash(64)
+    same = batch(elements, weights)
+    assert agreement(family, same, same).all()
+    others = batch(elements ^ np.uint64(1), weights)
+    assert not agreement(family, same, others).any()
+
+
+def test_whole_weights_are_repeats():
+    """The multiset expansion: an element of weight 3 is three elements, and MinHash of those estimates the same."""
+    rng = np.random.default_rng(6)
+    a = {int(x): float(w) for x, w in zip(range(60), rng.integers(1, 6, 60), strict=True)}
+    b = {int(x): float(w) for x, w in zip(range(15, 75), rng.integers(1, 6, 60), strict=True)}
+    everything = a.keys() | b.keys()
+    j = sum(min(a.get(x, 0), b.get(x, 0)) for x in everything) / sum(max(a.get(x, 0), b.get(x, 0)) for x in everything)
+    expanded = [[x * 1000 + i for x, w in one.items() for i in range(int(w))] for one in (a, b)]
+    seeds, pair, sets = range(300), weighted([a, b]), ragged(expanded)
+    by_weight = [float(agreement(WeightedMinHash(128, seed), pair).mean()) for seed in seeds]
+    by_repeats = [float(agreement(MinHash(128, "classic", seed), sets).mean()) for seed in seeds]
+    error = sqrt(j * (1 - j) / 128)
+    for estimates in (by_weight, by_repeats):
+        assert abs(np.mean(estimates) - j) < 4 * error / sqrt(len(seeds))
+        assert abs(np.std(estimates) / error - 1) < 4 * sqrt(0.5 / len(seeds))
+
+
+STRUCTURES = {
+    "consecutive": lambda n: np.arange(n, dtype=np.uint64),
+    "high half": lambda n: np.arange(n, dtype=np.uint64) << np.uint64(32),
+    "highest byte": lambda n: np.arange(n, dtype=np.uint64) << np.uint64(56),
+    "multiples of the golden ratio": lambda n: np.arange(n, dtype=np.uint64) * np.uint64(GOLDEN),
+}
+
+
+@pytest.mark.parametrize("size", [5, 200])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_structured_elements(structure, size):
+    """The functions change with the seed, the sets do not."""
+    seeds, elements, weights = 500, STRUCTURES[structure](size), np.resize([1.0, 0.5, 2.0, 1.0, 3.0], size)
+    rows = np.stack([elements, elements])
+    pair = batch(rows, np.stack([weights, weights[::-1] / 2]))
+    j = float(np.minimum(weights, weights[::-1] / 2).sum() / np.maximum(weights, weights[::-1] / 2).sum())
+    signatures = np.array([WeightedMinHash(64, seed).signature(pair) for seed in range(seeds)])
+    agree = signatures[:, 0] == signatures[:, 1]
+    assert abs(agree.mean() - j) < 4 * sqrt(j * (1 - j) / 64 / seeds)
+    assert abs(agree.mean(axis=1).var() / (j * (1 - j) / 64) - 1) < 4 * sqrt(2 / seeds)
+    assert len(np.unique(signatures)) > 0.9 * size  # every element wins a slot under some seed
+
+
+# slots, bands, seeds
+
+
+def test_bands_agree_as_independent_slots_do():
+    for j in (0.4, 0.6, 0.8):
+        a, b = random_pairs(4000, 8, j, None, 7)
+        family = WeightedMinHash(80)
+        keys = family.band_keys(a, 16, 5)
+        assert (keys == family.band_keys_of(family.signature(a), 16, 5)).all()
+        met = keys == family.band_keys(b, 16, 5)
+        for share, chance in ((met.mean(), j**5), (met.any(axis=0).mean(), amplified(j, [("all", 5), ("any", 16)]))):
+            trials = met.size if chance == j**5 else 4000
+            assert abs(share - chance) < 4 * sqrt(chance * (1 - chance) / trials)
+
+
+@pytest.mark.parametrize("size", [1, 6, 100])
+def test_slots_are_alike_and_do_not_move_together(size):
+    slots, trials = 100, 5000
+    agree = agreement(WeightedMinHash(slots), *random_pairs(trials, size, 0.5, 1.0, 8))
+    z = (agree.mean(axis=0) - 0.5) / sqrt(0.25 / trials)
+    assert abs(z).max() < 4.5
+    assert (z**2).sum() < slots + 4 * sqrt(2 * slots)
+    correlation = np.corrcoef(agree.T.astype(float))[np.triu_indices(slots, 1)] * sqrt(trials)
+    assert abs(correlation).max() < 5
+    assert abs(correlation.std() - 1) < 0.05
+
+
+def test_seeds_are_independent():
+    """Signatures of one set under two seeds share no dart, and estimates of one pair do not move together."""
+    a, b = random_pairs(4000, 10, 0.5, 1.0, 9)
+    first, second = WeightedMinHash(64, 1), WeightedMinHash(64, 2)
+    assert not (first.signature(a) == second.signature(a)).any()
+    together = np.corrcoef(agreement(first, a, b).mean(axis=1), agreement(second, a, b).mean(axis=1))[0, 1]
+    assert abs(together) < 4 / sqrt(4000)
+
+
+def test_values_are_spread_over_32_bits():
+    values = WeightedMinHash(128).signature(batch(*drawn(500, 3, 1.0, 10))).ravel()
+    bits = (values[:, np.newaxis] >> np.arange(32, dtype=np.uint32) & 1).mean(axis=0)
+    assert abs(bits - 0.5).max() < 4.5 * sqrt(0.25 / 500 / 4)  # a set repeats the few darts that win many slots
+    assert values.max() < EMPTY
+
+
+# what a signature does not depend on, and edges
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(ELEMENTS, WEIGHTS, min_size=1, max_size=20), st.randoms(use_true_random=False))
+def test_order_and_repeats_do_not_matter(weights, random):
+    family = WeightedMinHash(32)
+    halves = [(x, w / 2) for x, w in weights.items()] * 2
+    random.shuffle(halves)
+    first, second = family.signature([weights, halves])
+    assert (first == second).all()
+
+
+def test_a_row_is_the_same_alone_and_in_a_batch():
+    rng = np.random.default_rng(11)
+    sets = [{int(x): float(w) for x, w in zip(rng.integers(0, 99, n), rng.exponential(size=n), strict=True)} for n in (3, 0, 400, 1, 30)]
+    family = WeightedMinHash(50)
+    together = family.signature(sets)
+    assert (together == np.concatenate([family.signature([one]) for one in sets])).all()
+    assert (together == family.signature(sets[::-1])[::-1]).all()
+    assert (together[1] == EMPTY).all()
+
+
+def test_estimates():
+    family = WeightedMinHash(400)
+    a, b, empty = family.signature([{1: 2.0, 2: 1.0}, {1: 1.0, 3: 1.0}, {}])
+    assert family.estimate(a, a) == 1
+    assert family.estimate(a, b) == pytest.approx(1 / 4, abs=4 * family.standard_error(1 / 4))
+    assert family.estimate(a, empty) == 0
+    assert isnan(family.estimate(empty, empty))
+    assert np.isnan(family.estimate(empty, np.stack([a, empty]))).tolist() == [False, True]
+    assert family.signature([]).shape == (0, 400)
+    assert not hasattr(family, "merge")
+
+
+def test_the_chance_is_the_weighted_jaccard():
+    family = WeightedMinHash()
+    assert family.probability(0.3) == 0.3
+    assert family.sensitivity(0.2, 0.8) == pytest.approx((0.2, 0.8, 0.8, 0.2))
+    assert (family.curve.family, family.curve.measure) == ("WeightedMinHash", "weighted Jaccard similarity")
+    cascade = family.all_of(4).any_of(4)
+    assert cascade.probability(0.8) == pytest.approx(0.8785, abs=5e-5)
+    a, b = cascade.signature([{1: 1.0}, {1: 1.0}])
+    assert cascade.agree(a, b)
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        ([{1: 1.0}, {1: 1e31}], r"row 1: its weights add up to 1e\+31; a total from 1e-30 to 1e\+30 can be signed; multiply the weights of all"),
+        ([{}, {1: 1e-40, 2: 1e-40}], "row 1: its weights add up to 2e-40"),
+        ([{1: 1e308, 2: 1e308}], "row 0: its weights add up to inf"),
+        ([{1: 1.0}, {}, {7: -1.0}], "row 2: the weight of 7 is -1.0"),
+        ([{7: float("nan")}], "row 0: the weight of 7 is nan"),
+        ([{1: 1.0}, {7: inf}], "row 1: the weight of 7 is inf"),
+        ([{"a": 1.0}], "row 0: 'a' is no element"),
+        ({1: 1.0}, "a batch of one"),
+    ],
+)
+def test_what_is_refused(sets, message):
+    for call in (WeightedMinHash().signature, lambda sets: WeightedMinHash().band_keys(sets, 2, 3)):
+        with pytest.raises(UsageError, match=message):
+            call(sets)
+
+
+def test_layouts_and_fields_are_refused():
+    with pytest.raises(UsageError, match="5 bands of 26 rows do not fit a signature of 128 slots"):
+        WeightedMinHash().band_keys([{1: 1.0}], 5, 26)
+    with pytest.raises(UsageError, match="WeightedMinHash slots 0"):
+        WeightedMinHash(0)
+    with pytest.raises(UsageError, match="has 128 slots, here came the shape"):
+        WeightedMinHash().estimate(*WeightedMinHash(64).signature([{1: 1.0}, {1: 1.0}]))
+
+
+def test_golden_signatures():
+    """Stored sketches hold these: a change of any value needs another SCHEME."""
+    sets = [dict.fromkeys(range(1000), 0.5), {1: 1e-9}, {-1: 1.0, 5: 2.5}]
+    assert WeightedMinHash(6).signature(sets).tolist() == GOLDEN_SLOTS
+    assert WeightedMinHash(6).scheme == "darts-1/6"
+
+
+GOLDEN_SLOTS: list[list[int]] = [
+    [629594508, 589684866, 1132125250, 1966792303, 23695947, 2240219075],
+    [2900930027, 4283827212, 2757356048, 2266414574, 3269044888, 2585653126],
+    [1918285507, 3325709764, 1737844600, 2397763662, 1776792402, 1178661802],
+]

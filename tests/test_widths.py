@@ -1,0 +1,89 @@
+"""Where a narrower number would do harm: keys of bands, places of sets, counts of pairs, and the arithmetic at the threshold."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from math import sqrt
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from likewise import pipeline
+from likewise.families import MinHash
+from likewise.stages.candidates import Buckets, group
+from likewise.stages.cluster import Sets, walk
+
+WIDTH = 24  # bits of the deliberately narrow keys: chance meetings are rare enough to count and many enough to tell
+
+
+def meetings(keys: np.ndarray, shift: int) -> int:
+    """Pairs of items that share ``WIDTH`` bits of a band's key, from bit ``shift`` on, over all bands."""
+    narrow = keys >> np.uint64(shift) & np.uint64(2**WIDTH - 1)
+    counts = [np.unique(band, return_counts=True)[1] for band in narrow]
+    return sum(int((count * (count - 1) // 2).sum()) for count in counts)
+
+
+@pytest.mark.parametrize("shift", [0, 20, 40], ids=["low", "middle", "high"])
+@pytest.mark.parametrize("mode", ["oph", "classic"])
+def test_sets_that_share_nothing_meet_as_chance_says(mode, shift):
+    """n random sets make n^2 / 2^25 meetings in each band under keys of 24 bits. Real keys have 64, and so make one in a trillion of these."""
+    n, bands, rows = 20_000, 16, 2
+    elements = np.random.default_rng(1).integers(0, 2**64, 10 * n, np.uint64)
+    keys = MinHash(bands * rows, mode).band_keys((elements, np.arange(n + 1) * 10), bands, rows)
+    expected = bands * n * (n - 1) / 2 / 2**WIDTH
+    assert abs(meetings(keys, shift) - expected) < 5 * sqrt(expected)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_each_bit_of_each_slot_moves_half_of_the_key(rows):
+    slots = np.random.default_rng(2).integers(0, 2**32, rows, np.uint64).astype(np.uint32)
+    flipped = slots ^ (np.uint32(1) << np.arange(32, dtype=np.uint32))[:, None, None] * np.eye(rows, dtype=np.uint32)
+    family = MinHash(rows)
+    changed = family.band_keys_of(flipped.reshape(-1, rows), 1, rows) ^ family.band_keys_of(slots, 1, rows)
+    moved = np.bitwise_count(changed)
+    assert moved.min() > 32 - 5 * 4  # the bits of a random word that are set: 32, standard deviation 4
+    assert abs(moved.mean() - 32) < 5 * 4 / sqrt(moved.size)
+
+
+def one_bucket(sets: Sets) -> list[int]:
+    """The witnesses that the walk finds when all items share one bucket."""
+    n = len(sets.size)
+    keys = np.zeros(n, np.uint64)
+    return walk(sets, group(lambda band: keys, keys, 1, map_all, split=True, allocate=np.empty), np.empty).witness.tolist()
+
+
+def map_all(function, values) -> list:
+    return [function(value) for value in values]
+
+
+@pytest.mark.parametrize(("threshold", "witness"), [("0.499999999", [-1, 0]), ("0.5", [-1, 0]), ("0.500000001", [-1, -1])])
+def test_a_threshold_of_nine_digits(threshold, witness):
+    """Two sets that share 200 of 400 elements: sizes times 10^9 need more than 32 bits."""
+    values = np.concatenate([np.arange(300), np.arange(100, 400)]).astype(np.uint64)
+    assert one_bucket(Sets(-1, values, np.array([0, 300]), np.array([300, 300], "u4"), Fraction(threshold), "exact")) == witness
+
+
+def test_sets_beyond_four_gigabytes(tmp_path):
+    """Two equal sets and a stranger in the work folder, with 4 GiB (of nothing, which takes no room) before the second set."""
+    near, far = 16, 2**29 + 16  # elements of 8 bytes: in 32 bits these are one place
+    ours, others = np.arange(5, 15, dtype=np.uint64), np.arange(100, 110, dtype=np.uint64)
+    with open(tmp_path / "sets", "w+b") as file:
+        for place, elements in ((0, ours), (near, others), (far, ours)):
+            os.pwrite(file.fileno(), elements.tobytes(), 8 * place)
+        where = np.array([0, far], np.int64)
+        assert one_bucket(Sets(file.fileno(), ours[:0], where, np.array([10, 10], "u4"), Fraction(1), "exact")) == [-1, 0]
+
+
+def test_more_elements_than_32_bits_can_number():
+    """Where the sets of three items begin: the third after six billion elements of the first two."""
+    size = np.array([3 * 10**9, 3 * 10**9, 5], "u4")
+    items = SimpleNamespace(collection=SimpleNamespace(column=lambda name: size), member=np.arange(3))
+    options = SimpleNamespace(plan=SimpleNamespace(threshold=Fraction(1, 2)), verify="exact")
+    run = SimpleNamespace(options=options, work=SimpleNamespace(opened=lambda name, dtype: (-1, np.zeros(0, np.uint64))))
+    assert pipeline.sets(items, run).offset.tolist() == [0, 3 * 10**9, 6 * 10**9]
+
+
+def test_one_bucket_of_a_million_has_half_a_trillion_pairs():
+    assert Buckets(np.zeros((1, 1, 0), np.int32), np.array([10**6]), np.array([0])).pairs() == 499_999_500_000
