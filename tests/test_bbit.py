@@ -127,24 +127,102 @@ def test_raw_bits_would_not_do(mode):
 
 
 def test_what_few_bits_cost():
-    """At J = .8: 8 bits have less than 2 % more variance than whole slots, and 1 bit needs 2.25 times the slots."""
+    """At J = .8: 8 bits add half a per cent to the variance of whole slots, and 1 bit needs 2.25 times the slots."""
     whole = MinHash(128).standard_error(0.8)
-    assert 1 < (BBit(128, 8).standard_error(0.8) / whole) ** 2 < 1.02
+    assert (BBit(128, 8).standard_error(0.8) / whole) ** 2 == pytest.approx(1.0049, abs=5e-5)
     assert (BBit(128, 1).standard_error(0.8) / whole) ** 2 == pytest.approx(2.25, rel=1e-6)
     assert BBit(288, 1).standard_error(0.8) == pytest.approx(whole, rel=1e-6)
     assert (BBit(128, 8).width, BBit(288, 1).width, BBit(3, 4).width, BBit(3, 16).width) == (128, 36, 2, 6)
 
 
-def test_slots_do_not_move_together():
+def wilson(count: float, trials: int, z: float = 4.0) -> tuple[float, float]:
+    """Bounds of a chance by what was counted (Wilson 1927)."""
+    share = count / trials
+    centre = share + z * z / (2 * trials)
+    half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return (centre - half) / (1 + z * z / trials) - 1e-12, (centre + half) / (1 + z * z / trials) + 1e-12  # for rounding
+
+
+def assert_sensitive(family, shares: dict[float, float], trials: int) -> None:
+    """(.2, .8, p1, p2): pairs within .2 agree with p1 or more, those from .8 on with p2 or less, and those at the two distances with just that.
+
+    ``shares``: by similarity, how many of so many trials agreed."""
+    d1, d2, p1, p2 = family.sensitivity(0.2, 0.8)
+    for j, share in shares.items():
+        low, high = wilson(share * trials, trials)
+        assert low <= family.probability(j) <= high
+        if 1 - j <= d1 + 1e-9:
+            assert high >= p1
+        if 1 - j >= d2 - 1e-9:
+            assert low <= p2
+    bounds = {j: wilson(shares[j] * trials, trials) for j in (0.8, 0.2)}
+    assert bounds[0.8][0] <= p1 <= bounds[0.8][1]
+    assert bounds[0.2][0] <= p2 <= bounds[0.2][1] < p1
+
+
+SIMILARITIES = (0.0, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("bits", SIZES)
+def test_sensitivity(bits, mode):
+    trials, slots = 1500, 128
+    family = BBit(slots, bits, mode, 3)
+    shares = {}
+    for j in SIMILARITIES:
+        a, b = (family.signature(side) for side in random_pairs(trials, 100, round(100 * j), 8))
+        shares[j] = float(family.agreement(a, b).mean())
+    assert_sensitive(family, shares, trials * slots)
+
+
+#: name -> so many different elements
+STRUCTURES = {
+    "consecutive": lambda n: np.arange(n, dtype=np.uint64),
+    "high half": lambda n: np.arange(n, dtype=np.uint64) << np.uint64(32),
+    "highest byte": lambda n: np.arange(n, dtype=np.uint64) << np.uint64(56),
+    "negative": lambda n: (-np.arange(n)).view(np.uint64),
+    "4-grams of a rising text": lambda n: np.arange(n, dtype=np.uint64) * np.uint64(0x0001000100010001) + np.uint64(0x0003000200010000),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("bits", [1, 2, 8])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_structured_elements(structure, bits, mode):
+    """The functions change with the seed, the sets do not: mean, variance, and bands."""
+    seeds, slots, union, j = 400, 128, 200, 3 / 5
+    elements = STRUCTURES[structure](union)
+    assert len(np.unique(elements)) == union
+    pair = [elements[: union * 4 // 5], elements[union // 5 :]]
+    families = [BBit(slots, bits, mode, seed) for seed in range(seeds)]
+    agree = np.array([np.equal(*family.unpacked(family.signature(pair))) for family in families])
+    p = 2.0**-bits + (1 - 2.0**-bits) * j
+    assert abs(agree.mean() - p) < 4 * sqrt(p * (1 - p) / slots / seeds)
+    ratio = agree.mean(axis=1).var() / (p * (1 - p) / slots)
+    assert ratio < 1 + 4 * sqrt(2 / seeds)
+    if mode == "classic":
+        assert ratio > 1 - 4 * sqrt(2 / seeds)
+    met = agree.reshape(seeds, 16, 8).all(axis=2).any(axis=1).mean()
+    chance = 1 - (1 - p**8) ** 16
+    assert abs(met - chance) < 4 * sqrt(chance * (1 - chance) / seeds) + (0.02 if mode == "oph" else 0)  # slots of oph are slightly dependent
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("bits", [1, 2, 8])
+def test_slots_do_not_move_together(bits, mode):
+    """Each slot agrees as often as any other; correlations of any two of 64 are within what independence gives, a little below 0 for oph."""
     slots, trials = 64, 5000
-    family = BBit(slots, 2, "classic")
+    family = BBit(slots, bits, mode)
     a, b = (family.unpacked(family.signature(side)) for side in random_pairs(trials, 10, 5, 3))
     agree = a == b
-    p = 0.25 + 0.75 * 0.5
+    p = 2.0**-bits + (1 - 2.0**-bits) / 2
     z = (agree.mean(axis=0) - p) / sqrt(p * (1 - p) / trials)
     assert abs(z).max() < 4.5
+    assert (z**2).sum() < slots + 4 * sqrt(2 * slots)
     correlation = np.corrcoef(agree.T.astype(float))[np.triu_indices(slots, 1)] * sqrt(trials)
-    assert abs(correlation).max() < 5
+    assert correlation.max() < 5
+    assert correlation.min() > (-5 if mode == "classic" else -7)
+    assert abs(correlation.std() - 1) < 0.06
 
 
 # the family around it
@@ -215,7 +293,9 @@ def test_what_is_refused():
         family.signature([[0.5]])
 
 
-@pytest.mark.parametrize("wrong", [{"bits": 3}, {"bits": 32}, {"bits": True}, {"bits": "8"}, {"slots": 0}, {"mode": "fast"}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "wrong", [{"bits": 3}, {"bits": 32}, {"bits": True}, {"bits": "8"}, {"bits": 8.0}, {"slots": 0}, {"mode": "fast"}, {"seed": -1}]
+)
 def test_what_is_no_family(wrong):
     with pytest.raises(UsageError, match=f"BBit {next(iter(wrong))}"):
         BBit(**wrong)

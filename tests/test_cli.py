@@ -240,7 +240,7 @@ def test_dry_run_reads_and_writes_nothing(folder: Path) -> None:
         result = run(args[0], "docs.jsonl", *args[1:], "--dry-run", "--keep", "longest", "--bands", "13", "--rows", "60")
         assert result.exit_code == 0, result.stderr
         assert "docs.jsonl  jsonl, 15 B" in result.stdout and "13 bands x 60 rows" in result.stdout and "longest" in result.stdout
-        assert "1.99e-05 only" in result.stderr, "a layout that finds next to nothing says so"
+        assert "0.0020 % only" in result.stderr, "a layout that finds next to nothing says so"
     document = json.loads(run("dedup", "docs.jsonl", "-", "--dry-run", "--json").stdout)
     assert document["schema"] == "likewise/dry-run/1" and document["method"]["plan"]["bands"] == 16
     assert [(source["source"], source["bytes"]) for source in document["sources"]] == [("docs.jsonl", 15), ("stdin", None)]
@@ -254,7 +254,7 @@ def test_a_hopeless_layout_warns_before_it_runs(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(api, "pairs", refuse)
     result = run("pairs", "docs.jsonl", "--bands", "13", "--rows", "60")
     warning, error = result.stderr.splitlines()
-    assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with chance 1.99e-05 only")
+    assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with 0.0020 % only")
     assert error == "likewise: error: went on"
 
 
@@ -337,9 +337,50 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 def test_plan_shows_the_layout_the_curve_and_the_costs() -> None:
     text = run("plan", "--threshold", "0.5", "--bands", "20", "--rows", "5").stdout
-    assert text.startswith("words:5 at 0.5: 20 bands of 5 rows, 100 slots (oph, set by hand)\nA pair at 0.5 is found with at least 47.0 %")
-    assert "> 0.50       47.0 %" in text and "0.80      99.96 %" in text and "0.20       0.64 %" in text, "SPEC 4"
+    assert text.startswith("words:5 at 0.5: 20 bands of 5 rows, 100 slots (oph, set by hand)\nA pair at 0.5 is found with about 47.0 %")
+    cells = " ".join(text.split())
+    assert "> 0.50 47.0 %" in cells and "0.80 99.96 %" in cells and "0.20 0.64 %" in cells, "SPEC 4"
     assert "of memory" in text and "of disk" in text and "\x1b" not in text
+
+
+def test_plan_of_a_preset_for_a_file() -> None:
+    """The sample is cut by the preset's unit, what does not decide is said, and the last line runs the layout."""
+    done = run("plan", "docs.jsonl", "--preset", "slimpajama", "--recall", "0.9")
+    assert done.stdout.startswith(
+        "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, of the preset slimpajama)\nA pair at 0.8 is found with about 39.9 %"
+    )
+    assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl --preset slimpajama"
+    assert "warning: 9 bands of 13 rows: fixed by the preset slimpajama, so --recall 0.9 did not decide" in done.stderr
+    assert "a pair at 0.8 is found with 39.9 % only" in done.stderr and "> 0.80        39.9 %" in done.stdout, "one number everywhere"
+    own = run("plan", "docs.jsonl", "--by", "words:2", "--threshold", "0.7", "--bands", "4", "--rows", "3").stdout.splitlines()[-1]
+    assert own == "next  likewise dedup docs.jsonl --by words:2 --threshold 0.7 --bands 4 --rows 3"
+    assert "next" not in run("plan", "--threshold", "0.7").stdout
+
+
+def test_plan_of_a_distance_keeps_its_columns() -> None:
+    lines = run("plan", "--by", "hamming", "--within", "3", "--dimension", "64").stdout.splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("  distance"))
+    ends = [[place for place, sign in enumerate(line) if sign == "%"] for line in lines[first + 1 : lines.index("", first)]]
+    assert all(each == ends[0][: len(each)] for each in ends) and len(ends) > 2
+
+
+def test_what_is_typed_wins_over_settings(folder: Path) -> None:
+    env = {"LIKEWISE_BANDS": "5", "LIKEWISE_THRESHOLD": "0.9"}
+    assert "2 x 25" in run("plan", "--layouts", "2x25", "--within", "0.2", env=env).stdout
+    Path("likewise.toml").write_text("threshold = 0.9\nbands = 5\n")
+    done = run("plan", "--layouts", "2x25", "--within", "0.2")
+    assert done.stdout.startswith("words:5 at 0.8\n") and "2 x 25" in done.stdout
+    for both, message in (
+        (("--layouts", "2x25", "--bands", "5"), "--layouts and --bands"),
+        (("--threshold", "0.8", "--within", "0.2"), "give one of them"),
+    ):
+        done = run("plan", *both)
+        assert done.exit_code == 2 and message in done.stderr
+
+
+def test_layouts_of_thousands_of_digits_are_refused() -> None:
+    done = run("plan", "--layouts", "2x" + "9" * 5000)
+    assert done.exit_code == 2 and "give up to 6 of BANDSxROWS" in done.stderr and len(done.stderr) < 300
 
 
 def test_plan_json() -> None:

@@ -184,7 +184,7 @@ def test_text_under_a_null_is_not_text() -> None:
 
 
 def as_tokens(column) -> tuple[list[int], list[list[int]]]:
-    kinds, texts = text_of(column, Want(tokens=True))
+    kinds, texts = text_of(column, Want(kind="tokens"))
     return kinds, [np.frombuffer(text, "<i8").tolist() for text in texts]
 
 
@@ -197,7 +197,7 @@ def test_token_lists(kind, item) -> None:
 
 def test_token_lists_cost_no_copy_when_they_are_int64_already() -> None:
     column = pa.array([[1, 2], [3]], pa.list_(pa.int64()))
-    records = of_table(pa.table({"text": column}), Want(tokens=True))
+    records = of_table(pa.table({"text": column}), Want(kind="tokens"))
     assert records.text.buffers()[2].address == column.values.buffers()[1].address
 
 
@@ -205,7 +205,7 @@ def test_token_lists_cost_no_copy_when_they_are_int64_already() -> None:
 def test_token_lists_in_files(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     save(pa.table({"doc": [{"ids": [1, 2]}, None, {"ids": [3]}, {"ids": []}]}), path, row_group_size=2)
-    kinds, texts, _ = rows(module_of(path), path, Want("doc.ids", tokens=True))
+    kinds, texts, _ = rows(module_of(path), path, Want("doc.ids", kind="tokens"))
     assert kinds == [TEXT, NO_TEXT, TEXT, TEXT]
     assert [np.frombuffer(text, "<i8").tolist() for text in texts] == [[1, 2], [], [3], []]
 
@@ -705,7 +705,7 @@ def test_text_files_chunk_and_go_on(tmp_path: Path, monkeypatch) -> None:
 
 
 def test_text_files_have_no_tokens(tmp_path: Path) -> None:
-    kinds, texts, _ = rows(text, files(tmp_path, a=b"1 2 3"), Want(tokens=True))
+    kinds, texts, _ = rows(text, files(tmp_path, a=b"1 2 3"), Want(kind="tokens"))
     assert (kinds, texts) == ([NO_TEXT], [b""])
 
 
@@ -770,7 +770,7 @@ def test_texts_that_are_absent_null_a_number_or_a_list_are_no_texts() -> None:
 
 
 def test_token_lists_from_python() -> None:
-    records = of_table(memory.table([[1, 2], None, [3]]), Want(tokens=True))
+    records = of_table(memory.table([[1, 2], None, [3]]), Want(kind="tokens"))
     assert records.kind.tolist() == [TEXT, NO_TEXT, TEXT]
     assert np.frombuffer(records.text[0].as_py(), "<i8").tolist() == [1, 2]
 

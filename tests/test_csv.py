@@ -150,7 +150,7 @@ def test_damaged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: byt
 def test_tokens_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"text\n[1]\n")
     with pytest.raises(UsageError, match="no list of tokens"):
-        all_records(tmp_path / "a.csv", Want(tokens=True))
+        all_records(tmp_path / "a.csv", Want(kind="tokens"))
 
 
 @pytest.mark.parametrize(

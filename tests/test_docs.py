@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+from likewise import families
+from likewise.measures import FUNCTIONS
+from likewise.methods import MEASURES, SUFFIXES, UNITS, Measure, Text, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -17,6 +22,48 @@ def test_the_page_of_flags_is_the_table_of_flags():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (ROOT / "docs/reference/flags.md").read_text() == module.page()
+
+
+def first_table(page: str) -> list[list[str]]:
+    """The cells of a page's first table, without its head."""
+    lines = re.search(r"(?m)^\|-.*\n((?:\|.*\n)+)", (ROOT / page).read_text())[1].splitlines()
+    return [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_the_table_of_families_is_the_registry():
+    """Each with the fields that it is made with. One that has several curves stands there once for each, with the field that chooses it."""
+    calls = [row[0].strip("`") for row in first_table("docs/reference/families.md")]
+    assert {call.partition("(")[0] for call in calls} == set(families.FAMILIES)
+    for call in calls:
+        name, _, given = call.removesuffix(")").partition("(")
+        fields = [
+            field.name
+            + ("" if field.default is field.empty else "=" + (f'"{field.default}"' if isinstance(field.default, str) else str(field.default)))
+            for field in inspect.signature(getattr(families, name)).parameters.values()
+        ]
+        assert given.replace('norm="l1"', 'norm="l2"') == ", ".join(fields)
+
+
+def test_the_page_of_families_names_what_they_can_do():
+    page = (ROOT / "docs/reference/families.md").read_text()
+    made = [getattr(families, name) for name in families.FAMILIES]
+    helpers = {"checked", "with_slots", "chance_of"}
+    public = {name for family in made for name, _ in inspect.getmembers(family, inspect.isfunction) if not name.startswith("_")} - helpers
+    assert {name for name in public | {"agree", "from_plan"} if f"`{name}(" not in page and f" `{name}`" not in page} == set()
+
+
+def test_the_table_of_measures_is_the_registry():
+    rows = first_table("docs/reference/measures.md")
+    names = {name for row in rows for name in re.findall(r"`([^`]+)`", row[0])} - {"groups="}
+    assert {name.removeprefix(".../") for name in names if name.startswith("...")} == set(SUFFIXES)
+    methods = [parse(name) for name in names if not name.startswith("...")]
+    assert {method.unit for method in methods if isinstance(method, Text)} <= set(UNITS)
+    named = {"lr" if method.name == "lr" else str(method) for method in methods if isinstance(method, Measure)}
+    assert named == set(FUNCTIONS)
+    for cell, items, _, _, kind, _ in rows:
+        for name in set(re.findall(r"`([^`]+)`", cell)) & set(MEASURES):
+            assert MEASURES[name][0] in items
+            assert kind == ("distance" if MEASURES[name][1] else "similarity")
 
 
 def test_links_lead_somewhere():

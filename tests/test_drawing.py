@@ -68,7 +68,7 @@ def test_what_is_missed_lies_above_the_curve_and_what_is_met_in_vain_below():
     assert corners(missed)[:2] == [(across, TOP), (across, up)] and corners(missed)[-2:] == [(RIGHT, TOP), (RIGHT, TOP)]
     (dot,) = elements(picture, "circle")
     assert (float(dot.attrib["cx"]), float(dot.attrib["cy"])) == (across, up)
-    assert {"threshold 0.75", "a line: 0.75 at the threshold", "may be missed", "met although below the threshold"} <= {*words(picture)}
+    assert {"threshold 0.75", "a line: 75.0 % at the threshold", "may be missed", "met although below the threshold"} <= {*words(picture)}
 
 
 def test_distances_fall_and_the_areas_are_mirrored():
@@ -92,7 +92,7 @@ def test_a_threshold_between_the_sampled_values_is_a_corner_of_both_areas():
 def test_known_points_are_joined_and_the_recall_is_one_of_them():
     picture = s_curve([(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)], 0.75, 0.9, note="a note")
     assert corners(elements(picture, "polyline")[0]) == [PLANE.at(*point) for point in ((0, 0), (0.5, 0.25), (0.75, 0.9), (1, 1))]
-    assert (parsed(picture).findtext(SVG + "desc") or "").endswith("by similarity of the pair; at the threshold 0.75: 0.9; a note")
+    assert (parsed(picture).findtext(SVG + "desc") or "").endswith("by similarity of the pair; at the threshold 0.75: 90.0 %; a note")
 
 
 def test_a_step_is_steep():
@@ -111,9 +111,9 @@ def test_several_curves_are_told_apart_without_colour():
     for number, line in zip(numbers, lines, strict=True):
         assert (float(number.attrib["x"]), round(float(number.attrib["y"]) - 4, 2)) in corners(line)
     assert [said for said in words(picture) if "at the" in said] == [
-        "2 x 25: 0.9999 at the threshold",  # 1 - .36^25, cut and not rounded up
-        "5 x 10: 0.9811 at the threshold",  # 1 - (1 - .32768)^10 = .98113
-        "10 x 5: 0.4333 at the threshold",  # 1 - (1 - .107374)^5 = .43331
+        "2 x 25: > 99.99999 % at the threshold",  # 1 - .36^25
+        "5 x 10: 98.1 % at the threshold",  # 1 - (1 - .32768)^10 = .98113
+        "10 x 5: 43.3 % at the threshold",  # 1 - (1 - .107374)^5 = .43331
     ]
     assert "may be missed by 1" in words(picture) and len(elements(picture, "polygon")) == 2
 

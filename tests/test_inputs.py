@@ -245,7 +245,7 @@ def test_formats_by_content(here: Path) -> None:
         LINE: "jsonl", b"  [1]": "json_array", b"": "jsonl", b"\xef\xbb\xbf{}": "jsonl", b"plain text": "text", "日本語".encode() * 30_000: "text",
         Path("p").read_bytes(): "parquet", Path("f").read_bytes(): "arrow", Path("s").read_bytes(): "arrow",
         gzip.compress(LINE): "jsonl", bz2.compress(LINE): "jsonl", lzma.compress(b"[]"): "json_array", zstd: "jsonl",
-        gzip.compress(b"words"): None, b"\x93NUMPY": None, b"a\0b": None, b"caf\xe9 au lait": None,
+        gzip.compress(b"words"): None, b"\x93NUMPY": "npy", b"a\0b": None, b"caf\xe9 au lait": None,
     }  # fmt: skip
     for content, kind in contents.items():
         make("x", content=content)

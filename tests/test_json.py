@@ -227,7 +227,7 @@ def test_tokens() -> None:
     lists = [[1, -2, 0], [], [2**63 - 1, -(2**63)], [2**64 - 1]]
     bad = ["[1.0]", "[1e2]", "[18446744073709551616]", "[-9223372036854775809]", '["1"]', "[[1]]", "[null]", '"1"', "5", "[1,2,true]"]
     raw = "".join(f'{{"text": {value} }}\n' for value in [*map(json.dumps, lists), "[ 7 ,\t8 ]", *bad])
-    found = records(raw.encode(), Want(tokens=True))
+    found = records(raw.encode(), Want(kind="tokens"))
     assert found.kind.tolist() == [TEXT] * 5 + [NO_TEXT] * len(bad)
     values = [np.frombuffer(part, "<i8").tolist() for part in found.text.to_pylist()]
     assert values[:5] == [[1, -2, 0], [], [2**63 - 1, -(2**63)], [-1], [7, 8]]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import likewise as lw
-from likewise.errors import UsageError
+from likewise import pilot
+from likewise.curves import bit_sampling, jaccard
+from likewise.errors import DataError, UsageError
 from likewise.families import MinHash
 from likewise.kernels.sets import overlaps_of_all
 from likewise.planning import choose
+from likewise.planning.density import assumed, measured
 
 
 def texts(n: int, shared: int, seed: int = 0) -> list[str]:
@@ -31,9 +36,32 @@ def test_overlaps_of_all_pairs():
 def test_the_density_is_that_of_the_pairs():
     """Every pair of these shares 20 of 60 words exactly: Jaccard 1/3."""
     plan = lw.plan(texts(50, 20), by="words:1", threshold=0.8)
-    unlike = [(value, share) for value, share, _ in plan.model.density.points if share]
-    assert unlike == [(pytest.approx(1 / 3, abs=1e-6), 1.0)]
+    assert unlike(plan) == [(pytest.approx(1 / 3, abs=1e-6), 1.0)]
     assert (plan.items, plan.model.density.sample, plan.model.shingles) == (50, 50, 40)
+
+
+def unlike(plan) -> list[tuple[float, float]]:
+    return [(value, share) for value, share, _ in plan.model.density.points if share]
+
+
+def test_duplicates_of_a_sample_do_not_grow_with_the_collection():
+    """Forty texts in twenty pairs that share 39 of 41 words: 20 of 780 pairs are alike, and an item has as many in a collection of any size."""
+    data = [text for i, one in enumerate(texts(20, 0)) for text in (one, one.rsplit(" ", 1)[0] + f" other{i}")]
+    plan = lw.plan(data, by="words:1", threshold=0.8)
+    assert unlike(plan) == [(0.0, pytest.approx(760 / 780))]
+    assert all(value < 0.8 for value, _ in unlike(plan))
+    few, many = (lw.plan(data, by="words:1", threshold=0.8, items=items, bands=16, rows=6) for items in (40, 10**9))
+    assert many.candidates == few.candidates == pytest.approx(sum(alike * few.curve(s) for s, _, alike in assumed(jaccard(), 0.8).points))
+    assert unlike(lw.plan(data, by="words:1", threshold=0.96)) == [(0.0, 760 / 780), (pytest.approx(39 / 41), 20 / 780)]
+
+
+def test_which_values_of_a_sample_are_alike():
+    """At the threshold itself too: a similarity from it on, a distance up to it."""
+    points = measured([0.1, 0.5, 0.8, 0.9], jaccard(), 0.8, 3).points
+    assert [(value, share) for value, share, _ in points if share] == [(0.1, 0.25), (0.5, 0.25)]
+    points = measured([2, 3, 4, 30], bit_sampling(64), 3, 3).points
+    assert [(value, share) for value, share, _ in points if share] == [(4, 0.25), (30, 0.25)]
+    assert measured([], jaccard(), 0.8, 2).points == measured([0.9], jaccard(), 0.8, 2).points
 
 
 def test_a_template_in_all_texts_makes_a_steeper_plan():
@@ -72,12 +100,38 @@ def test_from_files(tmp_path):
 def test_equal_texts_count_once():
     """They collapse before anything is compared."""
     plan = lw.plan(texts(10, 0) * 5, by="words:1")
-    assert (plan.items, plan.model.density.sample) == (50, 10)
+    assert (plan.items, plan.model.density.sample) == (10, 10)
+    assert lw.plan(texts(10, 0) * 5, by="words:1", items=50).items == 50
+
+
+def test_items_are_different_texts_in_proportion(tmp_path, monkeypatch):
+    """Of two files of one length the first is read: 300 different texts of 900 rows, so 600 of 1,800."""
+    monkeypatch.setattr(pilot, "SOURCES", 1)
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps({"text": f"{name} {i % 300:03}"}) for i in range(900)) + "\n")
+    plan = lw.plan(tmp_path, by="words:1")
+    assert (plan.items, plan.model.density.sample) == (600, 300)
 
 
 def test_too_few_texts():
     with pytest.raises(UsageError, match="two different texts or more"):
         lw.plan(["a b c", "a b c", ""], by="words:1")
+
+
+def test_why_there_are_no_texts(tmp_path):
+    lines = "".join(json.dumps({"body": f"a b {i}", "n": i}) + "\n" for i in range(5))
+    (tmp_path / "a.jsonl").write_text(lines)
+    (tmp_path / "b.jsonl").write_text("{]\n" * 3)
+    (tmp_path / "c.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(UsageError, match=r"no row of a.jsonl has the field 'nope'; fields seen: body, n; name the right one with --field"):
+        lw.plan(tmp_path / "a.jsonl", field="nope")
+    with pytest.raises(UsageError, match=r"no row of memory.arrow has the field 'text'; fields seen: body"):
+        lw.plan([{"body": "a b c"}, {"body": "d e f"}])
+    with pytest.raises(DataError, match=r"b.jsonl, line 1, column 2"):
+        lw.plan(tmp_path / "b.jsonl")
+    with pytest.raises(DataError, match=r"c.parquet"):
+        lw.plan(tmp_path / "c.parquet")
+    assert lw.plan([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], field="body", by="words:1").model.density.sample == 5
 
 
 def test_vectors():
@@ -105,6 +159,90 @@ def test_other_items(by, data, asked):
     plan = lw.plan(data, by=by, recall=0.9, **asked)
     assert plan.recall >= 0.9
     assert plan.model.density.sample == len(data) == plan.items
+
+
+def ends(sets) -> np.ndarray:
+    return np.cumsum([0, *map(len, sets)])
+
+
+SETS = [list(range(i, i + 10)) for i in range(30)]
+WEIGHTS = [{element: 1 + element / 7 for element in one} for one in SETS]
+VECTORS = np.random.default_rng(5).normal(size=(30, 4))
+CODES = np.random.default_rng(6).integers(0, 2**64, 30, np.uint64)
+#: by -> the same thirty items in many forms
+FORMS = {
+    "elements": [
+        SETS,
+        [set(one) for one in SETS],
+        [[str(element) for element in one] for one in SETS],
+        np.array(SETS),
+        (np.concatenate(SETS), ends(SETS)),
+        pa.array(SETS),
+        [np.isin(np.arange(40), one) for one in SETS],
+    ],
+    "weighted": [
+        WEIGHTS,
+        [list(one.items()) for one in WEIGHTS],
+        [{str(element): weight for element, weight in one.items()} for one in WEIGHTS],
+        (np.concatenate(SETS), np.concatenate([[*one.values()] for one in WEIGHTS]), ends(SETS)),
+    ],
+    "l2": [VECTORS, VECTORS.tolist(), [*VECTORS], pa.array(VECTORS.tolist()), pa.FixedSizeListArray.from_arrays(VECTORS.ravel(), 4)],
+    "cosine": [VECTORS, VECTORS * 2, pa.array(VECTORS.tolist())],
+    "hamming": [CODES, CODES.tolist(), CODES[:, None], [code.tobytes() for code in CODES], pa.array([code.tobytes() for code in CODES])],
+}
+
+
+@pytest.mark.parametrize("by", FORMS)
+def test_batches_in_every_form_that_similarity_takes(by):
+    asked = {"within": 1} if by in ("l2", "hamming") else {"threshold": 0.8}
+    plans = [lw.plan(data, by=by, **asked) for data in FORMS[by]]
+    for plan in plans:
+        assert (plan.items, plan.model.density.sample, plan.bands, plan.rows) == (30, 30, plans[0].bands, plans[0].rows)
+        for found, expected in zip(plan.model.density.points, plans[0].model.density.points, strict=True):
+            assert found == pytest.approx(expected, abs=1e-9)
+    left, right = np.triu_indices(30, 1)
+    batch = FORMS[by][0]
+    values = lw.similarity([batch[i] for i in left], [batch[i] for i in right], by=by)
+    far = values[values > 1] if "within" in asked else values[values < 0.8]
+    assert sum(share for _, share in unlike(plans[0])) == pytest.approx(len(far) / len(values))
+    assert sum(value * share for value, share in unlike(plans[0])) == pytest.approx(far.sum() / len(values))
+    assert plans[0].model.shingles == (10 if by in ("elements", "weighted") else 300)
+
+
+@pytest.mark.parametrize(
+    ("by", "data", "message"),
+    [
+        ("elements", {1, 2, 3}, "one set alone"),
+        ("elements", [1, 2, 3], "one set alone"),
+        ("elements", {1: 2}, "sets are a list of .* here came dict"),
+        ("elements", (set(range(i)) for i in range(9)), "sets are a list of .* here came generator"),
+        ("weighted", {1: 2.0}, "one weighted set alone"),
+        ("weighted", {1}, "here came set"),
+        ("weighted", iter([{1: 2.0}]), "here came list_iterator"),
+        ("l2", [1.0, 2.0], "one vector alone"),
+        ("l2", {1.0}, "here came set"),
+        ("l2", {"a": [1.0]}, "here came dict"),
+        ("l2", (row for row in VECTORS), "here came generator"),
+        ("cosine", np.zeros((9, 3)), "two items or more"),
+        ("l2", [], "two items or more"),
+        ("hamming", b"ab", "one code alone"),
+        ("hamming", {1, 2}, "here came set"),
+        ("hamming", ["ab", "cd"], "strings have no hash family by hamming"),
+        ("edit", ["ab", "cd"], "there is no hash family for it"),
+        ("cosine", "vectors.parquet", "a sample is taken of items in memory"),
+        ("cosine", [Path("vectors.parquet")], "a sample is taken of items in memory"),
+    ],
+)
+def test_what_is_no_batch(by, data, message):
+    with pytest.raises(UsageError, match=message):
+        lw.plan(data, by=by, **({"within": 1} if by in ("l2", "hamming", "edit") else {"threshold": 0.8}))
+
+
+def test_values_at_the_ends_of_float64():
+    assert lw.plan([[1.7e308], [-1.7e308], [0.0]], by="l1", within=1).recall >= 0.99
+    low, high = 0.1, 0.3
+    corners = lw.plan([[low] * 3, [high] * 3], by="l1", within=0.01, family="Threshold")  # as far apart as can be, but for rounding
+    assert corners.recall >= 0.99
 
 
 def test_bad_data_is_refused_by_row():

@@ -7,8 +7,10 @@ import json
 import math
 import subprocess
 import sys
+import time
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from likewise.errors import UsageError
 from likewise.planning import chance, choose, parse_threshold
 from likewise.planning.choose import MAX_SLOTS, OPH_BANDS
 from likewise.planning.families import costs
+from likewise.planning.threshold import parse_within
 
 
 def exact_chance(similarity: Fraction, bands: int, rows: int) -> Fraction:
@@ -68,6 +71,12 @@ def test_the_curve(bands, rows):
     assert (plan.curve(0), plan.curve(1)) == (0, 1)
 
 
+@pytest.mark.parametrize("p", [-0.1, 1.1, 2, math.nan, math.inf, "much", None])
+def test_what_is_no_chance(p):
+    with pytest.raises(UsageError, match=r"a chance of .*: give a number from 0 to 1"):
+        chance(p, 20, 5)
+
+
 def test_chances_near_nothing_keep_their_digits():
     """1 - (1 - p)^b computed as written gives 0 here."""
     assert chance(0.001, 10, 6) == pytest.approx(1e-17, rel=1e-9)
@@ -113,8 +122,8 @@ def test_swapped_by_mistake_is_said():
     """h18: 13 bands of 60 rows find next to nothing, and an empty result would look like a clean corpus."""
     plan = choose("0.8", bands=13, rows=60)
     assert plan.recall == pytest.approx(1.992225884661636e-05, abs=1e-12)
-    advice = "leave the layout to the plan to find it with 0.99"
-    assert plan.warnings == [f"13 bands of 60 rows: a pair at 0.8 is found with chance 1.99e-05 only; {advice}"]
+    advice = "leave the layout to the plan for a recall of 0.99"
+    assert plan.warnings == [f"13 bands of 60 rows: a pair at 0.8 is found with 0.0020 % only; {advice}"]
 
 
 def test_one_band_is_said():
@@ -184,7 +193,7 @@ def test_least_error_is_that_of_datasketch():
     plan = choose("0.8", tune="error")
     assert (plan.bands, plan.rows) == (9, 13)
     assert plan.recall == pytest.approx(0.399, abs=5e-4)
-    assert plan.warnings == ["9 bands of 13 rows: a pair at 0.8 is found with chance 0.399 only; leave out --tune error to find it with 0.99"]
+    assert plan.warnings == ["9 bands of 13 rows: a pair at 0.8 is found with 39.9 % only; leave out --tune error for a recall of 0.99"]
 
 
 def test_least_error_within_what_is_given():
@@ -236,6 +245,49 @@ def test_any_threshold_is_read_or_refused(value):
         assert 0 < parse_threshold(value) <= 1
 
 
+def test_real_similarities_are_taken_to_the_last_digit():
+    """Cosines and weighted similarities are no quotients of counts: 1 - 10^-10 is not 1."""
+    assert parse_threshold(0.9999999999) == 1
+    assert parse_threshold(0.9999999999, real=True) == 1 - Fraction(1, 10**10)
+    assert parse_threshold(1e-12, real=True) == Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize(
+    ("value", "distance"),
+    [
+        (2e-11, Fraction(2, 10**11)),
+        ("2e-11", Fraction(2, 10**11)),
+        (0.1, Fraction(1, 10)),
+        ("1/3", Fraction(1, 3)),
+        (1 / 3, Fraction(3333333333333333, 10**16)),
+        ("1e-300", Fraction(1, 10**300)),
+        (1e300, Fraction(10**300)),
+        (12345678901.000000001, Fraction(12345678901)),
+        ("12345678901.000000001", 12345678901 + Fraction(1, 10**9)),
+        (0, Fraction(0)),
+        (-0.0, Fraction(0)),
+        ("0e999999999", Fraction(0)),
+    ],
+)
+def test_distances_are_taken_to_the_last_digit(value, distance):
+    assert parse_within(value) == distance
+
+
+@pytest.mark.parametrize(
+    "value", [-1, -1e-300, "1e-301", 1e301, "1e999999999", "1e-999999999", "nan", "-inf", "snan", "1/0", True, None, "", "3 m", [3]]
+)
+def test_no_distances(value):
+    with pytest.raises(UsageError, match="give a distance of 0 or more, up to 1e300") as error:
+        parse_within(value)
+    assert repr(str(value)) in str(error.value)
+
+
+@given(st.floats() | st.text(max_size=12))
+def test_any_distance_is_read_or_refused(value):
+    with contextlib.suppress(UsageError):
+        assert float(parse_within(value)) == float(value)
+
+
 @pytest.mark.parametrize("recall", [0, 1, 1.0, 1.5, -0.1, float("nan"), "0.9", None, True])
 def test_no_recalls(recall):
     with pytest.raises(UsageError, match="give a number above 0 and below 1") as error:
@@ -255,7 +307,21 @@ def test_no_choices(wrong):
         choose("0.8", **wrong)
 
 
+def test_numbers_of_numpy_are_numbers():
+    one = np.int64(20)
+    assert choose("0.8", bands=one, rows=np.uint8(5), items=np.int32(10**6)) == choose("0.8", bands=20, rows=5)
+    assert type(choose("0.8", bands=one).bands) is int
+
+
 # what others read
+
+
+def test_in_a_line():
+    assert repr(choose("0.8")) == "<Plan: 16 bands of 6 rows of MinHash, Jaccard similarity at 0.8, recall 0.9923>"
+    assert repr(choose("0.8", bands=1, rows=1)) == "<Plan: 1 band of 1 row of MinHash, Jaccard similarity at 0.8, recall 0.8>"
+    assert choose("0.99", bands=5, rows=5).recall > 0.999999
+    assert repr(choose("0.99", bands=5, rows=5)).endswith("at 0.99, recall 0.9999>")
+    assert repr(choose("1", bands=20, rows=5)).endswith("at 1, recall 1>")
 
 
 def test_as_json():
@@ -277,3 +343,24 @@ def test_importing_it_loads_nothing_heavy():
     """``likewise plan`` and ``--help`` answer at once."""
     code = "import sys, likewise.planning; print([m for m in ('numpy', 'numba', 'pyarrow') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("bands", "rows", "slots"), [(None, None, 128), (None, None, 300), (7, None, 128), (None, 5, 128)])
+@pytest.mark.parametrize("threshold", ["0.3", "0.8", "0.95"])
+def test_least_error_is_that_of_all_layouts(threshold, bands, rows, slots):
+    if rows or bands:
+        plan = choose(threshold, tune="error", bands=bands, rows=rows)
+    else:
+        plan = choose(threshold, tune="error", slots=slots)
+    every = [
+        (b, r) for b in range(1, slots + 1) for r in range(1, slots // b + 1) if b in (bands, b if bands is None else bands) and r == (rows or r)
+    ]
+    if slots > 128:
+        every = [(b, r) for b, r in every if r <= 128]
+    assert plan.error <= min(choose(threshold, bands=b, rows=r).error for b, r in every[:: max(1, len(every) // 60)]) + 1e-12
+
+
+def test_a_layout_of_least_error_is_found_at_once():
+    started = time.perf_counter()
+    assert choose("0.8", tune="error", slots=MAX_SLOTS).slots <= MAX_SLOTS
+    assert time.perf_counter() - started < 5

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import likewise as lw
 from likewise.curves import bit_sampling, gaussian_line, jaccard
 from likewise.errors import UsageError
-from likewise.methods import MEASURES, parse
+from likewise.families import FAMILIES, from_plan
+from likewise.methods import MEASURES, Measure, Text, parse
 from likewise.planning import chance, choose
 from likewise.planning.density import BACKGROUND, assumed
 from likewise.planning.families import FAMILIES_FOR, WIDTHS, curves_for
@@ -65,6 +71,25 @@ def test_the_width_of_a_line_is_chosen():
                 assert other.cost(bands, rows) >= cost * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("within", [2e-11, "2e-11", "1e-300", 1e300])
+@pytest.mark.parametrize("by", ["l1", "l2"])
+def test_tiny_and_huge_distances_are_promised_as_any_other(by, within):
+    """A layout depends on the width in thresholds alone."""
+    plan, other = choose(method=parse(by), within=within), choose(method=parse(by), within=1)
+    assert float(plan.threshold) == float(within)
+    assert (plan.bands, plan.rows) == (other.bands, other.rows)
+    assert plan.curve(float(within)) >= 0.99
+    assert plan.collision.parameters["width"] == pytest.approx(float(within) * other.collision.parameters["width"])
+    assert plan.svg().count("</svg>") == 1
+
+
+def test_similarities_near_1_are_no_equality():
+    plan = choose(1 - 1e-10, method=parse("cosine"))
+    assert plan.threshold == 1 - Fraction(1, 10**10)
+    assert 0.99 <= plan.recall < 1
+    assert plan.place == "at 0.9999999999"
+
+
 def test_equal_points_and_codes_need_one_band():
     for by, more in (("l2", {}), ("hamming", {"dimension": 64}), ("angle", {})):
         plan = choose(method=parse(by), within=0, **more)
@@ -76,20 +101,13 @@ def test_threshold_and_within_are_one_thing():
     assert choose(within=1 / 3).threshold == choose("2/3").threshold
     with pytest.raises(UsageError, match="say the same thing"):
         choose("0.8", within=0.2)
-    with pytest.raises(UsageError, match=r"--within '1\.5': give a distance from 0 to 1"):
-        choose(within=1.5)
-    with pytest.raises(UsageError, match="give a similarity above 0"):
-        choose(within=1)
+    for within in (1, 1.5, -0.1, "1e-999999999", "nan", True, 1 - 1e-12):
+        with pytest.raises(UsageError, match=r"--within '.*': here it is 1 - similarity; give a number of 0 or more and below 1"):
+            choose(within=within)
     with pytest.raises(UsageError, match="l2 is a distance; give --within D"):
         choose("0.8", method=parse("l2"))
     with pytest.raises(UsageError, match="a cosine is no distance; give --threshold, or --by angle --within DEGREES"):
         choose(method=parse("cosine"), within=0.1)
-
-
-@pytest.mark.parametrize("within", [-1, "x", "nan", "inf", True, [3], "1e999"])
-def test_no_distances(within):
-    with pytest.raises(UsageError, match="give a distance of 0 or more"):
-        choose(method=parse("l2"), within=within)
 
 
 def test_what_must_be_known():
@@ -111,7 +129,7 @@ def test_what_cannot_be_reached_is_said_with_the_distance():
 def test_a_layout_by_hand_for_a_distance():
     plan = choose(method=parse("hamming"), within=8, dimension=64, bands=10, rows=60)
     assert plan.recall == pytest.approx(chance(56 / 64, 10, 60), abs=1e-12)
-    said = "10 bands of 60 rows: a pair at a distance of 8 is found with chance 0.00331 only; leave the layout to the plan to find it with 0.99"
+    said = "10 bands of 60 rows: a pair at a distance of 8 is found with 0.33 % only; leave the layout to the plan for a recall of 0.99"
     assert plan.warnings == [said]
 
 
@@ -125,6 +143,100 @@ def test_least_error_for_a_distance():
 
     best = min(((b, r) for r in range(1, 65) for b in range(1, 128 // r + 1)), key=lambda layout: area(*layout))
     assert area(plan.bands, plan.rows) <= area(*best) * 1.01
+
+
+def test_least_error_over_all_widths():
+    """The least area of all widths and layouts of 128 slots, on a grid five times as fine: width 6 for a distance of 3, area 0.123."""
+    plan = choose(method=parse("l2"), within=3, tune="error")
+    grid = [6 * (step + 0.5) / 1000 for step in range(1000)]
+    alike = np.array(grid) <= 3
+    areas = {}
+    for width in WIDTHS:
+        p = np.array([gaussian_line(3 * width).at(value) for value in grid])
+        for rows in range(1, 129):
+            for bands in range(1, 128 // rows + 1):
+                found = 1 - (1 - p**rows) ** bands
+                areas[3 * width, bands, rows] = float(np.where(alike, 1 - found, found).mean())
+    best = min(areas, key=areas.__getitem__)
+    assert best[0] == plan.collision.parameters["width"] == 6
+    assert areas[best] == pytest.approx(plan.error, abs=5e-4)
+    assert round(plan.error, 3) == 0.123
+    assert areas[6, plan.bands, plan.rows] <= areas[best] + 5e-4
+
+
+def test_the_error_of_a_layout_by_hand():
+    """Two bands of one row of bits of 8, within 2: 1 - (d/8)^2 is missed by (d/8)^2 up to 2, and found beyond up to 4."""
+    plan = choose(method=parse("hamming"), within=2, dimension=8, bands=2, rows=1, tune="error")
+    missed, found = 1 / 24, 2 - (64 - 8) / 3 / 64  # integrals of (d/8)^2 from 0 to 2, and of 1 - (d/8)^2 from 2 to 4
+    assert plan.error == pytest.approx((missed + found) / 4, abs=1e-4)
+    widths = [choose(method=parse("l2"), within=3, bands=b, rows=r, tune="error").collision.parameters["width"] for b, r in ((1, 1), (20, 2))]
+    assert widths[0] > widths[1]  # one function alone must be wide
+
+
+# what it takes
+
+
+def test_reading_weighted_sets_is_in_the_time():
+    """300 ns an element and 300 elements a set: 90 s for a million sets, beside the slots, keys and comparisons."""
+    plan, longer = (choose("0.8", method=parse("weighted"), shingles=shingles) for shingles in (300, 600))
+    assert plan.core_seconds == pytest.approx(90 + plan.model.cost(plan.bands, plan.rows) / 1000)
+    assert longer.core_seconds - plan.core_seconds == pytest.approx(90)
+    assert (plan.bands, plan.rows) == (longer.bands, longer.rows)
+    text = choose("0.8")
+    assert text.core_seconds == pytest.approx(15 + text.model.cost(text.bands, text.rows) / 1000)  # 50 ns a shingle
+
+
+def test_vectors_of_unknown_dimension():
+    known, unknown = (choose("0.9", method=parse("cosine"), dimension=dimension) for dimension in (384, None))
+    assert (known.bands, known.rows, known.disk) == (unknown.bands, unknown.rows, unknown.disk)
+    assert (known.model.dimension, unknown.model.dimension, unknown.model.numbers) == (384, None, 384)
+
+
+# the family of a plan
+
+
+@pytest.mark.parametrize(
+    ("plan", "family"),
+    [
+        (lambda: lw.plan(), "MinHash(slots=96, mode='oph', seed=0)"),
+        (lambda: lw.plan(sketch="classic", bands=2, rows=3), "MinHash(slots=6, mode='classic', seed=0)"),
+        (lambda: lw.plan(by="weighted", bands=2, rows=3), "WeightedMinHash(slots=6, seed=0)"),
+        (lambda: lw.plan(by="l2", within=3, bands=2, rows=3), "Line(width=36.0, slots=6, norm='l2', seed=0)"),
+        (lambda: lw.plan(by="l1", within=3, bands=2, rows=3), "Line(width=36.0, slots=6, norm='l1', seed=0)"),
+        (lambda: lw.plan(by="l2", within=3, family="Stripe", bands=2, rows=3), "Stripe(width=36.0, slots=6, seed=0)"),
+        (lambda: lw.plan(by="hamming", within=3, dimension=64, bands=2, rows=3), "Bits(dimension=64, slots=6, seed=0)"),
+        (lambda: lw.plan(by="angle", within=9, family="CrossPolytope", dimension=5, bands=2, rows=3), "CrossPolytope(dimension=5, slots=6, seed=0)"),
+        (
+            lambda: lw.plan(np.array([[0.0, 1], [2, 3]]), by="l1", within=1, family="Threshold", bands=2, rows=3),
+            "Threshold(low=0.0, high=3.0, dimension=2, slots=6, seed=0)",
+        ),
+    ],
+)
+def test_a_plan_leads_to_its_family(plan, family):
+    plan = plan()
+    made = from_plan(plan)
+    assert repr(made) == family
+    assert from_plan(plan, 7).seed == 7
+    at = {"distance": 9} if plan.collision.measure == "angle in degrees" else {"value": float(plan.threshold)}
+    assert made.all_of(plan.rows).any_of(plan.bands).probability(**at) == pytest.approx(plan.recall, abs=1e-12)
+
+
+def test_every_family_that_is_planned_for_is_made():
+    for by, names in FAMILIES_FOR.items():
+        for name in names:
+            asked = {"within": 1} if MEASURES[by][1] else {}
+            data = np.eye(3) if by not in ("elements", "weighted", "hamming") else None
+            plan = lw.plan(data, by=by, family=name, dimension=64 if by == "hamming" else None, **asked)
+            family = from_plan(plan)
+            assert (type(family).__name__, family.slots, family.curve.family) == (name, plan.slots, name)
+    assert set(FAMILIES) - {name for names in FAMILIES_FOR.values() for name in names} == {"BBit"}  # which is for storing what was planned
+
+
+def test_directions_in_a_line_and_their_family():
+    plan = lw.plan(by="angle", within=18)
+    assert repr(plan).endswith(f"rows of Hyperplane, angle in degrees within 18, recall {plan.recall:.4g}>")
+    assert repr(lw.plan(by="l2", within=3)) == "<Plan: 253 bands of 13 rows of Line of width 9, L2 distance within 3, recall 0.99>"
+    assert from_plan(plan).all_of(plan.rows).any_of(plan.bands).probability(distance=18) == pytest.approx(plan.recall, abs=1e-12)
 
 
 # what is assumed of a collection
@@ -184,6 +296,57 @@ def test_a_preset_lies_under_what_is_given():
         lw.plan(preset="finweb")
 
 
+def test_a_preset_of_more_slots_than_there_are():
+    said = "--preset fineweb: its 14 bands of 8 rows take 112 slots, more than --slots 64; leave --slots out, or give --bands and --rows"
+    for call in (lw.plan, lambda **choices: lw.dedup(["a"], **choices)):
+        with pytest.raises(UsageError, match=said):
+            call(preset="fineweb", slots=64)
+    assert lw.plan(preset="fineweb", slots=112).slots == 112
+    with pytest.raises(UsageError, match="--preset fineweb: its 14 bands of 10 rows"):
+        lw.plan(preset="fineweb", rows=10, slots=112)
+    with pytest.raises(UsageError, match="--bands 20 --rows 10 take 200"):
+        lw.plan(preset="fineweb", bands=20, rows=10, slots=112)
+
+
+# choices of Python
+
+
+def test_unknown_choices_and_none():
+    with pytest.raises(UsageError, match="no option 'treshold'; did you mean threshold"):
+        lw.plan(treshold=0.8)
+    with pytest.raises(UsageError, match="no option 'foo'; there are bands, by, dimension, family, field, items, normalize, preset"):
+        lw.plan(["a b", "c d"], foo=1)
+    more = ["threshold", "within", "recall", "bands", "rows", "slots", "sketch", "tune", "family", "dimension"]
+    assert lw.plan(**dict.fromkeys(["by", "normalize", "field", "seed", "items", "preset", *more])) == lw.plan()
+    with pytest.raises(UsageError, match="--items 0: give a whole number"):
+        lw.plan(items=0)
+
+
+@pytest.mark.parametrize("seed", [-3, "-3", 2**64, "x", 1.5])
+def test_seeds(seed):
+    for data in (None, ["a b c d e f", "a b c d e g"]):
+        with pytest.raises(UsageError, match=f"--seed '?{seed}'?: give a whole number"):
+            lw.plan(data, seed=seed)
+        assert lw.plan(data, seed="random").recall >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Measure("foo"), r"Measure\('foo'\): choose one of elements, weighted"),
+        (lambda: Measure("lr", 0.5), "r of 1 or more"),
+        (lambda: Measure("lr", math.inf), "linf"),
+        (lambda: Measure("l2", containment=True), "containment is of elements alone"),
+        (lambda: Text("verses", 5, ()), "no unit 'verses'"),
+        (lambda: Text("words", 0, ()), "from 1 to 1000"),
+        (lambda: Text("words", 5, ("upper",)), "no step 'upper'"),
+    ],
+)
+def test_methods_that_there_are_not(make, message):
+    with pytest.raises(UsageError, match=message):
+        make()
+
+
 # pictures
 
 
@@ -193,3 +356,101 @@ def test_a_plan_draws_itself():
     assert "10 × 5" in plan.svg(other)
     assert plan._repr_svg_() == plan.svg()
     assert lw.plan(by="hamming", within=3, dimension=64).svg().count("Hamming distance")
+
+
+def test_plans_of_two_measures_are_not_drawn_together():
+    codes, points = lw.plan(by="hamming", within=3, dimension=64), lw.plan(by="l2", within=3)
+    with pytest.raises(UsageError, match="a plan by L2 distance cannot be drawn over one by Hamming distance"):
+        codes.svg(codes, points)
+    assert "<svg" in points.svg(lw.plan(by="l2", within=3, family="Stripe"))
+
+
+# the command line
+
+
+def run(*arguments: str, where: Path | None = None) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, "-m", "likewise", "plan", *arguments], capture_output=True, text=True, cwd=where, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--layouts", "5x10", "--bands", "3"], "--layouts and --bands both say what the layout is"),
+        (["--layouts", "5x10", "--rows", "3"], "--layouts and --rows both say"),
+        (["--seed", "-3"], "--seed '-3': give a whole number from 0 to 2^64-1, or random"),
+        (["--seed", "-3", "d.jsonl"], "--seed '-3': give a whole number"),
+        (["--within", "1"], "--within '1': here it is 1 - similarity"),
+        (["--items", "0"], "--items 0: give a whole number"),
+        (["--field", "nope", "d.jsonl"], "no row of d.jsonl has the field 'nope'; fields seen: text; name the right one with --field"),
+        (["--preset", "fineweb", "--slots", "64"], "--preset fineweb: its 14 bands of 8 rows take 112 slots, more than --slots 64"),
+        (["--by", "cosine", "d.jsonl"], "--by cosine: a sample is taken of items in memory"),
+    ],
+)
+def test_what_the_command_refuses(arguments, said, tmp_path):
+    (tmp_path / "d.jsonl").write_text("".join(f'{{"text": "a b c d e f {i}"}}\n' for i in range(9)))
+    status, out, error = run(*arguments, where=tmp_path)
+    assert (status, out) == (2, "")
+    assert said in error and "Traceback" not in error
+
+
+def test_what_the_command_says(tmp_path):
+    (tmp_path / "d.jsonl").write_text("".join(f'{{"text": "a b c d e f {i}"}}\n' for i in range(9)))
+    status, out, _ = run("d.jsonl", "--seed", "random", where=tmp_path)
+    assert status == 0 and "9 items: about" in out and "by a sample of 9" in out and "3 shingles each" in out
+    assert "(oph, of the preset fineweb)" in run("--preset", "fineweb")[1]
+    assert "(oph, set by hand)" in run("--preset", "fineweb", "--bands", "9")[1]
+    assert "384 numbers each (--dimension says how many)," in run("--by", "cosine", "--threshold", "0.9")[1]
+    assert "768 numbers each," in run("--by", "cosine", "--threshold", "0.9", "--dimension", "768")[1]
+    status, out, _ = run("--by", "l2", "--within", "2e-11")
+    assert status == 0 and out.startswith("l2 within 2e-11: 253 bands of 13 rows, 3,289 slots (Line of width 6e-11,")
+
+
+def test_data_that_no_plan_can_be_made_of_are_refused():
+    words = "no text of the sample holds a shingle"
+    apart = [[1.7e308, -1.7e308], [-1.7e308, 1.7e308], [0, 0]]
+    for data, choices, message in (
+        (["!!!", "???"], {}, words),
+        ([set(), set(), set()], {"by": "elements"}, "all are empty"),
+        ([1, 2, 3], {"by": "elements"}, "one set alone"),
+        (np.zeros((0, 3)), {"by": "l2", "within": 1}, "two items or more"),
+        (np.ones((5, 3)), {"by": "l1", "within": 1, "family": "Threshold"}, "too close together"),
+        ([[0.0, 5e-324], [0, 0]], {"by": "l1", "within": 0, "family": "Threshold"}, "too close together"),
+        (apart, {"by": "l1", "within": 1, "family": "Threshold"}, "too far apart"),
+        (np.eye(5), {"by": "cosine", "dimension": 9}, "the data have 5 numbers each"),
+        (np.eye(5) > 0, {"by": "hamming", "within": 1, "dimension": 9}, "the data have 5 bits each"),
+        (None, {"by": "cosine", "family": "CrossPolytope", "dimension": 2**17}, "it takes up to 65,536 numbers"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            lw.plan(data, **choices)
+
+
+def test_codes_of_many_bits_are_counted_in_bins():
+    """The normal distribution stands for the binomial one: as many candidates, in a moment."""
+    exact, bins = (lw.plan(by="hamming", within=1000, dimension=bits, bands=20, rows=10).candidates for bits in (4096, 4097))
+    assert bins == pytest.approx(exact, rel=0.01)
+    for bits in (10**6, 10**8):
+        assert len(assumed(bit_sampling(bits), Fraction(3)).points) == 400
+        assert lw.plan(by="hamming", within=3, dimension=bits).recall >= 0.99
+
+
+def test_no_plan_holds_infinity():
+    told = lw.plan(by="l2", within=1e299, family="Stripe", bands=3, rows=3).to_dict()
+    assert told["approximate_threshold"] is None
+    assert all(not isinstance(value, float) or math.isfinite(value) for value in told.values())
+
+
+def test_a_preset_is_named_and_cuts_the_sample():
+    texts = [f"abcdefghijklmnopqrstuvwxyz{number}" for number in range(20)]
+    plan = lw.plan(texts, preset="slimpajama")
+    assert plan.chosen_by == plan.to_dict()["chosen_by"] == "preset slimpajama"
+    assert plan.model.shingles == 15.5  # 13 of 27 or 28 characters; words:5 would give 1
+    assert lw.plan(preset="slimpajama", bands=3).chosen_by == "hand"
+    assert [*lw.plan(preset="fineweb", recall=0.7, tune="error").ignored] == ["--recall 0.7", "--tune error"]
+    assert lw.plan(recall=0.7).ignored == lw.plan(preset="fineweb").ignored == ()
+
+
+def test_nothing_is_certain_but_what_is():
+    plan = choose("0.8", bands=1000, rows=2)
+    assert plan.curve(0) == 0 and plan.curve(1) == 1
+    assert 0 < choose("0.8", bands=1, rows=64).curve(0.01) < plan.curve(0.01) < plan.curve(0.99) < 1

@@ -9,7 +9,10 @@ import pyarrow as pa
 import pytest
 
 import likewise as lw
+from likewise.api import shingle
+from likewise.families import MinHash
 from likewise.items.codes import codes
+from likewise.items.given import shown
 from likewise.items.vectors import nonzero, vectors
 from likewise.items.weighted import weighted
 
@@ -22,6 +25,35 @@ def array(rows, kind=None):
 
 def values_and_offsets(kind):
     return array([3, 1, 1, 7], kind), array([0, 3, 4])
+
+
+class Column:
+    """What hands itself over as an Arrow array, as a Series of polars does."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __arrow_c_stream__(self, schema=None):
+        return pa.chunked_array([self.array]).__arrow_c_stream__(schema)
+
+
+class Series:
+    """What looks like a list and is none: a Series of pandas."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __getitem__(self, place):
+        return self.values[place]
+
+    def __contains__(self, value):
+        return value in self.values
 
 
 SETS = [[3, 1, 1], [7]], [[1, 2], [7]]  # Jaccard 1/3 and 1
@@ -38,6 +70,13 @@ FORMS = {
     "bits": ([array([1, 0, 1], bool), array([0, 1, 0], bool)], [array([0, 1, 1], bool), array([0, 1, 0], bool)]),
     "bit rows": (array([[1, 0, 1], [0, 1, 0]], bool), array([[0, 1, 1], [0, 1, 0]], bool)),
 }
+
+
+FORMS["series"] = tuple(Column(pa.array(side)) for side in SETS)
+FORMS["offsets above 0"] = ((array([9, 3, 1, 1, 7]), array([1, 4, 5])), SETS[1])
+FORMS["strings and offsets"] = ((array(["c", "a", "a", "g"]), array([0, 3, 4], np.uint8)), [["a", "b"], ["g"]])
+FORMS["bits beside sets"] = ([array([1, 0, 1], bool), array([0, 1], bool)], [{2, 5}, {1}])
+FORMS["bit rows beside sets"] = (array([[0, 1, 0], [1, 0, 0]], bool)[:, [0, 1, 1]], [[2, 7], [0]])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -177,6 +216,133 @@ def test_texts():
     assert lw.similarity(["a", None], [None, None], by="words:1/containment").tolist() == pytest.approx([0, NAN], nan_ok=True)
 
 
+SURROGATE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["a b", SURROGATE, None],
+        ("a b", SURROGATE, None),
+        [b"a b", SURROGATE.encode("utf-8", "surrogatepass"), None],
+        np.array(["a b", SURROGATE, None], object),
+        pa.array([b"a b", b"\xed\xa0\x80", None]),
+        pa.array([b"\xff", b"a b", b"\xed\xa0\x80", None], pa.large_binary()).slice(1),
+        pa.chunked_array([[b"a b"], [b"\xed\xa0\x80", None]]),
+    ],
+)
+def test_texts_in_every_form(texts):
+    expected = pytest.approx([1, 1, NAN], nan_ok=True)
+    assert lw.similarity(texts, ["A B", SURROGATE, "a"[:0]], by="words:1").tolist() == expected
+    assert lw.similarity(["A B", SURROGATE, None], texts, by="words:1").tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string()), pa.binary_view()])
+def test_texts_as_arrow_stores_them(kind):
+    raw = pa.array(["a", "b", None, "a"], pa.string()).cast(pa.binary() if kind == pa.binary_view() else pa.string()).cast(kind)
+    assert lw.similarity(raw, ["a", "a", "b", "A"], by="words:1").tolist() == [1, 0, 0, 1]
+    assert lw.similarity(Column(raw), ["a", "a", "b", "A"], by="words:1").tolist() == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("wrap", [list, pa.array, lambda raw: pa.array(raw).view(pa.string()), lambda raw: pa.chunked_array([[raw[0]], raw[1:]])])
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ([b"ok", b"e\xcc"], "row 1: a text that is not UTF-8 at its byte 1 .0xcc."),  # what kernels would read beyond the last text
+        ([b"x\xc3", b"\xa9"], "row 0: a text that is not UTF-8 at its byte 1 .0xc3."),  # together they would be one letter
+        ([b"a"] * 4 + [b"\xf0"] * 9, "row 4: a text that is not UTF-8 at its byte 0 .0xf0."),
+        ([b"a", b"ab\xc0\x80"], "row 1: a text that is not UTF-8 at its byte 2 .0xc0."),
+        ([b"a", b"\xf4\x90\x80\x80"], "row 1: a text that is not UTF-8 at its byte 0 .0xf4."),
+    ],
+)
+def test_bytes_that_are_not_utf8_never_reach_a_kernel(raw, message, wrap):
+    texts = wrap(raw)
+    for by in ("words:1", "whitespace:1", "chars:2", "lines", "paragraphs", "stopwords", "bytes:1", "code:1/bag", "words:1/containment"):
+        with pytest.raises(lw.DataError, match=f"on the right, {message}"):
+            lw.similarity(["a"] * len(raw), texts, by=by)
+        with pytest.raises(lw.DataError, match=f"^{message}"):
+            lw.sketch(texts, by=by.removesuffix("/containment"))
+    with pytest.raises(lw.DataError, match=r"on the left, row 0: .*byte 1"):
+        lw.similarity(b"e\xcc", "e", by="words:1")
+
+
+def test_damaged_arrow_strings_are_refused():
+    raw = pa.array([b"ok", b"\xff"]).view(pa.string())
+    for by in ("elements", "weighted", "hamming", "edit"):
+        with pytest.raises(lw.DataError, match="on the left, an Arrow array of string is damaged"):
+            lw.similarity(raw, raw, by=by)
+    wild = pa.Array.from_buffers(pa.list_(pa.int64()), 2, [None, pa.py_buffer(np.array([0, 9, 2], np.int32))], children=[pa.array([1, 2])])
+    far = pa.Array.from_buffers(pa.binary(), 2, [None, pa.py_buffer(np.array([0, 2**20, 1], np.int32)), pa.py_buffer(b"a")])
+    for by, given in (("elements", wild), ("l2", wild), ("words:1", far), ("tokens:1", wild)):
+        with pytest.raises(lw.LikewiseError, match=r"damaged|cannot be read"):
+            lw.similarity(given, given, by=by)
+    with pytest.raises(lw.DataError, match="damaged"):
+        MinHash(4).signature(wild)
+
+
+IDS = [[17, 4, 256, 9], [5], []]
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [IDS, [tuple(one) for one in IDS], [array(one, np.uint16) for one in IDS], pa.array(IDS), (array([17, 4, 256, 9, 5]), array([0, 4, 5, 5]))],
+)
+def test_token_ids(batch):
+    others = [[17, 4, 256], range(5, 6), [1]]
+    assert lw.similarity(batch, others, by="tokens:2").tolist() == [2 / 3, 1, 0]
+    assert lw.similarity(others, batch, by="tokens:2/containment").tolist() == [1, 1, 0]
+    assert (lw.sketch(batch, by="tokens:2") == lw.sketch(IDS, by="tokens:2")).all()
+
+
+def test_token_ids_have_an_order_and_repeats():
+    assert lw.similarity([1, 2, 3], [3, 2, 1], by="tokens:2") == 0
+    assert lw.similarity([1, 1, 2], [1, 2], by="tokens:1/bag") == 2 / 3
+    assert lw.similarity(array([[1, 2]], np.uint8), [[1, 2]], by="tokens:2").tolist() == [1]
+    assert lw.similarity([], [1], by="tokens:1") == 0
+    assert lw.similarity([2**64 - 1], [-1], by="tokens:1") == 1  # one word, as in a file
+    ids, offsets = array([9, 1, 2]), array([1, 3])
+    assert shingle((ids, offsets), "tokens:2", None, 0).values.tolist() == shingle([[1, 2]], "tokens:2", None, 0).values.tolist()
+    kept = lw.dedup([[1, 2, 3], [1, 2, 3], [3, 2, 1]], by="tokens:2").kept.to_arrow()
+    assert len(kept) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("a b", "row 0 is 'a b'"),
+        (b"a b", "row 0 is b'a b'"),
+        (["a b"], "row 0: elements are whole numbers of 64 bits, and 'a b' is none"),
+        ([[1], ["a"]], "row 1: elements are"),
+        ([[1], None], "row 1 is None"),
+        ([[1], {1}], "row 1 is {1}"),
+        ([iter([1])], "row 0 is <list_iterator"),
+        ([[1.0]], "row 0: .* 1.0 is none"),
+        ([[True]], "row 0: .* True is none"),
+        (array([[True]]), "row 0 is an array of bool"),
+        (pa.array(["a"]), "here came string"),
+        (array(5), "an array of no dimension, 5"),
+        (iter([[1]]), "here came list_iterator; it can be read once only"),
+    ],
+)
+def test_what_is_no_list_of_token_ids(given, message):
+    with pytest.raises(lw.UsageError, match=f"on the left, .*{message}.*; tokens:K compares lists of token ids"):
+        lw.similarity(given, given, by="tokens:1")
+
+
+def test_sketches_of_one_text_and_of_no_text():
+    assert (lw.sketch(b"a b") == lw.sketch("a b")).all()
+    assert lw.sketch("a b", slots=16).shape == (1, 16)
+    for by in ("cosine", "elements"):
+        with pytest.raises(lw.UsageError, match=r"likewise\.families"):
+            lw.sketch(["a"], by=by)
+    for given in (None, 5, {"a": 1}, iter(["a"])):
+        with pytest.raises(lw.UsageError, match="texts are a list"):
+            lw.sketch(given)
+    for call in (lw.sketch, lambda text, **choices: lw.similarity(text, text, **choices)):
+        with pytest.raises(lw.UsageError, match="normalize=5: give the names"):
+            call("a", normalize=5)
+
+
 @pytest.mark.parametrize("by", ["words:5", "elements", "elements/containment", "weighted", "cosine", "angle", "l1", "l2.5", "hamming", "edit"])
 def test_empty_batches(by):
     assert lw.similarity([], [], by=by).shape == (0,)
@@ -238,8 +404,8 @@ REFUSED = [
     ("elements", [[1], 5], "row 1 is 5"),
     ("elements", [[1], "ab"], "row 1 is 'ab'"),
     ("elements", [[1], {1: 2}], "row 1 is .*by='weighted'"),
-    ("elements", [[1], np.ones((2, 2), int)], "row 1 is array"),
-    ("elements", [array([1]), array([1.5])], "row 1: 1.5"),
+    ("elements", [[1], np.ones((2, 2), int)], "row 1 is an array of int64 of shape"),
+    ("elements", [array([1]), array([1.5])], r"row 1: np.float64\(1.5\)"),
     ("elements", {1: 2}, "here came dict; .*by='weighted'"),
     ("elements", "ab", "here came str"),
     ("elements", 5, "here came int"),
@@ -273,8 +439,287 @@ REFUSED = [
     ("edit", ["a", None], "row 1 is None"),
     ("edit", ["a", b"a"], "row 1 is b'a'; .*decode"),
     ("levenshtein", b"a", "here came bytes"),
-    ("words:1", ["a", 5], "a list of texts"),
+    ("elements", [[1], array(["2020"], "M8[ns]")], "row 1: np.datetime64"),
+    ("elements", [[1], array([5], "m8[ns]")], "row 1: np.timedelta64"),
+    ("elements", [[1], [np.timedelta64(5)]], "row 1: np.timedelta64"),
+    ("elements", [[1], (i for i in [1])], "row 1 is <generator"),
+    ("elements", [[1], memoryview(b"ab")], "row 1 is <memory"),
+    ("elements", (array(1), array(3)), "1-D array|of shape .."),
+    ("elements", pa.array(["a"]), "row 0 is 'a'"),
+    ("weighted", (array(1), array(3)), "row 0 is an array of int64 of shape .."),
+    ("weighted", [{1: 1}, iter([(1, 2)])], "row 1 is <list_iterator"),
+    ("weighted", [{1: 1}, [{1: 2, 3: 4}]], "row 1: {1: 2, 3: 4} is no pair"),
+    ("weighted", [{1: 1}, [{1, 2}]], "row 1: {1, 2} is no pair"),
+    ("weighted", [{1: np.timedelta64(2)}], "the weight of 1 is np.timedelta64"),
+    ("weighted", [{1: np.longdouble("1e4000")}], "the weight of 1 is beyond"),
+    ("weighted", [[("cat", 1e308), ("cat", 1e308)]], "row 0: the weights of 'cat' add up beyond"),
+    ("weighted", [{"dog": 1}, [("dog", 1), ("cat", 1e308), ("cat", 1e308)]], "row 1: the weights of 'cat' add up beyond"),
+    ("weighted", [("cat", 1e308), ("cat", 1e308)], "row 0: the weights of 'cat' add up beyond"),
+    ("weighted", (array([7, 7]), array([1e308, 1e308]), array([0, 2])), "row 0: the weights of 7 add up beyond"),
+    ("l2", [[np.timedelta64(1)]], "row 0: np.timedelta64"),
+    ("l2", array([["a"]]), "row 0 is of type <U1"),
+    ("hamming", [np.timedelta64(1)], "row 0 is np.timedelta64"),
+    ("words:1", pa.array([1]), "an Arrow array of int64"),
+    ("words:1", pa.array([["a"]]), "an Arrow array of list"),
+    ("words:1", array([1, 2]), "row 0 is np.int64.1.; a text"),
+    ("words:1", array([["a"]]), "row 0 is an array of <U1"),
+    ("words:1", ["a", NAN], "row 1 is nan; a text"),
+    ("words:1", 5, "texts are a list of str"),
+    ("words:1", ["a", 5], "row 1 is 5; a text is a str, bytes or None"),
 ]
+
+
+KINDS = ("words:1", "tokens:1", "elements", "weighted", "l2", "hamming", "edit")
+
+
+@pytest.mark.parametrize("by", KINDS)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda item: (item for _ in "ab"), "here came generator; it can be read once only: give a list of it"),
+        (lambda item: iter([item, item]), "here came list_iterator; it can be read once only"),
+        (lambda item: zip([item], strict=True), "here came zip; it can be read once only"),
+        (lambda item: Series([item]), "here came Series; give a list"),
+        (lambda item: pa.table({"a": ["x"], "b": ["y"]}), "here came Table, a table: give a column of it"),
+        (lambda item: pa.record_batch({"a": ["x"]}), "here came RecordBatch, a table: give a column of it"),
+        (lambda item: Column(pa.array([{"a": "x"}])), "here came Column, a table: give a column of it"),
+        (lambda item: array(5), "here came an array of no dimension, 5"),
+        (lambda item: array(None, object), "here came an array of no dimension, None"),
+        (lambda item: np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]]), "here came a masked array, whose mask would be ignored"),
+        (lambda item: object(), "here came object"),
+        (lambda item: [item, object()], "row 1 is <object object"),
+        (lambda item: [object(), item], "row 0(:.*| is) <object object"),
+    ],
+)
+def test_what_is_no_batch(by, make, message):
+    item = {"words:1": "a", "tokens:1": [1], "elements": {1}, "weighted": {1: 1}, "l2": [1], "hamming": b"a", "edit": "a"}[by]
+    given = make(item)
+    for _ in range(2):
+        with pytest.raises(lw.UsageError, match=message) as caught:
+            lw.similarity(given, given, by=by)
+        assert "on the left, " in str(caught.value)
+
+
+def test_sets_and_mappings_are_no_batch():
+    for by, forms in (
+        ("words:1", "texts are"),
+        ("l2", "vectors are"),
+        ("hamming", "codes are"),
+        ("edit", "strings are"),
+        ("weighted", "weighted sets are"),
+    ):
+        with pytest.raises(lw.UsageError, match=f"{forms} .*here came set; a set has no order"):
+            lw.similarity({"a"}, {"a"}, by=by)
+        if by != "weighted":
+            with pytest.raises(lw.UsageError, match=f"{forms} .*here came dict; give a list of its values"):
+                lw.similarity({"a": 1}, {"a": 1}, by=by)
+
+
+MASKED = np.ma.array([1, 2], mask=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("by", "given"),
+    [
+        ("elements", [MASKED, MASKED]),
+        ("elements", [MASKED.astype(object)]),
+        ("elements", (MASKED, array([0, 2]))),
+        ("elements", (array([1, 2]), np.ma.array([0, 2], mask=[0, 1]))),
+        ("elements", [MASKED.astype(bool)]),
+        ("elements", MASKED.astype(bool)),
+        ("weighted", [np.ma.array([[1, 2]], mask=[[0, 1]])]),
+        ("weighted", (MASKED, array([1, 2]), array([0, 2]))),
+        ("weighted", (array([1, 2]), MASKED, array([0, 2]))),
+        ("weighted", (array([1, 2]), array([1, 2]), np.ma.array([0, 2], mask=[0, 1]))),
+        ("l2", [MASKED]),
+        ("hamming", [MASKED.astype(bool)]),
+        ("hamming", [MASKED.astype(np.uint8)]),
+        ("tokens:1", [MASKED]),
+    ],
+)
+def test_masked_arrays_are_refused_wherever_they_stand(by, given):
+    with pytest.raises(lw.UsageError, match=r"on the left, .*masked array"):
+        lw.similarity(given, given, by=by)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "message"),
+    [
+        ([0.0, 2.0], "an array of float64"),
+        ([0, NAN], "an array of float64"),
+        (["0", "2"], "an array of <U1"),
+        ([False, True], "an array of bool"),
+        ([[0, 2]], "of shape .1, 2."),
+        ([], "of shape .0,."),
+        (2, "of shape .."),
+        ([0, 3], "offset 1 is 3"),
+        ([-1, 2], "offset 0 is -1"),
+        ([0, 2, 1], "offset 2 is 1, after 2"),
+        ([0, 2**63 - 1, -(2**63), -1, 2], "offset 1 is 9223372036854775807"),  # their differences wrap to small ones
+        (array([0, 2**64 - 1, 2], np.uint64), "offset 1 is 18446744073709551615"),
+        (array([0, 2, 1], np.uint64), "offset 2 is 1, after 2"),
+    ],
+)
+def test_offsets_that_are_none(offsets, message):
+    values, weights, offsets = array([1, 2]), array([1.0, 2.0]), np.asarray(offsets)
+    rule = f"offsets rise from 0 to the number of values, 2, one more of them than sets; .*{message}"
+    for by, given in (("elements", (values, offsets)), ("elements", (array(["a", "b"]), offsets)), ("weighted", (values, weights, offsets))):
+        with pytest.raises(lw.UsageError, match=rule):
+            lw.similarity(given, given, by=by)
+    with pytest.raises(lw.UsageError, match=rule):
+        lw.similarity([[1]], (values, offsets), by="tokens:1")
+    with pytest.raises(lw.UsageError, match=rule):
+        MinHash(4).signature((values, offsets))
+
+
+def test_offsets_may_begin_above_0_and_end_early():
+    values, offsets = array([9, 1, 2, 9]), array([1, 1, 3])
+    assert lw.similarity((values, offsets), [[1], [1]], by="elements").tolist() == [0, 1 / 2]
+    assert lw.similarity((values, array([9.0, 1, 3, 9]), offsets), [{1: 1}, {1: 1}], by="weighted").tolist() == [0, 1 / 4]
+
+
+HUGE = 10**5000  # Python refuses to write it out
+
+
+@pytest.mark.parametrize(
+    ("by", "given", "message"),
+    [
+        ("words:1", [HUGE], "row 0 is a whole number of 16610 bits"),
+        ("words:1", [[HUGE]], r"row 0 is \[a whole number of 16610 bits\]"),
+        ("elements", [{1: HUGE}], "row 0 is {1: a whole number of 16610 bits}"),
+        ("weighted", [{HUGE: -1}], "the weight of a whole number of 16610 bits is -1"),
+        ("weighted", [{1: -HUGE}], "the weight of 1 is a whole number of 16610 bits"),
+        ("weighted", [{1: HUGE}], "the weight of 1 is beyond the range"),
+        ("weighted", [[HUGE]], r"row 0: .a whole number of 16610 bits. is no pair"),
+        ("weighted", [[(HUGE, 1e308), (HUGE, 1e308)]], "the weights of a whole number of 16610 bits add up"),
+        ("l2", [[HUGE]], "row 0: a whole number beyond"),
+        ("l2", [[1], HUGE], "row 1 is the number a whole number of 16610 bits"),
+        ("hamming", HUGE, "row 0 is a whole number of 16610 bits; a code"),
+        ("hamming", [[HUGE]], "row 0: a whole number of 16610 bits in column 0"),
+        ("edit", [HUGE], "row 0 is a whole number of 16610 bits"),
+        ("tokens:1", [[HUGE]], "a whole number of 16610 bits is none"),
+        ("elements", [["x" * 999, 1.5]], "row 0: 1.5"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_messages_are_short_whatever_came(by, given, message):
+    with pytest.raises(lw.UsageError, match=message) as caught:
+        lw.similarity(given, given, by=by)
+    assert len(str(caught.value)) < 300
+
+
+def test_groups_of_huge_numbers():
+    assert lw.similarity({HUGE}, {HUGE, 1}, by="elements") == 1 / 2
+    assert lw.similarity({1}, {2}, by="elements", groups={1: HUGE, 2: HUGE}) == 1
+    with pytest.raises(lw.UsageError, match="groups, of a whole number of 16610 bits: None"):
+        lw.similarity({1}, {1}, by="elements", groups={HUGE: None})
+
+
+def test_values_in_messages():
+    assert shown(2**64) == "18446744073709551616"
+    assert (shown(1.5), shown("a"), shown(None), shown({"a": [1]})) == ("1.5", "'a'", "None", "{'a': [1]}")
+    for long in ("x" * 10**6, b"x" * 10**6, list(range(10**5)), set(range(10**5)), {HUGE}, [[HUGE] * 9] * 9, np.zeros(10**6), bytearray(10**6)):
+        assert len(shown(long)) < 2000
+        assert "\n" not in shown(long)
+
+
+SIGNATURES = [
+    (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+    (np.array([[1, 2], [3, 4]], np.uint8).T, [[1, 3], [2, 4]]),
+    (np.array([[1, 2], [3, 4]], object), [[1, 2], [3, 4]]),
+    (np.zeros((2, 0), int), [[], []]),
+    (pa.array([[1, 2], [], [-3]]), [[1, 2], [], [-3]]),
+    (pa.array([[9], [1, 2], [3]]).slice(1), [[1, 2], [3]]),
+    (pa.array([[1, 2], [3, 4]], pa.list_(pa.uint16(), 2)), [[1, 2], [3, 4]]),
+    (pa.chunked_array([pa.array([[1]]), pa.array([[2, 3]])]), [[1], [2, 3]]),
+    (Column(pa.array([[1], [2]])), [[1], [2]]),
+    (pa.array([[]]), [[]]),
+    ([pa.array([1, 2])], [[1, 2]]),
+    (np.array([[True, False], [True, True]]), [[0], [0, 1]]),
+    ([range(3), {5}], [[0, 1, 2], [5]]),
+    ([[2**64 - 1, -1, -(2**63)]], [[-1, 2**63]]),
+]
+
+
+@pytest.mark.parametrize(("given", "same"), SIGNATURES)
+def test_sets_to_sign_come_as_sets_to_compare(given, same):
+    family = MinHash(16)
+    assert (family.signature(given) == family.signature(same)).all()
+    assert (family.band_keys(given, 4, 4) == family.band_keys(same, 4, 4)).all()
+    if -1 not in same[-1]:
+        assert lw.similarity(given, same, by="elements").tolist() == pytest.approx([1 if one else NAN for one in same], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1, 2], "set 0 is 1; .*one set alone is a batch of one"),
+        ([[1], 2], "set 1 is 2; "),
+        ([[1], None], "set 1 is None; a set is a list"),
+        (range(3), "here came range.0, 3.; one set alone is a batch of one"),
+        ([[[1], [2, 3]]], r"set 0: .* \[1\] is none"),
+        ([[1], b"abc"], "set 1 is b'abc'"),
+        ([[1], "abc"], "set 1 is 'abc'"),
+        ([[1], {1: 2}], "set 1 is {1: 2}; .*by='weighted'"),
+        ([[1], [True]], "set 1: .* True is none"),
+        ([[1], [1.0]], "set 1: .* 1.0 is none"),
+        ([[1], [NAN]], "set 1: .* nan is none"),
+        ([[1], [HUGE]], "set 1: .* a whole number of 16610 bits is none"),
+        ([[1], [np.timedelta64(1)]], "set 1: .*timedelta64.1. is none"),
+        (array([[1.5]]), "set 0: .*float64"),
+        (array([[[1]]]), "set 0: .*shape .1, 1."),
+        ({1: 2}, "here came dict"),
+        (iter([[1]]), "here came list_iterator"),
+        (array(5), "an array of no dimension, 5"),
+        ((array(1), array(3)), "values: .* of shape .."),
+        ((array([True, False]), array([0, 2])), "values: .*bool"),
+        (pa.array([1]), "here came int64"),
+        (pa.array([["a"]]), "here came string; hash them first"),
+        (pa.array([[True]]), "here came bool"),
+        (pa.array([[1], None]), "row 1 is null"),
+        (pa.array([[1], [2, None]]), "row 1 holds a null"),
+        (pa.table({"a": [1]}), "a table"),
+        (np.ma.array([[1, 2]], mask=[[0, 1]]), "masked array"),
+    ],
+)
+def test_what_cannot_be_signed(given, message):
+    for call in (MinHash(4).signature, lambda batch: MinHash(4).band_keys(batch, 2, 2)):
+        with pytest.raises(lw.UsageError, match=message):
+            call(given)
+
+
+def test_arrays_of_bool_are_the_places_of_true():
+    bits, groups = array([1, 0, 1], bool), {0: "a", 1: "a", 2: "b"}
+    assert lw.similarity(bits, {0, 2, 3}, by="elements") == lw.similarity({0, 2, 3}, bits, by="elements") == 2 / 3
+    assert lw.similarity(bits, {0, 2, 3}, by="elements/containment") == 1
+    assert lw.similarity(bits, array([0, 1, 1], bool), by="elements", groups=groups) == 1
+    assert lw.similarity([bits, {1}], array([[1, 1, 0], [1, 0, 0]], bool), by="elements", groups=groups).tolist() == [1 / 2, 1]
+    with pytest.raises(lw.UsageError, match="here came an array of bool"):
+        lw.similarity((bits, array([0, 3])), [[0]], by="elements")
+
+
+def test_a_list_of_0_and_1_may_be_one_code_or_many():
+    a, b = [1, 0, 1, 0, 1], [1, 1, 1, 1, 0]
+    for left, right in ((a, b), (tuple(a), b), ([np.int64(bit) for bit in a], b)):
+        with pytest.raises(lw.UsageError, match=r"5 whole numbers, all 0 or 1, .* one code or 5 codes .*bit == 1 for bit in bits.*np.uint64"):
+            lw.similarity(left, right, by="hamming")
+    bits = [[bit == 1 for bit in side] for side in (a, b)]
+    assert lw.similarity(*bits, by="hamming") == 3
+    assert lw.similarity([a], [b], by="hamming").tolist() == [3]
+    assert lw.similarity(array(a, np.uint64), array(b, np.uint64), by="hamming").tolist() == [0, 1, 0, 1, 1]
+    assert lw.similarity([1, 0], [1, 6], by="hamming").tolist() == [0, 2]  # 6 is no bit
+    assert lw.similarity([0], [1], by="hamming").tolist() == [1]
+
+
+def test_bytes_of_any_type_are_codes():
+    for a, b in ((b"ab", bytearray(b"aa")), (memoryview(b"ab"), b"aa")):
+        assert lw.similarity(a, b, by="hamming") == 2
+        assert lw.similarity([a], [b], by="hamming").tolist() == [2]
+
+
+def test_whole_numbers_beyond_2_to_the_53_are_rounded():
+    assert lw.similarity([2**53], [2**53 + 1], by="l1") == 0
+    assert lw.similarity(array([2**53]), array([2**53 + 2]), by="l1") == 2
 
 
 @pytest.mark.parametrize(("by", "batch", "message"), REFUSED)

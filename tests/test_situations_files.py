@@ -486,7 +486,7 @@ def test_two_hundred_thousand_texts_in_a_gigabyte_and_a_half(tmp_path):
 def test_out_of_memory_at_any_stage_is_said_and_leaves_no_output(likewise, tmp_path, monkeypatch, stage):
     (tmp_path / "in.jsonl").write_bytes(jsonl([{"text": text(1)}]))
 
-    def failing(*_: object) -> None:
+    def failing(*_: object, **__: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(pipeline, stage, failing)

@@ -105,6 +105,48 @@ def test_the_promise_at_the_threshold(threshold, recall, union):
     assert found(MinHash(plan.slots, plan.sketch), a, b, plan.bands, plan.rows) > recall - 4 * sqrt(recall * (1 - recall) / trials)
 
 
+def wilson(count: float, trials: int, z: float = 4.0) -> tuple[float, float]:
+    """Bounds of a chance by what was counted (Wilson 1927)."""
+    share = count / trials
+    centre = share + z * z / (2 * trials)
+    half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return (centre - half) / (1 + z * z / trials) - 1e-12, (centre + half) / (1 + z * z / trials) + 1e-12  # for rounding
+
+
+def assert_sensitive(family, shares: dict[float, float], trials: int) -> None:
+    """(.2, .8, p1, p2): pairs within .2 agree with p1 or more, those from .8 on with p2 or less, and those at the two distances with just that.
+
+    ``shares``: by similarity, how many of so many trials agreed."""
+    d1, d2, p1, p2 = family.sensitivity(0.2, 0.8)
+    for j, share in shares.items():
+        low, high = wilson(share * trials, trials)
+        assert low <= family.probability(j) <= high
+        if 1 - j <= d1 + 1e-9:
+            assert high >= p1
+        if 1 - j >= d2 - 1e-9:
+            assert low <= p2
+    bounds = {j: wilson(shares[j] * trials, trials) for j in (0.8, 0.2)}
+    assert bounds[0.8][0] <= p1 <= bounds[0.8][1]
+    assert bounds[0.2][0] <= p2 <= bounds[0.2][1] < p1
+
+
+SIMILARITIES = (0.0, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("union", [10, 200])
+def test_sensitivity(union, mode):
+    trials, family = 1500, MinHash(SLOTS, mode, 3)
+    shares = {j: float(agreement(family, *random_pairs(trials, union, round(union * j), 8)).mean()) for j in SIMILARITIES}
+    assert_sensitive(family, shares, trials * SLOTS)
+    cascade = MinHash(16, mode, 4).all_of(4).any_of(4)
+    met = {}
+    for j in SIMILARITIES:
+        a, b = (cascade.signature(side) for side in random_pairs(8000, 200, round(200 * j), 9))
+        met[j] = float(cascade.agree(a, b).mean())
+    assert_sensitive(cascade, met, 8000)
+
+
 # F 4: input with structure. The functions change with the seed, the sets do not.
 
 
@@ -192,3 +234,22 @@ def test_slots_do_not_move_together(union, mode):
     assert correlation.max() < 5
     assert correlation.min() > (-5 if mode == "classic" else -7)
     assert abs(correlation.std() - 1) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("common", "each", "amplify", "oph"),
+    [
+        (1, 1, lambda family: family.all_of(2), 0.027),
+        (1, 1, lambda family: family.any_of(4), 0.897),
+        (4, 1, lambda family: family.all_of(3), 0.209),
+    ],
+)
+def test_small_sets_follow_the_formula_in_classic_mode_and_are_as_documented_in_oph(common, each, amplify, oph):
+    count = 20_000
+    numbers = np.arange(count * (common + 2 * each), dtype=np.uint64).reshape(count, -1)
+    left, right = numbers[:, : common + each], np.hstack([numbers[:, :common], numbers[:, common + each :]])
+    for mode, expected in (("classic", None), ("oph", oph)):
+        family = amplify(MinHash(mode=mode, seed=7))
+        agreed = family.agree(family.signature([*left]), family.signature([*right])).mean()
+        expected = family.probability(common / (common + 2 * each)) if expected is None else expected
+        assert abs(agreed - expected) < 4 * (expected * (1 - expected) / count) ** 0.5 + 0.001, (mode, agreed)

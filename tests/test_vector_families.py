@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from likewise import curves
 from likewise.errors import UsageError
-from likewise.families import FAMILIES, Bits, CrossPolytope, Hyperplane, Line, Stripe, Threshold
+from likewise.families import FAMILIES, Amplified, BBit, Bits, CrossPolytope, Hyperplane, Line, MinHash, Stripe, Threshold
 from likewise.kernels import directions as constants
 from likewise.kernels.directions import directions
 
@@ -322,13 +322,13 @@ def test_sign_vectors_take_two_directions_for_one():
 
 
 def test_buckets_far_out():
-    """Bucket numbers wrap at 2^32, downwards as well; beyond 2^40 widths a row is refused."""
+    """Bucket numbers wrap at 2^32, downwards as well; beyond 2^40 widths in all a row is refused."""
     family = Line(1e-6, 40)
     batch = [[3e5, -2e5]]
     lines, shifts = directions("gaussian", 0, 2, 40), directions("uniform", 0, 1, 40)[0] * 1e-6
     expected = [math.floor((3e5 * lines[0, j] + -2e5 * lines[1, j] + shifts[j]) / 1e-6) % 2**32 for j in range(40)]
     assert family.signature(batch)[0].tolist() == expected
-    with pytest.raises(UsageError, match=r"row 1 reaches 2000000\.0, more than 2\^40 buckets of width 1e-06"):
+    with pytest.raises(UsageError, match=r"row 1: its coordinates add up to 2e\+06, more than 2\^40 buckets of width 1e-06"):
         family.signature([[1.0, 1.0], [1.0, -2e6]])
 
 
@@ -402,11 +402,60 @@ def test_items_that_do_not_fit(family, batch, message):
         (lambda: Threshold(0, 1, 0), "Threshold dimension 0"),
         (lambda: Bits(0), "Bits dimension 0"),
         (lambda: Bits(True), "Bits dimension True"),
+        (lambda: Bits(np.float64(8)), "Bits dimension"),
+        (lambda: Bits(8, np.int64(0)), "Bits slots"),
+        (lambda: Line(True), "Line width True"),
+        (lambda: Line("4"), "Line width '4': give a number above 0"),
+        (lambda: Threshold(0, math.nan, 2), "the lower one first"),
+        (lambda: Amplified(Bits(8), ()), "no step: a family is amplified by all_of"),
+        (lambda: Amplified(Bits(8), (("some", 3),)), "a step 'some': a step is"),
+        (lambda: Amplified(Bits(8), ("all",)), "a step 'all': give"),
+        (lambda: Amplified(Bits(8), (("all", 2.0),)), r"all_of\(2.0\): give a whole number of 1 or more"),
+        (lambda: Amplified("Bits", (("all", 2),)), "'Bits' is no family"),
+        (lambda: Bits(8).all_of(0), r"all_of\(0\)"),
+        (lambda: Bits(8).any_of(True), r"any_of\(True\)"),
+        (lambda: curves.amplified(0.5, [("some", 3)]), "a step 'some'"),
+        (lambda: curves.amplified(1.5, [("all", 3)]), "a chance of 1.5: give a number from 0 to 1"),
+        (lambda: curves.amplified(math.nan, []), "a chance of nan"),
     ],
 )
 def test_fields_that_cannot_be_meant(make, message):
     with pytest.raises(UsageError, match=message):
         make()
+
+
+def test_numbers_of_numpy_are_numbers():
+    """Fields are Python's afterwards, so that equal families are told alike."""
+    for made, same in (
+        (MinHash(np.int64(64), seed=np.uint64(2**64 - 1)), MinHash(64, seed=2**64 - 1)),
+        (BBit(np.int32(64), np.int8(4)), BBit(64, 4)),
+        (Line(np.float32(0.5), np.int64(9)), Line(0.5, 9)),
+        (Stripe(np.int64(3)), Stripe(3)),
+        (Threshold(np.float32(0), np.int64(2), np.int64(7)), Threshold(0, 2, 7)),
+        (CrossPolytope(np.int64(5)), CrossPolytope(5)),
+        (Hyperplane(spread=np.int16(4)), Hyperplane(spread=4)),
+        (Bits(np.int64(5)).all_of(np.int64(3)).any_of(np.uint8(2)), Bits(5).all_of(3).any_of(2)),
+    ):
+        assert made == same and hash(made) == hash(same)
+        assert all(isinstance(value, int | float | str | tuple | Bits) and not isinstance(value, np.generic) for value in vars_of(made))
+
+
+def vars_of(made) -> list:
+    return [getattr(made, each.name) for each in fields(made)]
+
+
+@pytest.mark.parametrize(
+    ("values", "where"),
+    [([0.5, 1.01], "at index 1: cosine 1.01"), (np.array([[0, 0.5], [2, 0]]), "at index 1, 0: cosine"), (["near", 0], "at index 0: cosine 'near'")],
+)
+def test_a_bad_value_of_many_is_named_by_its_place(values, where):
+    for family in (Hyperplane(), Hyperplane().all_of(3)):
+        with pytest.raises(UsageError, match=where):
+            family.probability(values)
+    with pytest.raises(UsageError, match="at index 2: distance 181: give a number from 0 to 180 degrees"):
+        Hyperplane().probability(distance=[0, 90, 181])
+    assert Hyperplane().probability([[1, 0], [0.5, -1]]).tolist() == [[1, 0.5], [pytest.approx(2 / 3), 0]]
+    assert Hyperplane().probability([]).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -532,6 +581,12 @@ def test_ends_of_curves(name):
 def test_worked_chances():
     """SPEC 5 by hand: 1 - 60/180; 1 - 3/7; 1 - 350/1400; and w = d, where Φ(-1) = 0.158655: 1 - 0.317311 - 0.797885·0.393469 = 0.368746."""
     assert OF_VECTORS["gaussian"].probability(0.5) == pytest.approx(2 / 3)
+    assert Hyperplane().probability(distance=60) == 2 / 3  # of the angle itself, not of the angle of its cosine
+    assert Bits(3).probability(1) == 2 / 3
+    for degrees in (1e-3, 1e-7, 1e-12):  # their cosines are 1 but for the last digits
+        assert 1 - Hyperplane().probability(distance=degrees) == pytest.approx(degrees / 180, abs=2e-16)
+        assert curves.in_degrees(curves.angle()).at(degrees) == Hyperplane().probability(distance=degrees)
+        assert CrossPolytope(64).probability(distance=degrees) < 1 or degrees == 1e-12
     assert ALL["bits"].probability(3) == pytest.approx(4 / 7)
     assert OF_VECTORS["threshold"].probability(350) == 0.75
     assert Line(1.0).probability(1.0) == pytest.approx(0.368746, abs=1e-6)
@@ -549,6 +604,16 @@ def test_standard_errors():
     for scale in (1e-9, 1.0, 1e9):  # in one proportion at every scale
         assert Line(4 * scale, 100).standard_error(2 * scale) == pytest.approx(Line(4.0, 100).standard_error(2.0) * scale)
     assert Line(1.0).standard_error(0) == 0
+    near = math.sqrt(2 / math.pi)  # the slope of a line's curve at 0, over the width
+    for width in (1e3, 1e9, 1e12):
+        expected = math.sqrt(near / width / 128) * width / near  # of p = 1 - near/width
+        assert Line(width).standard_error(1) == pytest.approx(expected, rel=1e-3)
+    assert Line(1e40).standard_error(1) == 0  # no estimate will ever differ from 0
+    assert Stripe(1e12).standard_error(1) == pytest.approx(Line(1e12, 256).standard_error(1), rel=1e-3)
+    for degrees in (1e-3, 1, 179):
+        cosine, p = math.cos(math.radians(degrees)), 1 - degrees / 180
+        expected = math.sqrt(p * (1 - p) / 100) * math.radians(180) * math.sin(math.radians(degrees))
+        assert family.standard_error(cosine) == pytest.approx(expected, rel=1e-3)
     assert (Line(1.0).standard_error(math.inf), Stripe(1.0).standard_error(50.0)) == (math.inf, math.inf)
 
 

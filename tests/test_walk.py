@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.engines.local import Local
+from likewise.kernels.compare import SetRule
 from likewise.stages import candidates
 from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import group
-from likewise.stages.cluster import Sets, components, independent, walk
+from likewise.stages.cluster import MODES, Sets, components, independent, walk
 from likewise.stages.verify import all_pairs
 
 THRESHOLD = Fraction(1, 2)
@@ -24,7 +25,7 @@ THRESHOLD = Fraction(1, 2)
 def batch(sets: list[set[int]], threshold: Fraction = THRESHOLD, verify: str = "exact") -> Sets:
     size = np.array([len(s) for s in sets], "u4")
     values = np.array([x for s in sets for x in sorted(s)], np.uint64)
-    return Sets(-1, values, np.cumsum(size, dtype=np.int64) - size, size, threshold, verify)
+    return Sets(-1, values, np.cumsum(size, dtype=np.int64) - size, size, SetRule(threshold.numerator, threshold.denominator, MODES[verify]))
 
 
 def buckets_of(keys: np.ndarray, *, split: bool):

@@ -19,8 +19,8 @@ os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 * 2**10))
 
 #: public name -> the module that holds it
 _HOMES = {
-    **dict.fromkeys(("dedup", "pairs", "plan", "sketch", "similarity"), "likewise.api"),
-    **dict.fromkeys(("Text", "Words", "Chars"), "likewise.methods"),
+    **dict.fromkeys(("audit", "dedup", "pairs", "neighbors", "plan", "sketch", "similarity"), "likewise.api"),
+    **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs"), "likewise.results"),
 }
@@ -30,13 +30,16 @@ __all__ = [
     "DataError",
     "FormatError",
     "LikewiseError",
+    "Measure",
     "MissingPartError",
     "Pairs",
     "Removal",
     "Text",
     "UsageError",
     "Words",
+    "audit",
     "dedup",
+    "neighbors",
     "pairs",
     "plan",
     "similarity",
@@ -44,9 +47,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from likewise.api import dedup, pairs, plan, similarity, sketch
+    from likewise.api import audit, dedup, neighbors, pairs, plan, similarity, sketch
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
-    from likewise.methods import Chars, Text, Words
+    from likewise.methods import Chars, Measure, Text, Words
     from likewise.results import Pairs, Removal
 
 

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from likewise import methods, outputs, pipeline
+from likewise.auditing import Audit
+from likewise.auditing import audit as measured
 from likewise.engines.local import Local, usable_memory
-from likewise.errors import LikewiseError, UsageError
+from likewise.errors import DataError, LikewiseError, UsageError
 from likewise.io.formats.memory import take
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Sources, printable, resolve
+from likewise.io.inputs import Sources, is_output, printable, resolve
 from likewise.io.output import check_target, write_json
+from likewise.io.texts import encoded, token_ids
 from likewise.io.work import Work, is_free
 from likewise.methods import Measure, Text
-from likewise.options import Options
+from likewise.options import Options, items_of, parse_seed
 from likewise.options import resolve as options_of
 from likewise.pilot import of_items, of_texts
 from likewise.planning import Plan, choose
-from likewise.planning.presets import with_preset
+from likewise.planning.choose import refuse_unknown
+from likewise.planning.families import family_for
+from likewise.planning.presets import named, with_preset
 from likewise.progress import Progress
 from likewise.records import REJECTED, Want
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
+from likewise.report.originals import document
 from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
+from likewise.search import by_bands
+
+if TYPE_CHECKING:
+    from likewise.items.documents import Shingled
 
 #: A longer text is not looked up as a file name: systems refuse such names.
 LONGEST_NAME = 255
@@ -58,9 +68,11 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     if target is not None:
         check_target(target, overwrite=options.overwrite or options.resume, work=options.work)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
+        options = run.options
         outputs.check(sources, options)
-        collection = pipeline.collect(sources, run)
+        collection = pipeline.collect(sources, run, bands=not options.joined)
         items = pipeline.distinct(collection, run)
+        options = run.options
         decision = pipeline.decide(items, run)
         said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, decision.removed)
         report = summary.summary(collection, decision, items.empty, items.short, options, said)
@@ -100,33 +112,64 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
-        collection = pipeline.collect(sources, run)
+        options = run.options
+        collection = pipeline.collect(sources, run, bands=not options.joined if options.star else by_bands(options))
         items = pipeline.distinct(collection, run)
+        options = run.options
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity)
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_name(options))
         said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, np.zeros(len(collection), bool))
-        report = {"threshold": float(options.plan.threshold), "method": options.described(), "read": len(collection), "warnings": said}
+        report = {
+            "threshold": float(options.threshold),
+            "value": pipeline.value_name(options),
+            "recall": options.recall,
+            "method": options.described(),
+            "read": len(collection),
+            "warnings": said,
+        }
     return Pairs(table, report)
 
 
 def plan(
     inputs: Inputs | None = None,
     *,
-    by: str | Text | Measure = "words:5",
+    by: str | Text | Measure | None = None,
     normalize: str | None = None,
     field: str = "text",
-    seed: int = 0,
+    seed: int | str = 0,
     items: int | None = None,
     preset: str | None = None,
     **choices: Any,
 ) -> Plan:
     """Bands and rows for a threshold and a recall target, and what they promise and cost.
 
-    inputs: texts as `dedup` takes them, or sets, vectors or codes as `similarity` does; a sample of them says how alike pairs are, in
-    place of what is assumed, and how many items there are. ``by`` may be any measure that has a hash family.
-    choices: ``threshold`` or ``within``, ``recall``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``family``, ``dimension``: see
-    `likewise.planning.choose`. ``preset`` names a published recipe (likewise.planning.presets).
+    inputs: texts as `dedup` takes them; or sets, weighted sets, vectors or codes in memory, a batch of them as `similarity` takes it. A sample
+    says how alike pairs are, in place of what is assumed, and how many different texts, or items, there are.
+
+    =============  =======================  ====================================================================================================
+    choice         type                     meaning; what is not given, or None, is the default
+    =============  =======================  ====================================================================================================
+    ``by``         str, Text, Measure       what is compared: words:5 and so on; elements, weighted, cosine, angle, l1, l2, hamming
+    ``normalize``  str                      steps that even a text out, as ``likewise plan --help`` lists them
+    ``field``      str                      the column of a table that holds the texts
+    ``threshold``  number or str            the least similarity, above 0 and up to 1; 0.8
+    ``within``     number or str            in its place the greatest distance; of texts and sets 1 - similarity
+    ``recall``     float                    the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
+    ``bands``      int                      both: the layout by hand; one alone: the other is planned, or is what ``slots`` leaves
+    ``rows``       int
+    ``slots``      int                      the most slots of a signature
+    ``sketch``     "oph", "classic"         how MinHash fills them
+    ``tune``       "recall", "error"        for what: the recall, or the least area between the curve and a step, which promises no recall
+    ``family``     str                      the hash family, where a measure has several
+    ``dimension``  int                      numbers of a vector, or bits of a code, where no data tell; vectors are taken to have 384
+    ``items``      int                      how many items to predict for, where not those of ``inputs``; 1,000,000
+    ``preset``     str                      a published recipe (likewise.planning.presets); what is given beside it counts
+    ``seed``       int, "random"            draws the sample
+    =============  =======================  ====================================================================================================
+
+    Raises UsageError for a choice that there is not or that cannot be, for a target that no layout reaches, for what is no batch; DataError for
+    a file that cannot be read. `likewise.families.from_plan` makes the family of a plan.
 
     >>> import likewise as lw
     >>> p = lw.plan(threshold=0.8, recall=0.99)
@@ -135,22 +178,30 @@ def plan(
     >>> lw.plan(by="hamming", within=3, dimension=64).recall >= 0.99
     True
     """
-    choices = with_preset({**choices, "by": by, "preset": preset})
-    method = methods.parse(choices.pop("by"), normalize)
+    refuse_unknown(choices, ("by", "normalize", "field", "seed", "preset"))
+    typed = {**choices, "by": by, "preset": preset, "items": items}
+    choices = with_preset(typed)
+    method = methods.parse(choices.pop("by", "words:5"), normalize)
+    number = parse_seed(0 if seed is None else seed)
     if inputs is None:
-        return choose(method=method, items=items or 1_000_000, **choices)
+        return named(choose(method=method, **choices), typed)
     if isinstance(method, Text):
-        sources = sources_of(inputs, None, None)
-        pilot = of_texts(sources, method, Want(field, None, None, None, tokens=method.unit == "tokens"), seed)
+        want = Want(field or "text", None, kind="tokens" if method.unit == "tokens" else "text")
+        pilot = of_texts(sources_of(inputs, None, None, want), method, want, number)
     else:
-        pilot = of_items(inputs, method, partial(similarity, by=method), seed)
-    return choose(method=method, items=items or pilot.items, sample=pilot.density, facts=pilot.facts, shingles=pilot.shingles, **choices)
+        family_for(method, choices.get("family"))  # before all pairs of the sample are compared in vain
+        if isinstance(inputs, str | os.PathLike) or (isinstance(inputs, list) and any(isinstance(one, os.PathLike) for one in inputs)):
+            raise UsageError(f"--by {method}: a sample is taken of items in memory; of files leave INPUT out, with --dimension for vectors and codes")
+        pilot = of_items(inputs, method, number)
+    choices.setdefault("items", pilot.items)
+    return named(choose(method=method, sample=pilot.density, facts=pilot.facts, shingles=pilot.shingles, **choices), typed)
 
 
 def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slots: int = 128, mode: str = "oph", seed: int = 0) -> np.ndarray:
     """MinHash signatures of texts: uint32[n, slots]; the share of equal slots estimates the similarity of two.
 
-    texts: str, None or bytes, one an item, or an Arrow array of strings. An empty item has all slots 2^32-1.
+    texts: a list of str, None or bytes of UTF-8, one an item, or an Arrow array of strings; under ``tokens:k`` lists of token ids. An empty item
+    has all slots 2^32-1. Raises UsageError with the row, counted from 0, for what is no text, DataError for bytes that are not UTF-8.
     """
     from likewise.families.minhash import MinHash
 
@@ -165,6 +216,7 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     ``by``               one item                                                    value
     ===================  ==========================================================  ==============================================
     words:5, chars:9 ..  a text                                                      Jaccard similarity of the sets of shingles
+    tokens:5             a list of token ids, whole numbers                          the same
     .. /bag              a text                                                      weighted Jaccard similarity of the bags
     .. /containment      a text                                                      share of the first that the second holds
     elements             a set, list or 1-D array of whole numbers or strings        Jaccard similarity; of groups with ``groups``
@@ -178,7 +230,8 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     ===================  ==========================================================  ==============================================
 
     A batch is a list of items, or an array with an item a row: docs/reference/measures.md. One item goes with one item only. Two empty sets
-    or texts have no similarity, and of an empty one no share: NaN. What else has no value is refused: UsageError names the row, counted from 0.
+    or texts have no similarity, and of an empty one no share: NaN. What else has no value is refused: UsageError names the row, counted from 0;
+    DataError too, for bytes that are not UTF-8.
 
     >>> import likewise as lw
     >>> lw.similarity("abcab", "bcab", by="chars:2"), lw.similarity([1, 0], [1, 1], by="l1")
@@ -186,15 +239,19 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     >>> lw.similarity([{1, 2}, {"1"}], [{2, 3}, {1}], by="elements").tolist()
     [0.3333333333333333, 0.0]
     """
+    from likewise.items import sets
     from likewise.measures import measure, sides
 
+    check_steps(normalize)
     method = methods.parse(by, normalize)
     if isinstance(method, Measure):
         return sides.values_of(method, a, b, groups)
     if groups is not None:
         raise UsageError(f"groups= goes with by='elements', not with {method}")
-    texts = sides.Kind("text", lambda given: isinstance(given, str | bytes | None), lambda a, b: partial(shingle_sets, by=method))
-    return sides.compared(texts, measure("elements/containment" if method.containment else "elements"), a, b)
+    items = sides.Kind("text", lambda given: isinstance(given, str | bytes | None), lambda a, b: partial(shingle_sets, by=method))
+    if method.unit == "tokens":
+        items = replace(items, name="list of token ids", alone=lambda given: isinstance(given, str | bytes) or sets.alone(given))
+    return sides.compared(items, measure("elements/containment" if method.containment else "elements"), a, b)
 
 
 def shingle_sets(texts: Any, by: Text) -> tuple[np.ndarray, np.ndarray]:
@@ -202,19 +259,97 @@ def shingle_sets(texts: Any, by: Text) -> tuple[np.ndarray, np.ndarray]:
     return shingled.values, shingled.offsets
 
 
-def shingle(texts: Any, by: str | Text, normalize: str | None, seed: int):
+def shingle(texts: Any, by: str | Text, normalize: str | None, seed: int) -> Shingled:
+    """A batch of texts, or of lists of token ids under ``tokens:k``, or one text alone, as sets of shingles."""
     from likewise.items.documents import shingler
 
-    if isinstance(texts, str):
-        texts = [texts]
-    if not isinstance(texts, pa.Array | pa.ChunkedArray):
-        if not isinstance(texts, Iterable) or any(not isinstance(text, str | bytes | None) for text in texts):
-            raise UsageError("give a text, a list of texts (str, bytes or None), or an Arrow array of strings")
-        texts = pa.array([text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts], pa.large_binary())
-    if isinstance(texts, pa.ChunkedArray):
-        texts = texts.combine_chunks()
-    texts = texts.cast(pa.large_binary())
-    return shingler(methods.text(by, normalize), seed)(texts.fill_null(b""), texts.is_valid().to_numpy(zero_copy_only=False))
+    check_steps(normalize)
+    method = methods.parse(by, normalize)
+    if isinstance(method, Measure):
+        raise UsageError(f"by={str(method)!r}: texts are cut into shingles, as by words:5; what signs other items is in likewise.families")
+    tokens = method.unit == "tokens"
+    items = token_ids(texts) if tokens else encoded([texts] if isinstance(texts, str | bytes) else texts)
+    return shingler(method, seed)(items.fill_null(b""), items.is_valid().to_numpy(zero_copy_only=False))
+
+
+def check_steps(normalize: object) -> None:
+    if not isinstance(normalize, str | None):
+        raise UsageError(f"normalize={normalize!r}: give the names of steps in one str, as in 'nfc,lower', or 'none'")
+
+
+def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progress: Progress | None = None, **choices: Any) -> Pairs:
+    """The k most similar items of ``inputs`` for each item of ``query``, or for each of ``inputs`` itself; similarities are exact.
+
+    Columns id_a (the query), id_b, similarity or distance, nearest first; also source_a, position_a, source_b, position_b where ids do not tell
+    items apart. A query with fewer than k neighbours (at or above ``threshold``, or ``within`` a distance, where one is given) has fewer rows.
+    ``recall`` is the least chance that each of the true k is among them; with ``exact`` none is missed. Raises UsageError, DataError.
+
+    >>> import likewise as lw
+    >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
+    [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666, ...}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666, ...}]
+    """
+    options = options_of(limited=False, **choices)
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise UsageError(f"-k {k!r}: give a whole number of 1 or more")
+    if items_of(options.method) not in pipeline.NEAREST or str(options.method) in ("angle", "l1"):
+        raise UsageError(f"--by {options.method}: neighbours are looked for by texts, elements, cosine, l2 and hamming")
+    with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
+        collection = pipeline.collect(sources, run, bands=False)
+        rows, value = pipeline.nearest(collection, run, k)
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_name(options), ordered=True)
+        said = run.progress.warnings
+        queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
+        report = {
+            "k": k,
+            "value": pipeline.value_name(options),
+            "threshold": None if options.bound is None else float(options.bound),
+            "recall": 1.0 if options.exact else options.asked["recall"],
+            "method": run.options.described(),
+            "read": len(collection),
+            "queries": queries,
+            "with_fewer": queries - int((np.unique(rows[:, 0], return_counts=True)[1] >= k).sum()),
+            "warnings": said,
+        }
+    return Pairs(table, report)
+
+
+def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = None, **choices: Any) -> Audit:
+    """The recall of `pairs` or `dedup`, measured: all alike pairs of ``sample`` random items by an exact search, and which of them a run finds.
+
+    inputs: an output folder of `dedup`, which is audited as it was made, from the files that it was made of; or what `pairs` takes, with
+    ``choices`` as there. Raises UsageError, DataError.
+
+    >>> import likewise as lw
+    >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
+    1.0
+    """
+    if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
+        raise UsageError(f"--sample {sample!r}: give a whole number of 1 or more")
+    digests = None
+    if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
+        inputs, made, digests = as_made(Path(inputs))
+        choices = made | choices
+    options = options_of(**choices)
+    with started(inputs, options, "audit", None, progress) as (sources, run):
+        collection = pipeline.collect(sources, run, bands=not run.options.joined and by_bands(run.options))
+        if digests is not None and sorted(collection.digests()) != sorted(digests):
+            raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
+        return measured(pipeline.distinct(collection, run), run, sample)
+
+
+def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:
+    """The inputs of an output folder, the choices that it was made by, and the fingerprints of what was read."""
+    manifest, run = document(out / "manifest.json"), document(out / "run.json")
+    method = manifest["method"]
+    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error")
+    choices = {name: method[name] for name in names if method.get(name) is not None}
+    if isinstance(methods.parse(method["by"]), Text):
+        choices["normalize"] = ",".join(method["normalize"]) or "none"
+    report, plan = document(out / "report.json"), method.get("plan") or {}
+    choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
+    choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}
+    choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
+    return [Path(entry["path"]) for entry in run["inputs"]], choices, [entry["xxh3_128"] for entry in manifest["inputs"]]
 
 
 @contextmanager
@@ -226,10 +361,12 @@ def started(
     memory = options.memory or usable_memory() * 3 // 4
     work = Work.claim(folder, resume=options.resume, in_memory=memory // 2)
     try:
-        sources = sources_of(inputs, out, folder)
+        wanted = pipeline.want(options)
+        sources = sources_of(inputs, out, folder, wanted)
         first = len(sources)
         if against is not None:
-            sources = beside(sources, sources_of(against, out, folder))
+            sources = beside(sources, sources_of(against, out, folder, wanted))
+        options = pipeline.acquaint(sources, options)
         made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
         work.begin(made)
     except BaseException:
@@ -255,7 +392,7 @@ def started(
         work.close(remove=useless)
 
 
-def sources_of(inputs: Inputs, out: Path | None, folder: Path | None) -> Sources:
+def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:
     """A str or Path is a path, and so are several Paths; everything else is data."""
     if isinstance(inputs, str | os.PathLike):
         named = [inputs]
@@ -265,7 +402,7 @@ def sources_of(inputs: Inputs, out: Path | None, folder: Path | None) -> Sources
         if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):
             raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
         named = [inputs]
-    return resolve(named, out=out, work=folder)
+    return resolve(named, out=out, work=folder, want=want)
 
 
 def is_file_name(text: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from likewise.errors import UsageError
@@ -33,17 +33,63 @@ STEPS = {"all": all_of, "any": any_of}
 def amplified(p: float, steps: Iterable[Step]) -> float:
     """The chance after each step in turn (Gionis, Indyk and Motwani 1999; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.6.3).
 
+    Raises UsageError for a ``p`` that is no chance, and for what is no step.
+
     >>> round(amplified(0.8, [("all", 4), ("any", 4)]), 4), round(amplified(0.8, [("any", 4), ("all", 4)]), 4)
     (0.8785, 0.9936)
     """
+    p = checked_chance(p)
     for kind, count in steps:
-        p = STEPS[kind](p, count)
+        p = STEPS[checked_kind(kind)](p, count)
     return p
+
+
+def checked_chance(p: Any) -> float:
+    """A chance as a float. Raises UsageError for what is none."""
+    number = number_of(p)
+    if not 0 <= number <= 1:
+        raise UsageError(f"a chance of {told(p)}: give a number from 0 to 1")
+    return number
+
+
+def checked_kind(kind: Any) -> str:
+    """A key of STEPS. Raises UsageError for any other."""
+    if not isinstance(kind, str) or kind not in STEPS:
+        raise UsageError(f"a step {kind!r}: a step is ('all', r), of which all must agree, or ('any', b), of which one must")
+    return kind
+
+
+def number_of(value: Any) -> float:
+    """A value as a float; NaN for what is no number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+#: Characters of a wrong value that a message quotes.
+QUOTED = 60
+
+
+def told(value: Any) -> str:
+    """A value as a message quotes it, however long it is."""
+    try:
+        quoted = repr(value)
+    except ValueError:  # Python does not write whole numbers of more than 4,300 digits
+        return "a number of thousands of digits"
+    return quoted if len(quoted) <= QUOTED else f"{quoted[: QUOTED - 3]}..."
+
+
+def complement(value: float) -> float:
+    return 1 - value
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The collision probability of one function, by the measure's own value: a similarity where the measure is one, else a distance."""
+    """The collision probability of one function, by the measure's own value: a similarity where the measure is one, else a distance.
+
+    Its functions have names in this module, or are `partial` of such, so that it can be pickled.
+    """
 
     family: str
     measure: str  # in words, as "Jaccard similarity"
@@ -51,39 +97,37 @@ class Curve:
     distances: bool = False  # values are distances: the chance falls with them
     least: float = 0.0
     most: float = 1.0
-    as_distance: Callable[[float], float] = field(default=lambda value: 1 - value, compare=False)  # of a similarity,
-    from_distance: Callable[[float], float] = field(default=lambda distance: 1 - distance, compare=False)  # and back
+    as_distance: Callable[[float], float] = field(default=complement, compare=False)  # of a similarity,
+    from_distance: Callable[[float], float] = field(default=complement, compare=False)  # and back
+    by_distance: Callable[[float], float] | None = field(default=None, compare=False)  # the chance, where it is known by the distance first
     unit: str = ""  # of that distance: "degrees"
     parameters: dict[str, Any] = field(default_factory=dict, hash=False)  # what the family is made with, as {"width": 4.0}
 
     def at(self, value: float) -> float:
         """The chance at a value. Raises UsageError for what the measure cannot be."""
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
+        number = number_of(value)
         if not self.least <= number <= self.most:
             span = f"from {self.least:g} to {self.most:g}" if math.isfinite(self.most) else f"{self.least:g} or more"
             hint = "; an angle is given as distance=DEGREES" if self.unit == "degrees" and number > self.most else ""
-            raise UsageError(f"{self.measure} {value!r}: give a number {span}{hint}")
+            raise UsageError(f"{self.measure} {told(value)}: give a number {span}{hint}")
         return self.chance(number)
 
     def at_distance(self, distance: float) -> float:
-        """The chance at a distance, in ``unit``: 1 - J for a Jaccard similarity, degrees for a cosine."""
-        return self.at(self.of_distance(distance))
+        """The chance at a distance, in ``unit``: 1 - J for a Jaccard similarity, degrees for a cosine. Raises UsageError for what cannot be one."""
+        if self.by_distance is None:
+            return self.at(self.of_distance(distance))
+        return self.by_distance(self.checked_distance(distance))
 
     def of_distance(self, distance: float) -> float:
         """The measure's value at a distance. Raises UsageError for what cannot be one."""
-        if self.distances:
-            return distance
-        most = self.as_distance(self.least)
-        try:
-            number = float(distance)
-        except (TypeError, ValueError):
-            number = math.nan
+        return distance if self.distances else self.from_distance(self.checked_distance(distance))
+
+    def checked_distance(self, distance: Any) -> float:
+        """A distance of a similarity as a float."""
+        number, most = number_of(distance), self.as_distance(self.least)
         if not 0 <= number <= most:
-            raise UsageError(f"distance {distance!r}: give a number from 0 to {most:g}{' ' * bool(self.unit)}{self.unit}")
-        return self.from_distance(number)
+            raise UsageError(f"distance {told(distance)}: give a number from 0 to {most:g}{' ' * bool(self.unit)}{self.unit}")
+        return number
 
     def value(self, chance: float) -> float:
         """The value at which a function agrees with this chance; the end of the range where the chance lies beyond it, which may be infinite."""
@@ -120,24 +164,42 @@ def jaccard(family: str = "MinHash", measure: str = "Jaccard similarity") -> Cur
 
 
 def b_bit(bits: int) -> Curve:
-    """The lowest b bits of a MinHash: other values agree in them by chance, with 2^-b (Li and König 2010, for sets small in their universe)."""
-    by_chance = 2.0**-bits
-    return Curve("BBit", "Jaccard similarity", lambda j: by_chance + (1 - by_chance) * j, parameters={"bits": bits})
+    """b bits of each MinHash: other values agree in them by chance, with 2^-b (Li and König 2010)."""
+    return Curve("BBit", "Jaccard similarity", partial(or_by_chance, 2.0**-bits), parameters={"bits": bits})
+
+
+def or_by_chance(by_chance: float, p: float) -> float:
+    """The chance of what agrees with p, and otherwise by chance."""
+    return by_chance + (1 - by_chance) * p
 
 
 def angle(family: str = "Hyperplane", chance: Callable[[float], float] | None = None, **parameters: Any) -> Curve:
     """A random hyperplane: 1 - angle/180 (Goemans and Williamson 1995; Charikar 2002), or another chance by degrees. Values are cosines."""
-    by_degrees = chance or (lambda degrees: 1 - degrees / 180)
+    of_angle = chance or partial(falling, 180)
     return Curve(
         family,
         "cosine",
-        lambda cosine: by_degrees(degrees_of(cosine)),
+        partial(of_cosine, of_angle),
         least=-1.0,
         as_distance=degrees_of,
         from_distance=cosine_of,
+        by_distance=of_angle,
         unit="degrees",
         parameters=parameters,
     )
+
+
+def of_cosine(of_angle: Callable[[float], float], cosine: float) -> float:
+    return of_angle(degrees_of(cosine))
+
+
+def falling(most: float, distance: float) -> float:
+    """In a straight line from 1 to nothing at ``most``."""
+    return (most - distance) / most
+
+
+#: Of vectors that cross-polytope hashing takes.
+GREATEST_DIMENSION = 2**16
 
 
 def cross_polytope(dimension: int) -> Curve:
@@ -145,7 +207,7 @@ def cross_polytope(dimension: int) -> Curve:
 
     For the padded dimension D. At 90 degrees it is a little below the 1/(2D) of independent directions, at 180 nothing.
     """
-    return angle("CrossPolytope", nearest_axis(padded(dimension)), dimension=dimension)
+    return angle("CrossPolytope", partial(nearest_axis, padded(dimension)), dimension=dimension)
 
 
 def padded(dimension: int) -> int:
@@ -153,9 +215,16 @@ def padded(dimension: int) -> int:
     return 1 << max(7, (dimension - 1).bit_length())
 
 
+def nearest_axis(size: int, degrees: float) -> float:
+    """The chance that two vectors at this angle have the same nearest axis after a uniformly random turn in so many dimensions."""
+    import numpy as np
+
+    return float(np.interp(degrees, *nearest_axes(size)))
+
+
 @cache
-def nearest_axis(size: int) -> Callable[[float], float]:
-    """The chance by degrees that two vectors at that angle have the same nearest axis after a uniformly random turn in so many dimensions.
+def nearest_axes(size: int) -> tuple[Any, Any]:
+    """A table of `nearest_axis`: degrees, and the chance at each.
 
     Let the turn have independent Gaussian entries first. Each axis then sees a pair (u, v) of standard normals with the angle's cosine as
     correlation: coordinates along two unit vectors e, f at that angle of one point z = r·(cos φ, sin φ) of a plane. With both positive, no other
@@ -194,7 +263,7 @@ def nearest_axis(size: int) -> Callable[[float], float]:
     chances = blurred(angles) - np.sin(angles) ** 2 / (2 * size) * blurred.deriv(2)(angles)
     chances[0], chances[-1] = 1, 0
     chances = np.minimum.accumulate(np.clip(chances, 0, 1))
-    return lambda degrees: float(np.interp(degrees, np.degrees(angles), chances))
+    return np.degrees(angles), chances
 
 
 def degrees_of(cosine: float) -> float:
@@ -212,32 +281,30 @@ def distances(family: str, measure: str, chance: Callable[[float], float], most:
 
 def gaussian_line(width: float) -> Curve:
     """A line of Gaussian direction cut into buckets, floor((a·x + u)/w), for L2 (Datar, Immorlica, Indyk and Mirrokni 2004, section 4.1)."""
+    return distances("Line", "L2 distance", partial(by_ratio, of_gaussian, width), width=width, norm="l2")
 
-    def chance(ratio: float) -> float:
-        inside = math.erf(ratio / math.sqrt(2))  # 1 - 2Φ(-w/d)
-        return inside + 2 / (math.sqrt(2 * math.pi) * ratio) * math.expm1(-ratio * ratio / 2)
 
-    return distances("Line", "L2 distance", by_ratio(width, chance), width=width, norm="l2")
+def of_gaussian(ratio: float) -> float:
+    """By width / distance."""
+    inside = math.erf(ratio / math.sqrt(2))  # 1 - 2Φ(-w/d)
+    return inside + 2 / math.sqrt(2 * math.pi) * (math.expm1(-ratio * ratio / 2) / ratio)
 
 
 def cauchy_line(width: float) -> Curve:
     """A line of Cauchy direction cut into buckets, for L1 (Datar, Immorlica, Indyk and Mirrokni 2004, section 4.1)."""
-
-    def chance(ratio: float) -> float:
-        logarithm = math.log1p(ratio * ratio) if ratio < 1 else 2 * math.log(ratio) + math.log1p(ratio**-2)  # of 1 + ratio², which may be infinite
-        return (2 * math.atan(ratio) - logarithm / ratio) / math.pi
-
-    return distances("Line", "L1 distance", by_ratio(width, chance), width=width, norm="l1")
+    return distances("Line", "L1 distance", partial(by_ratio, of_cauchy, width), width=width, norm="l1")
 
 
-def by_ratio(width: float, chance: Callable[[float], float]) -> Callable[[float], float]:
-    """By distance, what is known by width / distance; 1 where that is infinite, 0 where it is nothing."""
+def of_cauchy(ratio: float) -> float:
+    """By width / distance."""
+    logarithm = math.log1p(ratio * ratio) if ratio < 1 else 2 * math.log(ratio) + math.log1p(ratio**-2)  # of 1 + ratio², which may be infinite
+    return (2 * math.atan(ratio) - logarithm / ratio) / math.pi
 
-    def by_distance(distance: float) -> float:
-        ratio = width / distance if distance else math.inf
-        return 1.0 if ratio > FAR else chance(ratio) if ratio > 0 else 0.0
 
-    return by_distance
+def by_ratio(chance: Callable[[float], float], width: float, distance: float) -> float:
+    """What is known by width / distance; 1 where that is infinite, 0 where it is nothing."""
+    ratio = width / distance if distance else math.inf
+    return 1.0 if ratio > FAR else chance(ratio) if ratio > 0 else 0.0
 
 
 def density(x: float) -> float:
@@ -247,28 +314,28 @@ def density(x: float) -> float:
 
 def stripe(width: float) -> Curve:
     """The parity of a Gaussian line's bucket, one bit: 1/2 + 4/π² · Σ over odd m of exp(-m²π²d²/2w²)/m² (SPEC 5). Far points agree half the time."""
+    return distances("Stripe", "L2 distance", partial(same_parity, width), width=width)
 
-    def chance(distance: float) -> float:
-        spread = distance / width
-        if spread < 0.5:  # the series ends slowly here; the mean of the wave |1 - z| (period 2) over normal z, corner by corner, does at once
-            corners = (spread * density(k / spread) - k * math.erfc(k / spread / math.sqrt(2)) / 2 if spread else 0.0 for k in range(1, 6))
-            return 1 - math.sqrt(2 / math.pi) * spread + 4 * sum(corner * (-1) ** k for k, corner in enumerate(corners))
-        return 0.5 + 4 / math.pi**2 * sum(math.exp(-m * m * math.pi**2 * spread * spread / 2) / m**2 for m in (1, 3, 5, 7))
 
-    return distances("Stripe", "L2 distance", chance, width=width)
+def same_parity(width: float, distance: float) -> float:
+    spread = distance / width
+    if spread < 0.5:  # the series ends slowly here; the mean of the wave |1 - z| (period 2) over normal z, corner by corner, does at once
+        corners = (spread * density(k / spread) - k * math.erfc(k / spread / math.sqrt(2)) / 2 if spread else 0.0 for k in range(1, 6))
+        return 1 - math.sqrt(2 / math.pi) * spread + 4 * sum(corner * (-1) ** k for k, corner in enumerate(corners))
+    return 0.5 + 4 / math.pi**2 * sum(math.exp(-m * m * math.pi**2 * spread * spread / 2) / m**2 for m in (1, 3, 5, 7))
 
 
 def threshold_bit(low: float, high: float, dimension: int) -> Curve:
     """One random coordinate against a random threshold: 1 - ‖x-y‖₁ / (dimension · (high - low)), for values within low and high."""
     most = dimension * (high - low)
-    return distances("Threshold", "L1 distance", lambda distance: 1 - distance / most, most, low=low, high=high, dimension=dimension)
+    return distances("Threshold", "L1 distance", partial(falling, most), most, low=low, high=high, dimension=dimension)
 
 
 def bit_sampling(dimension: int) -> Curve:
     """One random position of codes of ``dimension`` bits: 1 - d/n (Indyk and Motwani 1998)."""
-    return distances("Bits", "Hamming distance", lambda distance: 1 - distance / dimension, float(dimension), dimension=dimension)
+    return distances("Bits", "Hamming distance", partial(falling, dimension), float(dimension), dimension=dimension)
 
 
-def by_degrees(curve: Curve) -> Curve:
+def in_degrees(curve: Curve) -> Curve:
     """A curve of cosines as one of angles in degrees, which are distances."""
     return distances(curve.family, "angle in degrees", curve.at_distance, 180.0, **curve.parameters)

@@ -38,6 +38,8 @@ MEASURES: dict[str, tuple[str, bool]] = {
     "edit": ("strings", True),
     "levenshtein": ("strings", True),
 }
+#: What others call them -> what to give here.
+MEANT = {"jaccard": "elements for sets, words:5 for texts", "euclidean": "l2", "manhattan": "l1", "chebyshev": "linf", "cityblock": "l1"}
 #: What may stand behind a slash, and after what.
 SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first item that the second holds"}
 
@@ -48,6 +50,7 @@ class Text:
 
     ``unit`` is what a token is, ``k`` the tokens in a shingle, ``normalize`` the steps applied to the
     text before it is cut. Similarity is Jaccard, or weighted Jaccard of the bags; with ``containment`` the share of the first that the second holds.
+    Raises UsageError for what there is none of.
     """
 
     unit: str
@@ -56,17 +59,36 @@ class Text:
     bag: bool = False
     containment: bool = False
 
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise UsageError(f"Text({self.unit!r}): no unit {self.unit!r}; choose one of {', '.join(UNITS)}")
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k <= MAX_K:
+            raise UsageError(f"Text({self.unit!r}, {self.k!r}): the shingle length is a whole number from 1 to {MAX_K}")
+        if unknown := [step for step in self.normalize if step not in STEPS]:
+            raise UsageError(f"Text({self.unit!r}): no step {unknown[0]!r}; choose from {', '.join(STEPS)}")
+
     def __str__(self) -> str:
         return f"{self.unit}:{self.k}" + "/bag" * self.bag + "/containment" * self.containment
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes or strings (SPEC 1)."""
+    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes or strings (SPEC 1).
+
+    Raises UsageError for a name that there is not.
+    """
 
     name: str
     order: float = 2.0  # the r of ``lr``, the name of every L_r but L1, L2 and L∞
     containment: bool = False
+
+    def __post_init__(self) -> None:
+        if self.name not in MEASURES and self.name != "lr":
+            raise UsageError(f"Measure({self.name!r}): choose one of {', '.join(MEASURES)}, or lr with its order")
+        if self.name == "lr" and not (isinstance(self.order, int | float) and 1 <= self.order < float("inf")):
+            raise UsageError(f"Measure('lr', {self.order!r}): L_r is a distance for r of 1 or more; linf is that of no bound")
+        if self.containment and self.name != "elements":
+            raise UsageError(f"Measure({self.name!r}): containment is of elements alone")
 
     @property
     def distance(self) -> bool:
@@ -85,12 +107,22 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
     """
     measure = spec if isinstance(spec, Measure) else measure_of(str(spec))
     if measure is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
-        raise UsageError(f"--by {spec!r}: choose a unit of text, {', '.join(UNITS)}, as in words:5, or one of {', '.join(MEASURES)}")
+        meant = hint(str(spec).strip())
+        raise UsageError(f"--by {str(spec)!r}: {meant}choose a unit of text, {', '.join(UNITS)}, as in words:5, or one of {', '.join(MEASURES)}")
     if measure is None:
         return text(spec, normalize)  # type: ignore[arg-type]
     if normalize is not None:
         raise UsageError(f"--normalize {normalize!r}: only text is normalised; leave it out with --by {measure}")
     return measure
+
+
+def hint(spec: str) -> str:
+    """What a name that there is not may have been meant for; empty where that is not known."""
+    lower = spec.lower()
+    head = lower.partition("/")[0].partition(":")[0]
+    known = head in MEASURES or head in UNITS or re.fullmatch(r"l[1-9]\d*(\.\d+)?", head)
+    meant = MEANT.get(lower, lower if known and lower != spec else "")
+    return f"did you mean {meant}? else " if meant else ""
 
 
 def measure_of(spec: str) -> Measure | None:
@@ -136,6 +168,8 @@ def steps(names: str) -> tuple[str, ...]:
     >>> steps("lower,nfc"), steps("none")
     (('nfc', 'lower'), ())
     """
+    if not isinstance(names, str):
+        raise UsageError(f"--normalize {names!r}: give the names of steps in one str, as in 'nfc,lower', or 'none'")
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if wanted == ["none"]:
         return ()

@@ -6,18 +6,27 @@ and where it runs (`threads` to `overwrite`), which never changes a byte of the 
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
+import hashlib
 import re
 import secrets
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from likewise import methods
 from likewise.errors import UsageError
-from likewise.methods import Text
-from likewise.planning import Plan, choose
-from likewise.planning.presets import with_preset
+from likewise.methods import Measure, Text
+from likewise.planning import Facts, Plan, choose
+from likewise.planning.choose import limit_of
+from likewise.planning.families import family_for
+from likewise.planning.presets import named, with_preset
+
+if TYPE_CHECKING:
+    import numpy as np
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "sketch": ("oph", "classic"),
@@ -27,14 +36,25 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "output": ("copy", "ids", "mask", "annotate"),
     "on_error": ("fail", "skip"),
 }
+#: What is compared -> the column that holds it, when none is named.
+FIELDS = {"texts": "text", "sets": "elements", "weighted sets": "elements", "vectors": "vector", "codes": "code", "strings": "text"}
+#: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
+OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
+MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    method: Text
-    plan: Plan
+    method: Text | Measure
+    bound: Fraction | None  # the least similarity, or the greatest distance; None: no limit, the nearest are wanted
+    planned: Plan | None  # None until the data say what it takes (`acquainted`), and for what is compared without bands
+    asked: dict[str, Any] = dataclasses.field(default_factory=dict)  # for the plan
+    facts: Facts = dataclasses.field(default_factory=Facts)
+    exact: bool | None = None  # no misses; None: where that is cheaper
+    groups: Path | Mapping[Any, Any] | None = None  # what maps elements to groups, and once it is read
+    grouped: Callable[[np.ndarray], np.ndarray] | None = None
     verify: str = "exact"
     seed: int = 0
 
@@ -60,6 +80,40 @@ class Options:
     overwrite: bool = False
 
     @property
+    def plan(self) -> Plan:
+        if self.planned is None:
+            raise LookupError("a plan that needs the data is asked for before they are known")
+        return self.planned
+
+    @property
+    def measure(self) -> Measure:
+        if not isinstance(self.method, Measure):
+            raise LookupError("texts have no measure of their own")
+        return self.method
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of a vector, or bits of a code; 0 where nothing is known of them."""
+        return self.facts.dimension or 0
+
+    @property
+    def threshold(self) -> Fraction:
+        if self.bound is None:
+            raise LookupError("a threshold is asked for where none was given")
+        return self.bound
+
+    @property
+    def recall(self) -> float:
+        """The chance that a pair exactly at the threshold is found: the plan's promise, or 1 where nothing is left to chance."""
+        return self.planned.recall if self.planned and not self.joined else 1.0
+
+    @property
+    def joined(self) -> bool:
+        """Whether items are joined exactly, without bands: strings always, sets where that is asked for."""
+        kind = items_of(self.method)
+        return kind == "strings" or (bool(self.exact) and kind in ("texts", "sets"))
+
+    @property
     def score(self) -> str | None:
         """The field that ``--keep max:F`` or ``min:F`` orders by."""
         policy, _, name = self.keep.partition(":")
@@ -67,19 +121,37 @@ class Options:
 
     def described(self) -> dict[str, Any]:
         """All that fixes the bytes of the result, as plain values for the manifest; nothing about where it ran."""
-        machine = ("threads", "memory", "work", "resume", "overwrite", "method", "plan")
-        chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in machine}
-        text = {"by": str(self.method), "normalize": list(self.method.normalize)}
-        return {**text, "plan": self.plan.to_dict(), **{name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}}
+        chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_THE_MACHINE | MADE}
+        text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
+        plan = self.planned.to_dict() if self.planned else None
+        return {**text, "plan": plan, **{name: plain(value) for name, value in chosen.items()}}
+
+    @property
+    def distances(self) -> bool:
+        """Whether values are distances: small where items are alike."""
+        return isinstance(self.method, Measure) and self.method.distance
 
 
-def resolve(**choices: Any) -> Options:
-    """Options from what was typed: a preset is looked up, text forms are read, the plan is made, all is checked before any work is done."""
-    return checked(**with_preset(choices))
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Mapping):
+        return hashlib.blake2b(repr(sorted(map(repr, value.items()))).encode(), digest_size=16).hexdigest()
+    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
+
+
+def resolve(*, limited: bool = True, **choices: Any) -> Options:
+    """Options from what was typed: a preset is looked up, text forms are read, the plan is made, all is checked before any work is done.
+
+    ``limited``: there is a threshold, the default where none is given; otherwise there is one only where it is given.
+    """
+    full = with_preset(choices)
+    options = checked(limited=limited or not {"threshold", "within"}.isdisjoint(full), **full)
+    return replace(options, planned=named(options.planned, choices)) if options.planned else options
 
 
 def checked(
     *,
+    limited: bool = True,
     by: str | Text = "words:5",
     normalize: str | None = None,
     threshold: object = None,
@@ -97,7 +169,7 @@ def checked(
     for name, value in {"sketch": sketch, "tune": tune, **rest}.items():
         if name in CHOICES and value not in CHOICES[name]:
             raise UsageError(f"{flag(name)} {value!r}: choose one of {', '.join(CHOICES[name])}")
-    known = sorted({f.name for f in fields(Options)} - {"method", "plan"} | {"preset", *(checked.__kwdefaults__ or ())})
+    known = sorted({f.name for f in fields(Options)} - MADE | {"preset", *(checked.__kwdefaults__ or ())} - {"limited"})
     if unknown := sorted(set(rest) - set(known)):
         near = difflib.get_close_matches(unknown[0], known, 1)
         raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
@@ -113,25 +185,53 @@ def checked(
     if "work" in rest:
         rest["work"] = Path(rest["work"])
     check_keep(rest.get("keep", "first"))
+    if isinstance(rest.get("groups"), str):
+        rest["groups"] = Path(rest["groups"])
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         if rest.get(name, least) < least:
             raise UsageError(f"{flag(name)} {rest[name]}: give {least} or more")
-    method = text_of(by, normalize)
+    method = method_of(by, normalize)
+    if isinstance(method, Measure) and items_of(method) != "strings":
+        family_for(method)  # without one there is nothing to find its pairs by
+    if "groups" in rest and items_of(method) != "sets":
+        raise UsageError(f"--groups: only sets have groups, --by elements; --by {method} compares {items_of(method)}")
+    rest.setdefault("field", FIELDS[items_of(method)])
+    asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
+    asked |= {"sketch": sketch, "tune": tune}
+    ready = limited and not needs_data(method) and items_of(method) != "strings"
     return Options(
         method=method,
-        plan=choose(threshold, recall, within=within, method=method, bands=bands, rows=rows, slots=slots, sketch=sketch, tune=tune),
+        bound=limit_of(method, threshold, within) if limited else None,
+        planned=choose(method=method, **asked) if ready else None,
+        asked=asked,
         seed=parse_seed(seed),
         memory=parse_size(memory),
         **rest,
     )
 
 
-def text_of(by: str | Text, normalize: str | None) -> Text:
-    """The shingling of texts that a run works by."""
-    method = methods.text(by, normalize)
+def items_of(method: Text | Measure) -> str:
+    """What is compared, in a word or two."""
+    return "texts" if isinstance(method, Text) else methods.MEASURES.get(method.name, ("vectors",))[0]
+
+
+def method_of(by: str | Text | Measure, normalize: str | None) -> Text | Measure:
+    """What a run compares by."""
+    method = methods.parse(by, normalize)
     if method.containment:
-        raise UsageError(f"--by {by}: containment is what `similarity` tells of two texts; leave /containment out")
+        raise UsageError(f"--by {by}: containment is what `similarity` tells of two items; leave /containment out")
     return method
+
+
+def needs_data(method: Text | Measure) -> bool:
+    """Whether a plan must know how many numbers a vector, or bits a code, has."""
+    return items_of(method) in ("vectors", "codes")
+
+
+def acquainted(options: Options, facts: Facts) -> Options:
+    """The options once the data are known."""
+    planned = choose(method=options.method, facts=facts, **options.asked) if options.bound is not None else None
+    return replace(options, facts=facts, planned=planned)
 
 
 def flag(name: str) -> str:

@@ -133,7 +133,8 @@ def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], 
         cluster = pa.array(head[rows], mask=~clustered[rows])
         witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
         similarity = pa.array(decision.similarity[rows], from_pandas=True)
-        return pa.table({"likewise_cluster": collection.ids(cluster), "likewise_witness": collection.ids(witness), "likewise_similarity": similarity})
+        heads = {"likewise_cluster": collection.ids(cluster), "likewise_witness": collection.ids(witness)}
+        return pa.table(heads | {f"likewise_{decision.value}": similarity})
 
     return table
 
@@ -150,7 +151,7 @@ def mask(collection: Collection, kept: np.ndarray) -> pa.Table:
 
 def compared_pairs(collection: Collection, decision: Decision) -> pa.Table:
     a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
-    return pairs_table(collection, a, b, decision.match_similarity)
+    return pairs_table(collection, a, b, decision.match_similarity, decision.value)
 
 
 def manifest(collection: Collection, options: Options, staged: Path) -> dict[str, Any]:

@@ -8,30 +8,37 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.collection import Collection, band_column, read
+from likewise.io.fields import wide as wide_numbers
+from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
-from likewise.io.work import Work
-from likewise.options import Options
-from likewise.progress import Progress
+from likewise.methods import Text
+from likewise.options import Options, acquainted, items_of, needs_data
+from likewise.planning import Facts
+from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT, Want
 from likewise.results import Decision
+from likewise.run import Items, Run, numbers, sets, strings, words, words_of
 from likewise.schema import DECISION_COLUMNS
-from likewise.stages.budget import what_was_cut
-from likewise.stages.candidates import Buckets, group
-from likewise.stages.cluster import Sets, Walk, components, ratio, walk
+from likewise.search import bucket, engine
+from likewise.stages.budget import Cut, what_was_cut
+from likewise.stages.candidates import Buckets
+from likewise.stages.cluster import Walk, components, walk
 from likewise.stages.copies import first_of_copies
+from likewise.stages.exact import exact_cost, exact_walk
 from likewise.stages.keep import keep_order
+from likewise.stages.kinds import KINDS
 from likewise.stages.listing import Listing
+from likewise.stages.neighbors import neighbors
 from likewise.stages.sketch import sketcher
-from likewise.stages.verify import all_pairs
+from likewise.stages.strings_walk import edit_walk
 
 #: Buckets that the budget cut most from, named in the report with so many characters of text.
 HOTTEST, SHOWN = 5, 200
@@ -41,43 +48,53 @@ MANY = 10**8
 SORT_BYTES = 32
 
 
-@dataclass
-class Run:
-    """What every step of a run shares."""
-
-    options: Options
-    work: Work
-    engine: Local
-    progress: Progress
-    inputs: list[dict]  # the fingerprint of each source, as it was when the run began
-    first_side: int  # so many sources are of the first collection, the others of the second
-    memory: int  # bytes to stay within
-
-    def advance(self, amount: int) -> None:
-        """Called from several threads: so much more is done, unless the run is being stopped."""
-        self.engine.check()
-        self.progress.advance(amount)
-
-
-@dataclass
-class Items:
-    """The rows that are compared: distinct texts, in keep order."""
-
-    collection: Collection
-    empty: np.ndarray  # bool[rows]: no token at all
-    short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
-    first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
-    rank: np.ndarray  # int64[rows]: place in keep order
-    member: np.ndarray  # int64[items]: the row of each item
+#: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
+MEETING_COST = 500.0
 
 
 def want(options: Options) -> Want:
     """What to take from each row."""
-    return Want(options.field, options.id or "id", options.per, options.score, tokens=options.method.unit == "tokens")
+    method = options.method
+    if not isinstance(method, Text) and method.name not in KINDS:
+        raise UsageError(f"--by {method}: there is no hash family for it, by which alike items could be found; there is one for {', '.join(KINDS)}")
+    kind = ("tokens" if method.unit == "tokens" else "text") if isinstance(method, Text) else KINDS[method.name].want
+    return Want(options.field, options.id or "id", options.per, options.score, kind=kind, seed=options.seed, wide=options.facts.wide)
 
 
-def collect(sources: Sequence[Source], run: Run) -> Collection:
-    """Read, shingle and sketch every row."""
+def acquaint(sources: Sequence[Source], options: Options) -> Options:
+    """The options, with what a file of groups holds, and with what the plan must know of vectors or codes: how many numbers or bits they have."""
+    check_verify(options)
+    if options.groups is not None:
+        options = replace(options, grouped=Groups(options.groups, options.seed))
+    if not needs_data(options.method):
+        return options
+    asked = want(options)
+    wide = asked.kind == "vector" and wide_numbers(sources, asked)
+    return acquainted(options, Facts(first_width(sources, asked._replace(wide=wide)), wide=wide))
+
+
+def check_verify(options: Options) -> None:
+    """Refuse what there is no other way than exactly to check."""
+    kind = items_of(options.method)
+    if options.verify == "estimate" and kind != "texts":
+        raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind} are compared exactly")
+    if options.verify != "exact" and (options.joined or kind in ("vectors", "codes")):
+        what = kind if kind in ("vectors", "codes", "strings") else f"with --exact {kind}"
+        raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
+
+
+def first_width(sources: Sequence[Source], asked: Want) -> int | None:
+    """How many numbers or bits the first item has that has any; None where none has."""
+    for source in sources:
+        for chunk in source.format.chunks(source.path, asked, 0):
+            width = source.format.parse(chunk, asked, source.name).width
+            if width is not None and width.any():
+                return int(width[width > 0][0])
+    return None
+
+
+def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Collection:
+    """Read and sketch every row; ``bands``: with band keys."""
     options, progress = run.options, run.progress
     files = [printable(name) for source in sources for name, _ in source.files]
     for pattern in options.prefer:
@@ -85,10 +102,11 @@ def collect(sources: Sequence[Source], run: Run) -> Collection:
             raise UsageError(f"--prefer {pattern!r}: no input file matches; there are {', '.join(files[:5])}")
     progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
     skip = options.on_error == "skip"
-    read(sources, want(options), sketcher(options), run.work, run.engine, skip=skip, limit=options.limit, advance=progress.advance)
+    read(sources, want(options), sketcher(options, bands=bands), run.work, run.engine, skip=skip, limit=options.limit, advance=progress.advance)
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work)
+    check_lengths(collection, options)
     if message := collection.fields_missing(options.field):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids():
@@ -98,6 +116,19 @@ def collect(sources: Sequence[Source], run: Run) -> Collection:
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
         raise DataError(f"no row has a number in the field {options.score!r}; --keep {options.keep} orders by it")
     return collection
+
+
+def check_lengths(collection: Collection, options: Options) -> None:
+    """Refuse vectors of several dimensions, and codes of several lengths."""
+    if not options.dimension:
+        return
+    unit = {"vectors": "numbers", "codes": "bits"}[items_of(options.method)]
+    length = collection.column("tokens")
+    odd = np.flatnonzero((length > 0) & (length != options.dimension))
+    if len(odd):
+        source, position = collection.places(odd[:1])
+        place = f"{source[0].as_py()}, item {position[0] + 1}"
+        raise DataError(f"{place}: has {length[odd[0]]:,} {unit} and the first has {options.dimension:,}; all must have as many")
 
 
 def check_unchanged(source: Source, fingerprint: dict) -> None:
@@ -123,7 +154,12 @@ def distinct(collection: Collection, run: Run) -> Items:
     rank[order] = np.arange(len(order))
     first = first_of_copies(copy, collection.column("per"), copied, rank)
     member = order[(first[order] == order) & live[order]]
-    return Items(collection, empty, short, first, rank, member)
+    items = Items(collection, empty, short, first, rank, member)
+    if not run.work.done("chosen"):  # a resumed run goes on as it began: what was weighed may be gone by then
+        run.work.append({}, step="chosen", exact=cheaper_exactly(items, run))
+    if run.work.done("chosen")[0]["exact"]:
+        run.options = replace(options, exact=True)
+    return items
 
 
 def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
@@ -135,25 +171,13 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
     return np.array(place, np.int64)[collection.file_of(np.arange(len(collection)))[0]]
 
 
-def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
-    """Group the items by band key, as many bands at once as memory allows; ``split`` crowded buckets for the walk."""
-    run.progress.begin("grouping bands", run.options.plan.bands, "bands")
-
-    def keys(band: int) -> np.ndarray:
-        run.progress.advance(1)
-        return items.collection.band(band)[items.member]
-
-    per = np.asarray(items.collection.column("per")[items.member])
-    at_once = max(1, run.memory // 4 // (SORT_BYTES * max(1, len(per))))
-    return group(keys, per, run.options.plan.bands, partial(run.engine.run, at_once=at_once), split=split, allocate=run.work.scratch)
-
-
-def sets(items: Items, run: Run) -> Sets:
-    """The items' sets, where the work folder holds them."""
-    size = items.collection.column("size")
-    offset = np.cumsum(size, dtype=np.int64) - size
-    file, values = run.work.opened("sets", "u8")
-    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), run.options.plan.threshold, run.options.verify)
+def cheaper_exactly(items: Items, run: Run) -> bool:
+    """Whether sets are joined exactly without having been asked: where the plan, not a hand, chose bands, and they would cost more."""
+    options = run.options
+    if options.exact is not None or items_of(options.method) != "sets" or options.verify != "exact" or options.plan.chosen_by != "plan":
+        return False
+    met = bucket(items, run, split=False).pairs()
+    return exact_cost(*words(items, run), options.threshold) < MEETING_COST * met + BAND_COST * options.plan.bands * len(items.member)
 
 
 def decide(items: Items, run: Run) -> Decision:
@@ -162,55 +186,77 @@ def decide(items: Items, run: Run) -> Decision:
     if not work.done("decide"):
         decision = walk_in_order(items, run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
-    work.discard("sets", *(band_column(band) for band in range(run.options.plan.bands)))
+    work.discard("sets", *(band_column(band) for band in range(run.options.planned.bands if run.options.planned else 0)))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
-    return Decision(**columns, facts=work.done("decide")[0]["facts"])
+    return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_name(run.options))
+
+
+def value_name(options: Options) -> str:
+    """The name of the column that says how alike two items are."""
+    return "distance" if options.distances else "similarity"
 
 
 def walk_in_order(items: Items, run: Run) -> Decision:
     """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
-    buckets = bucket(items, run, split=True)
-    run.progress.begin("comparing", len(items.member), "items")
-    found = walk(sets(items, run), buckets, run.work.scratch, run.engine.run, run.engine.threads, run.advance)
+    found, facts = (walk_exactly if run.options.joined else walk_in_buckets)(items, run)
+    stored = sets(items, run)
     n, member = len(items.collection), items.member
 
     witness = np.full(n, -1, np.int64)
     removed = found.witness >= 0
     witness[member[removed]] = member[found.witness[removed]]
     similarity = np.full(n, np.nan)
-    similarity[member[removed]] = ratio(found.overlap[removed], found.out_of[removed])
+    similarity[member[removed]] = stored.similarity(found.overlap[removed], found.out_of[removed])
 
     first = items.first
     copied = first != np.arange(n)
     original_stays = witness[first] < 0
     kept_row = np.where(copied, np.where(original_stays, first, witness[first]), witness)
     exact = copied & original_stays
-    similarity = np.where(exact, 1.0, similarity[first])
+    similarity = np.where(exact, 0.0 if run.options.distances else 1.0, similarity[first])
 
     component = np.arange(n)
     component[member] = member[components(len(member), found.matches)]
-    facts = walk_facts(items, buckets, found, run)
-    return Decision(kept_row, similarity, exact, component, member[found.matches[:, :2]], ratio(found.matches[:, 2], found.matches[:, 3]), facts)
+    values = stored.similarity(found.matches[:, 2], found.matches[:, 3])
+    return Decision(kept_row, similarity, exact, component, member[found.matches[:, :2]], values, facts, value_name(run.options))
 
 
-def walk_facts(items: Items, buckets: Buckets, found: Walk, run: Run) -> dict:
-    """The counters of the walk, for the report."""
+def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
+    """The walk among items that share a bucket, and its counters for the report."""
+    buckets = bucket(items, run, split=True)
+    run.progress.begin("comparing", len(items.member), "items")
+    stored = sets(items, run)
+    found = walk(stored, buckets, run.work.scratch, run.engine.run, run.engine.threads, run.advance)
     hot = np.argsort(-found.cut_in[: len(buckets.sizes)], kind="stable")[:HOTTEST]
     hot = hot[found.cut_in[hot] > 0]
-    cut = what_was_cut(sets(items, run), buckets, found, run.options.seed)
+    cut = what_was_cut(stored, buckets, found, run.options.seed)
+    spread = {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()}
+    worst = [crowded(items, buckets, int(number), int(found.cut_in[number]), run) for number in hot]
+    return found, facts(items, found, spread, cut, cut.recall(run.options.recall, len(found.matches)), worst)
+
+
+def walk_exactly(items: Items, run: Run) -> tuple[Walk, dict]:
+    """The walk as if all items shared a bucket, by an exact join, and its counters."""
+    run.progress.begin("joining", len(items.member), "items")
+    options = run.options
+    how: dict[str, Any] = {"per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
+    if items_of(options.method) == "strings":
+        texts = pa.array(strings(items, run), pa.large_binary())
+        found = edit_walk(texts, int(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
+    else:
+        found = exact_walk(*words(items, run), options.threshold, **how)
+    return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), 1.0, [])
+
+
+def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float, worst: list[dict]) -> dict:
+    """The counters of a walk, for the report."""
+    missed = {"missed_at_most": round(cut.missed, 1), "recall": recall, "buckets": worst}
     return {
         "items": len(items.member),
-        "buckets": {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()},
+        "buckets": buckets,
         "compared": found.compared,
         "matched": len(found.matches),
-        "budget": {
-            "cut": cut.cut,
-            "sampled": cut.sampled,
-            "alike": cut.alike,
-            "missed_at_most": round(cut.missed, 1),
-            "recall": cut.recall(run.options.plan.recall, len(found.matches)),
-            "buckets": [crowded(items, buckets, int(number), int(found.cut_in[number]), run) for number in hot],
-        },
+        "budget": {"cut": cut.cut, "sampled": cut.sampled, "alike": cut.alike, **missed},
     }
 
 
@@ -223,19 +269,15 @@ def crowded(items: Items, buckets: Buckets, number: int, cut: int, run: Run) -> 
 
 
 def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of rows at or above the threshold: (int64[m, 2] rows, float64[m] similarity), exact copies included.
+    """All pairs of rows at or above the threshold: (int64[m, 2] rows, float64[m] similarity or distance), exact copies included.
 
     sides: uint8[rows]; when given, only pairs of rows of different sides.
     """
     options = run.options
-    buckets = bucket(items, run, split=False)
-    if (candidates := buckets.pairs()) > MANY:
-        run.progress.warn(f"{candidates:,} candidate pairs are to be compared, most of them in crowded buckets; dedup would compare far fewer")
-    run.progress.begin("comparing", candidates, "pairs")
-    listed = Listing(items.first, items.member, sides, options.max_pairs)
+    listed = Listing(items.first, items.member, sides, options.max_pairs, 0.0 if options.distances else 1.0)
     listed.copies()
-    for block in all_pairs(sets(items, run), buckets, listed.sides_of_items(), run.engine.run, run.engine.threads, run.advance, options.max_pairs):
-        listed.add(block)
+    for left, right, value in engine(options)(items, run, listed.sides_of_items()):
+        listed.add(left, right, value)
     return listed.result()
 
 
@@ -244,3 +286,35 @@ def star_pairs(items: Items, run: Run) -> tuple[np.ndarray, np.ndarray]:
     decision = decide(items, run)
     rows = np.flatnonzero(decision.removed)
     return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
+
+
+def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of the second collection the k most similar rows of the first: (int64[m, 2] of query and row, float64[m]), nearest first.
+
+    Without a second collection each row is a query, and not its own neighbour.
+    """
+    options = run.options
+    rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0))
+    second = collection.source_of(rows) >= run.first_side
+    same = not second.any() and run.first_side == len(collection.sources)
+    base, queries = (rows, rows) if same else (rows[~second], rows[second])
+    run.progress.begin("looking for neighbours", len(queries), "items")
+    limit = None if options.bound is None else float(options.bound)
+    how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}
+    threads: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
+    sides = [comparable(words_of(collection, run, side), options) for side in ((base,) if same else (base, queries))]
+    found = neighbors(sides[0], sides[-1], NEAREST[items_of(options.method)] or options.measure.name, k, **how, **threads)
+    return np.stack([queries[found.query], base[found.item]], axis=1), found.value
+
+
+#: What is compared -> the measure that neighbours are told by; None: the measure's own name.
+NEAREST = {"texts": "elements", "sets": "elements", "vectors": None, "codes": "hamming"}
+
+
+def comparable(words: tuple[np.ndarray, np.ndarray], options: Options) -> Any:
+    """Words of rows as `stages.neighbors` takes them."""
+    values, offsets = words
+    kind = items_of(options.method)
+    if kind == "vectors":
+        return numbers(values, options)
+    return values.reshape(len(offsets) - 1, -1) if kind == "codes" else (values, offsets)

@@ -8,18 +8,33 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-#: What a row turned out to be. NO_TEXT: the wanted value is null, missing or not a text. REJECTED: the row cannot be decoded.
+#: What a row turned out to be. NO_TEXT: the wanted value is null, missing or of another type. REJECTED: the row cannot be decoded, or its
+#: value has no meaning (NaN in a vector). An empty list is a TEXT with an empty payload.
 TEXT, NO_TEXT, REJECTED = 0, 1, 2
+
+#: What ``Want.kind`` may be, and the bytes of a row in ``Records.text``, numbers little endian.
+PAYLOADS = {
+    "text": "UTF-8, lone surrogates as three bytes each",
+    "string": "the same; nothing of it will be normalised",
+    "tokens": "int64, one a token",
+    "elements": "uint64, a word (items.words) an element, in any order, repeats among them",
+    "weighted": "pairs of a uint64 word and a float64 weight, finite and not negative; in any order, repeats and weights of 0 among them",
+    "vector": "finite numbers, float64 where ``Want.wide`` and float32 where not",
+    "sparse": "pairs of a uint64 index and a float64 value, indices ascending and distinct, values finite and not 0",
+    "code": "bits, the lowest of a byte first, padded with zeros to whole words of 8 bytes",
+}
 
 
 class Want(NamedTuple):
-    """What to take from each row. A name is a column, or a path with dots; ``text`` may join several with ``+``."""
+    """What to take from each row. A name is a column, or a path with dots; ``text``, the name of what is compared, may join several with ``+``."""
 
     text: str = "text"
     id: str | None = "id"  # None: no id column is wanted; a name that no row has gives no ids
     per: str | None = None
     score: str | None = None
-    tokens: bool = False  # the value is a list of token ids, not a text
+    kind: str = "text"  # a key of PAYLOADS
+    seed: int = 0  # keys the words that stand for elements
+    wide: bool = False  # numbers of vectors are float64, not float32
 
 
 class Chunk(NamedTuple):
@@ -56,12 +71,11 @@ class Records:
     kind: np.ndarray  # uint8[n]: TEXT, NO_TEXT or REJECTED
     start: np.ndarray  # int64[n]
     length: np.ndarray  # int64[n]
-    text: (
-        pa.LargeBinaryArray
-    )  # UTF-8, lone surrogates as three bytes each; empty where kind is not TEXT. tokens: int64 little endian, 8 bytes a token
+    text: pa.LargeBinaryArray  # what PAYLOADS says of the wanted kind; empty where kind is not TEXT; no nulls
     id: pa.LargeBinaryArray | None = None  # the id as JSON text ('7', '"a"'); null where the row has none
     per: pa.LargeBinaryArray | None = None  # the grouping value as JSON text; null where the row has none
     score: np.ndarray | None = None  # float64[n]; NaN where missing or not a number
+    width: np.ndarray | None = None  # int64[n]; vector: its numbers; sparse: its dimension, 0 where none is said; code: its bits; else None
     rejected: list[Rejected] = field(default_factory=list)
     fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)

@@ -92,6 +92,7 @@ class Decision:
     matches: np.ndarray  # int64[m, 2]: the verified pairs that the walk compared: row, kept row
     match_similarity: np.ndarray  # float64[m]
     facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report
+    value: str = "similarity"  # or "distance": what the numbers above are
 
     @property
     def removed(self) -> np.ndarray:
@@ -116,7 +117,7 @@ def removed_table(collection: Collection, decision: Decision) -> pa.Table:
         pa.DictionaryArray.from_arrays(reason, ["near", "exact"]).cast(pa.string()),
         kept_ids,
     ]
-    return pa.table(columns, schema=schema.removed(collection.id_type))
+    return pa.table(columns, schema=schema.removed(collection.id_type, decision.value))
 
 
 def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
@@ -132,15 +133,18 @@ def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
     return pa.table(columns, schema=schema.clusters(collection.id_type))
 
 
-def pairs_table(collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray) -> pa.Table:
-    """Pairs sorted by the places of their items; the earlier item is ``id_a``. Places are given where ids do not tell items apart."""
+def pairs_table(
+    collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray, value: str = "similarity", *, ordered: bool = False
+) -> pa.Table:
+    """Pairs sorted by the places of their items, or as they come where they are ``ordered``. Places are given where ids do not tell items apart."""
     places = not collection.ids_are_unique
-    order = np.lexsort((b, a))
-    a, b, similarity = a[order], b[order], similarity[order]
+    if not ordered:
+        order = np.lexsort((b, a))
+        a, b, similarity = a[order], b[order], similarity[order]
     columns = [collection.ids(a), collection.ids(b), pa.array(similarity, from_pandas=True)]
     if places:
         columns += [*collection.places(a), *collection.places(b)]
-    return pa.table(columns, schema=schema.pairs(collection.id_type, places=places))
+    return pa.table(columns, schema=schema.pairs(collection.id_type, value, places=places))
 
 
 @dataclass
@@ -167,6 +171,18 @@ class Pairs(Table):
 
     def above(self, threshold: float) -> Pairs:
         """The pairs at or above a higher threshold."""
+        if "similarity" not in self._table.column_names:
+            raise UsageError("these pairs have distances; take those within a smaller one with `within`")
         if threshold < self.report["threshold"]:
             raise UsageError(f"threshold {threshold}: these pairs were searched at {self.report['threshold']}, and a lower one needs a new search")
         return Pairs(self._table.filter(pc.greater_equal(self._table["similarity"], threshold)), self.report | {"threshold": threshold})
+
+    def within(self, distance: float) -> Pairs:
+        """The pairs within a smaller distance."""
+        if "distance" not in self._table.column_names:
+            raise UsageError("these pairs have similarities; take those above a higher one with `above`")
+        if distance > self.report["threshold"]:
+            raise UsageError(
+                f"within {distance}: these pairs were searched within {self.report['threshold']}, and a greater distance needs a new search"
+            )
+        return Pairs(self._table.filter(pc.less_equal(self._table["distance"], distance)), self.report | {"threshold": distance})

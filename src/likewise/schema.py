@@ -29,7 +29,8 @@ DECISION_COLUMNS: dict[str, np.dtype] = {
 }
 
 
-def removed(id_type: pa.DataType) -> pa.Schema:
+def removed(id_type: pa.DataType, value: str) -> pa.Schema:
+    """``value`` names the column of similarities, or of distances."""
     return pa.schema(
         [
             ("id", id_type),
@@ -38,7 +39,7 @@ def removed(id_type: pa.DataType) -> pa.Schema:
             ("kept_id", id_type),
             ("kept_source", pa.string()),
             ("kept_position", pa.int64()),
-            ("similarity", pa.float64()),
+            (value, pa.float64()),
             ("reason", pa.string()),
             ("cluster", id_type),
         ]
@@ -58,7 +59,8 @@ def clusters(id_type: pa.DataType) -> pa.Schema:
     )
 
 
-def pairs(id_type: pa.DataType, *, places: bool) -> pa.Schema:
-    """``places`` adds source and position, which tell apart items whose ids are not unique."""
+def pairs(id_type: pa.DataType, value: str, *, places: bool) -> pa.Schema:
+    """``value`` names the column of similarities, or of distances. ``places`` adds source and position, which tell apart items of equal ids."""
     where = [("source_a", pa.string()), ("position_a", pa.int64()), ("source_b", pa.string()), ("position_b", pa.int64())]
-    return pa.schema([("id_a", id_type), ("id_b", id_type), ("similarity", pa.float64()), *(where if places else [])])
+    columns = [("id_a", id_type), ("id_b", id_type), (value, pa.float64())]
+    return pa.schema(columns + where if places else columns)

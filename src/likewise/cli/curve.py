@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from likewise.cli.screen import harmless, percent
 from likewise.drawing.curves import Drawn, visible
+from likewise.drawing.markup import shown
 from likewise.drawing.svg import Span
 from likewise.errors import UsageError
 
@@ -93,8 +94,8 @@ def draw_many(
 def legend(curves: Sequence[Drawn], threshold: float | None) -> Iterator[str]:
     """A line a curve: its number and label, and its chance at the threshold, in columns."""
     labels = [harmless(curve.label) for curve in curves]
-    found = [percent(curve.chance(threshold), down=True) if threshold is not None else "" for curve in curves]
-    at = "" if threshold is None else f" at {threshold:g}"
+    found = [percent(curve.chance(threshold)) if threshold is not None else "" for curve in curves]
+    at = "" if threshold is None else f" at {shown(threshold)}"
     for number, label, chance in zip(NUMBERS, labels, found, strict=False):
         yield f"      {number} = {label:{max(map(len, labels))}}   {chance:>{max(map(len, found))}}{at}".rstrip()
 
@@ -137,7 +138,7 @@ def scale(threshold: float | None, mark: int | None, width: int, span: Span) -> 
     ends = low + high.rjust(width - len(low))
     if threshold is None or mark is None:
         return ends
-    label = f"{threshold:g}"
+    label = shown(threshold)
     start = max(0, min(width - len(label), mark - len(label) // 2))
     end = start + len(label)
     left = ends[:start] if start > len(low) else " " * start

@@ -16,6 +16,7 @@ from likewise.cli.screen import Screen, counted, duration, size
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 from likewise.options import Options, resolve
+from likewise.planning.choose import OPH_STEEP_ABOVE
 
 #: What --verify has to say for itself when it was not exact.
 NOT_EXACT = {
@@ -30,7 +31,8 @@ ASIDE = {"blank": "empty", "without_text": "without text", "too_short_to_judge":
     "dedup",
     "INPUT... -o OUT",
     examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9 --keep longest"),
-    flags="field id per min_tokens on_error limit by threshold within recall preset normalize bands rows slots sketch tune verify seed"
+    flags="field id per min_tokens on_error limit by threshold within recall exact preset normalize groups bands rows slots sketch tune verify"
+    " seed"
     " keep prefer copies output pairs removed_records out overwrite resume dry_run threads memory work config"
     " json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
@@ -47,7 +49,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
         return 0
     if target is None:
         raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
-    for message in options.plan.warnings:
+    for message in foretold(options):
         screen.warn(message)
     choices["seed"] = options.seed  # one that was drawn is drawn once
 
@@ -63,7 +65,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
         first = [row for row in result.removed.to_arrow().slice(0, 1).to_pylist() if not row["source"].startswith("stdin")]
         screen.rows(summary(result.report, target, progress, first[0]["id"] if first else None))
         for message in result.report["warnings"]:
-            if message not in {*options.plan.warnings, *progress.warnings}:  # those have been said
+            if message not in {*foretold(options), *progress.warnings}:  # those have been said
                 screen.warn(message)
     if screen.verbose:
         screen.rows((stage, duration(seconds)) for stage, seconds in progress.seconds.items())
@@ -102,13 +104,28 @@ def aside(counts: dict[str, int]) -> str:
 def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the result can be trusted to have found."""
     plan, budget = report["method"]["plan"], report["budget"]
-    yield "promise", f"{promised(report['threshold'], budget['recall'])} ({plan['bands']} bands x {plan['rows']} rows, {plan['sketch']})"
+    place = at(report.get("value") == "distance")
+    if not report.get("curve", plan):
+        yield "promise", "none is missed: joined exactly"
+        return
+    firm = budget["recall"] >= OPH_STEEP_ABOVE or plan["sketch"] != "oph"
+    layout = f"{plan['bands']} bands x {plan['rows']} rows, {plan['sketch'] or plan['family']}"
+    yield "promise", f"{promised(report['threshold'], budget['recall'], place, firm)} ({layout})"
     if budget["cut"]:
         tried = f"of {budget['sampled']:,} tried after all, {budget['alike']:,} were alike"
         missed = f"so at most {counted(round(budget['missed_at_most']), 'pair')} missed by it"
         yield "budget", f"{counted(budget['cut'], 'comparison')} in crowded buckets left out; {tried}, {missed}"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
+
+
+def at(distances: bool) -> str:
+    return "at a distance of" if distances else "at"
+
+
+def foretold(options: Options) -> list[str]:
+    """What the plan warns of, where it is made before the data are seen."""
+    return options.planned.warnings if options.planned and not options.joined else []
 
 
 @contextmanager
@@ -123,31 +140,55 @@ def resumable(work: Path, resume: bool) -> Iterator[None]:
 
 
 def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None) -> None:
-    """--dry-run: the plan and the inputs, with nothing read or written."""
-    sources, method, plan = list(named(inputs, out, options.work)), options.described(), options.plan
+    """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know."""
+    sources = list(named(inputs, options, out))
+    if options.planned is None and not options.joined:
+        options = looked_at(inputs, options, out)
+    method, warnings = options.described(), foretold(options)
     if screen.json:
-        screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": plan.warnings, "out": out})
+        screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})
         return
     for source in sources:
         what = "what it is will be seen from its content" if source["format"] is None else f"{source['format']}, {size(source['bytes'])}"
         screen.data(f"{source['source']}  {what}")
     screen.data("")
     rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
-    rows["plan"] = f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall)}"
+    rows["plan"] = layout(options)
     rows["threads"] = str(options.threads or "all")
     rows["memory"] = size(options.memory) if options.memory else "75 % of what there is"
     rows["out"] = str(out or "(none named)")
     screen.rows(rows.items(), data=True)
-    for message in plan.warnings:
+    for message in warnings:
         screen.warn(message)
 
 
-def named(inputs: tuple[str, ...], out: Path | None, work: Path | None) -> Iterator[dict[str, Any]]:
+def layout(options: Options) -> str:
+    """The plan in a line."""
+    if options.joined:
+        return "an exact join: none is missed"
+    plan = options.plan
+    return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall, at(options.distances))}"
+
+
+def looked_at(inputs: tuple[str, ...], options: Options, out: Path | None) -> Options:
+    """The options once the first vector or code has been seen."""
+    from likewise.io.inputs import STDIN, resolve
+    from likewise.pipeline import acquaint, want
+
+    if STDIN in inputs:
+        raise UsageError(
+            "--dry-run: a plan for vectors or codes looks at the first of them, and what comes through a pipe is left there; name a file"
+        )
+    return acquaint(resolve([Path(given) for given in inputs], out=out, work=options.work, want=want(options)), options)
+
+
+def named(inputs: tuple[str, ...], options: Options, out: Path | None) -> Iterator[dict[str, Any]]:
     """The sources that the inputs name; what comes through a pipe is left there."""
     from likewise.io.inputs import STDIN, printable, resolve
+    from likewise.pipeline import want
 
     files = [Path(given) for given in inputs if given != STDIN]
-    for source in resolve(files, out=out, work=work) if files else []:
+    for source in resolve(files, out=out, work=options.work, want=want(options)) if files else []:
         yield {"source": printable(source.name), "bytes": source.size, "format": getattr(source.format, "__name__", "").rpartition(".")[2]}
     if STDIN in inputs:
         yield {"source": "stdin", "bytes": None, "format": None}

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from likewise import config
-from likewise.methods import STEPS, UNITS
+from likewise.methods import MEASURES, STEPS, UNITS
 from likewise.options import CHOICES, KEEP_POLICIES, Options, checked
 from likewise.planning.presets import PRESETS
 
@@ -42,13 +42,23 @@ FLAGS: dict[str, Flag] = {
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep shorter items uncompared, and count them.", "N", settings={"type": int}),
     "on_error": Flag(INPUT, "--on-error", "What to do about a record that cannot be decoded; skip sets it aside and counts it."),
     "limit": Flag(INPUT, "--limit", "Only the first N items.", "N", settings={"type": int}),
+    "query": Flag(INPUT, "--query", "The items to look for; without it each item of INPUT. Repeatable.", "QUERY", settings=LIST),
+    "groups": Flag(INPUT, "--groups", "A table that maps each element to a group; sets of groups are compared.", "FILE"),
     "against": Flag(INPUT, "--against", "List pairs of INPUT with these files, not pairs inside INPUT. Repeatable.", "INPUT", settings=LIST),
-    "by": Flag(SIMILARITY, "--by", f"What a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats.", "UNIT:K"),
+    "by": Flag(
+        SIMILARITY,
+        "--by",
+        f"What a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats. Or the measure of items that are not cut: "
+        f"{', '.join(MEASURES)}.",
+        "UNIT:K",
+    ),
     "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S", "0.8"),
     "within": Flag(SIMILARITY, "--within", "Greatest distance, in place of --threshold; for texts 1 - similarity.", "D"),
     "preset": Flag(SIMILARITY, "--preset", f"By, bands, rows and threshold of a published recipe: {', '.join(PRESETS)}.", "NAME"),
     "recall": Flag(SIMILARITY, "--recall", "Least chance that a pair exactly at the threshold is found.", "R", settings={"type": float}),
     "normalize": Flag(SIMILARITY, "--normalize", f"Steps before the text is cut: {', '.join(STEPS)}; or none.", "LIST", "by unit"),
+    "exact": Flag(SIMILARITY, "--exact", "Miss nothing: an exact join of sets or strings, a scan of vectors.", settings=SWITCH),
+    "k": Flag(SIMILARITY, "-k --k", "Neighbours of each query.", "K", "10", {"type": int}),
     "bands": Flag(SIMILARITY, "--bands", "Set the number of bands by hand.", "B", "planned", {"type": int}),
     "rows": Flag(SIMILARITY, "--rows", "Set the rows of a band by hand.", "R", "planned", {"type": int}),
     "slots": Flag(SIMILARITY, "--slots", "At most so many slots in a signature.", "K", "planned", {"type": int}),
@@ -59,6 +69,7 @@ FLAGS: dict[str, Flag] = {
     "tune": Flag(SIMILARITY, "--tune", "Plan for the recall, or for the least weighted error (which promises no recall)."),
     "verify": Flag(SIMILARITY, "--verify", "How candidates are checked; anything but exact is named in every output."),
     "seed": Flag(SIMILARITY, "--seed", "Same seed, same bytes; random draws one and records it.", "N|random"),
+    "sample": Flag(SIMILARITY, "--sample", "Items whose pairs are all searched.", "N", "1000", {"type": int}),
     "items": Flag(SIMILARITY, "--items", "Plan for so many items.", "N", "1,000,000", {"type": int}),
     "keep": Flag(ACTION, "--keep", f"Which of similar items stays: {', '.join(KEEP_POLICIES)}, max:F or min:F of a field.", "POLICY"),
     "prefer": Flag(ACTION, "--prefer", "Items of these files stay before all others. Repeatable, in order.", "GLOB", settings=LIST),

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from likewise.cli.dedup import rehearse
+from likewise.cli.dedup import at, foretold, rehearse
 from likewise.cli.plan import promised
 from likewise.cli.screen import Screen, counted, duration, harmless, is_terminal
 from likewise.cli.verbs import verb
@@ -26,7 +26,8 @@ MOST_ROWS = 50
     "pairs",
     "INPUT... [--against INPUT]... [-o FILE]",
     examples=("pairs docs.parquet --threshold 0.9", "pairs train.jsonl --against test.jsonl -o overlap.parquet"),
-    flags="field id per min_tokens on_error limit against by threshold within recall preset normalize bands rows slots sketch tune verify seed"
+    flags="field id per min_tokens on_error limit against by threshold within recall exact preset normalize groups bands rows slots sketch tune"
+    " verify seed"
     " keep prefer copies star max_pairs out overwrite dry_run threads memory work config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, pairs go to standard output.", "metavar": "FILE"},
@@ -54,7 +55,7 @@ def command(
     if dry_run:
         rehearse(screen, (*inputs, *against), options, target)
         return 0
-    for message in options.plan.warnings:
+    for message in foretold(options):
         screen.warn(message)
     choices["seed"] = options.seed  # one that was drawn is drawn once
 
@@ -67,13 +68,14 @@ def command(
         write(found, target)
     deliver(screen, found, target)
     for message in found.report["warnings"]:
-        if message not in {*options.plan.warnings, *progress.warnings}:
+        if message not in {*foretold(options), *progress.warnings}:
             screen.warn(message)
     if not screen.json:
         where = f" in {out}" if out else ""
-        at = float(options.plan.threshold)
         read = f"{counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}"
-        screen.say(f"{counted(len(found), 'pair')} at or above {at:g}{where}; {read}; {promised(at, options.plan.recall)}")
+        limit, falling = found.report["threshold"], found.report["value"] == "distance"
+        promise = "none is missed" if found.report["recall"] == 1 else promised(limit, found.report["recall"], at(falling))
+        screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{where}; {read}; {promise}")
     return int(exit_code and len(found) > 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,17 +11,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likewise.cli import curve
-from likewise.cli.screen import Screen, counted, duration, percent, size, width
+from likewise.cli.screen import Screen, counted, duration, harmless, percent, size, width
 from likewise.cli.verbs import verb
+from likewise.curves import told
+from likewise.drawing.markup import shown
 from likewise.errors import UsageError
 
 if TYPE_CHECKING:
     from likewise.planning import Plan
 
-#: Columns of the table, and the characters that each takes.
-MOST_COLUMNS, COLUMN = 4, 23
+#: Columns of the table.
+MOST_COLUMNS = 4
 #: Layouts that are told apart over each other.
 MOST_LAYOUTS = 6
+#: Digits of bands or rows.
+LONGEST = 9
 #: Characters of a column when they are compared.
 WIDE = 13
 
@@ -42,6 +47,8 @@ def command(
 ) -> None:
     from likewise.planning.presets import PRESETS
 
+    if layouts is not None and (given := [name for name in ("bands", "rows") if name in choices]):
+        raise UsageError(f"--layouts and --{given[0]} both say what the layout is; give one of them")
     picture = None if svg is None else free(Path(svg), overwrite)
     preset = PRESETS.get(choices.get("preset", ""))
     plans = [planned(inputs, **choices, **layout) for layout in parse_layouts(layouts)]
@@ -57,10 +64,28 @@ def command(
     if preset:
         screen.data("")
         screen.data(f"{choices['preset']}: {preset.by}, {preset.bands} x {preset.rows}, for {preset.threshold}: {preset.says}")
+    if inputs and layouts is None:
+        screen.data("")
+        screen.data(f"next  {following(inputs, plans[0], choices)}")
     if picture:
         screen.say(f"wrote {picture}")
     for message in dict.fromkeys(message for plan in plans for message in plan.warnings):
         screen.warn(message)
+
+
+#: Flags of `plan` that `dedup` must be given too.
+KEPT = ("by", "normalize", "field", "threshold", "within", "sketch", "seed")
+
+
+def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str:
+    """The command that runs what was planned."""
+    by_preset = ("preset",) if plan.chosen_by.startswith("preset ") else ()
+    flags = [part for name in (*by_preset, *KEPT) if name in choices for part in (f"--{name}", str(choices[name]))]
+    if not by_preset:
+        flags += ["--bands", str(plan.bands), "--rows", str(plan.rows)]
+        if "preset" in choices:
+            flags = ["--preset", str(choices["preset"]), *flags]
+    return harmless(shlex.join(["likewise", "dedup", *inputs, *flags]))
 
 
 def planned(inputs: tuple[str, ...], **choices: Any) -> Plan:
@@ -70,11 +95,14 @@ def planned(inputs: tuple[str, ...], **choices: Any) -> Plan:
 
         return api.plan([Path(given) for given in inputs], **choices)
     from likewise import methods
+    from likewise.options import parse_seed
     from likewise.planning import choose
-    from likewise.planning.presets import with_preset
+    from likewise.planning.presets import named, with_preset
 
-    choices = with_preset({name: value for name, value in choices.items() if name not in ("seed", "field")})
-    return choose(method=methods.parse(choices.pop("by", "words:5"), choices.pop("normalize", None)), **choices)
+    parse_seed(choices.get("seed", 0))  # which draws nothing here, and is checked all the same
+    typed = {name: value for name, value in choices.items() if name not in ("seed", "field")}
+    choices = with_preset(typed)
+    return named(choose(method=methods.parse(choices.pop("by", "words:5"), choices.pop("normalize", None)), **choices), typed)
 
 
 def parse_layouts(text: str | None) -> list[dict[str, int]]:
@@ -86,9 +114,13 @@ def parse_layouts(text: str | None) -> list[dict[str, int]]:
     if text is None:
         return [{}]
     pairs = [layout.strip().lower().partition("x") for layout in text.split(",")]
-    if len(pairs) > MOST_LAYOUTS or not all(bands.isdecimal() and rows.isdecimal() for bands, _, rows in pairs):
-        raise UsageError(f"--layouts {text!r}: give up to {MOST_LAYOUTS} of BANDSxROWS, as in 2x25,5x10,10x5")
+    if len(pairs) > MOST_LAYOUTS or not all(is_count(bands) and is_count(rows) for bands, _, rows in pairs):
+        raise UsageError(f"--layouts {told(text)}: give up to {MOST_LAYOUTS} of BANDSxROWS, as in 2x25,5x10,10x5")
     return [{"bands": int(bands), "rows": int(rows)} for bands, _, rows in pairs]
+
+
+def is_count(text: str) -> bool:
+    return text.isdecimal() and len(text) <= LONGEST
 
 
 def free(path: Path, overwrite: bool) -> Path:
@@ -107,15 +139,18 @@ def document(plan: Plan, by: str) -> dict[str, Any]:
     return {"schema": "likewise/plan/1", "by": by, **plan.to_dict(), "curve": points, "warnings": plan.warnings}
 
 
-def promised(threshold: float, recall: float, place: str = "at") -> str:
-    return f"a pair {place} {threshold:g} is found with at least {percent(recall, down=True)}"
+def promised(threshold: float, recall: float, place: str = "at", firm: bool = True) -> str:
+    """``firm``: with so much or more; else with about so much."""
+    sure = f"at least {percent(recall, down=True)}" if firm else f"about {percent(recall)}"
+    return f"a pair {place} {shown(threshold)} is found with {sure}"
 
 
 def described(plan: Plan, by: str) -> Iterator[str]:
+    """The plan in words."""
     at, falling = float(plan.threshold), plan.collision.distances
-    yield f"{by} {plan.place}: {plan.layout}, {counted(plan.slots, 'slot')} ({function(plan)}, {purpose(plan)})"
+    yield f"{by} {plan.place}: {plan.layout}, {counted(plan.slots, 'slot')} ({plan.sketch or plan.functions}, {purpose(plan)})"
     more = f", {'nearer' if falling else 'more similar'} pairs with more" if plan.recall < 1 else ""
-    yield f"{promised(at, plan.recall, 'at a distance of' if falling else 'at').capitalize()}{more}."
+    yield f"{promised(at, plan.recall, 'at a distance of' if falling else 'at', plan.firm).capitalize()}{more}."
     yield ""
     glyphs = curve.glyphs(sys.stdout.encoding)
     yield from curve.draw(plan.curve, at, min(61, width(78) - 8), 10, glyphs, span=plan.span, falling=falling)
@@ -123,23 +158,27 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     yield from table(plan, at)
     yield ""
     sample = plan.model.density.sample
+    from likewise.planning.plan import few
+
     known = f"by a sample of {sample:,}" if sample else "if few are alike"
-    pairs = f"{float(f'{plan.candidates * plan.items:.3g}'):,.0f} pairs ({plan.candidates:,.2f} an item)"
+    pairs = f"{few(plan.candidates * plan.items)} pairs ({few(plan.candidates)} an item)"
     yield f"{counted(plan.items, 'item')}: about {pairs} are compared, {known}"
-    length = f", {plan.model.shingles:,.0f} shingles each" if plan.model.of_sets else ""
-    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, {size(plan.disk)} of disk while it runs{length},"
+    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, {size(plan.disk)} of disk while it runs, {length(plan)},"
     yield f"and in the order of {duration(plan.core_seconds)} of one core"
 
 
-def function(plan: Plan) -> str:
-    """The family in a word or two: ``oph``, ``Line of width 9``."""
-    known = [f"{name} {value:.4g}" for name, value in plan.collision.parameters.items() if name == "width"]
-    return plan.sketch or " ".join([plan.collision.family, *known])
+def length(plan: Plan) -> str:
+    """How long items are taken to be."""
+    model = plan.model
+    if model.of_sets:
+        return f"{model.shingles:,.0f} {'shingles' if plan.collision.family == 'MinHash' else 'elements'} each"
+    unit = "bits" if plan.collision.family == "Bits" else "numbers"
+    return f"{model.numbers:,} {unit} each" + ("" if model.dimension else " (--dimension says how many)")
 
 
 def purpose(plan: Plan) -> str:
-    if plan.chosen_by == "hand":
-        return "set by hand"
+    if plan.chosen_by != "plan":
+        return "set by hand" if plan.chosen_by == "hand" else f"of the {plan.chosen_by}"
     return "planned for least error" if plan.tune == "error" else f"planned for a recall of {plan.target:g}"
 
 
@@ -156,24 +195,22 @@ def compared(plans: Sequence[Plan], by: str) -> Iterator[str]:
     yield ""
     yield f"{'distance' if falling else 'alike':>9}" + "".join(f"{each.label:>{WIDE}}" for each in drawn)
     for value in sorted({*(value for value, _ in first.table()), at}):
-        cells = "".join(f"{percent(plan.curve(value), down=value == at):>{WIDE}}" for plan in plans)
+        cells = "".join(f"{percent(plan.curve(value)):>{WIDE}}" for plan in plans)
         yield f"{'>' if value == at else ' '}{written(value, falling):>8}{cells}"
 
 
 def table(plan: Plan, at: float) -> Iterator[str]:
     """Similarity or distance and the chance to be found, in columns to be read downwards; the threshold is marked."""
     points = sorted({*plan.table(), (at, plan.curve(at))})
-    cells = [
-        f"{'>' if similarity == at else ' '} {written(similarity, plan.collision.distances)}".ljust(8)
-        + percent(chance, down=similarity == at).rjust(11)
-        for similarity, chance in points
-    ]
-    columns = max(1, min(MOST_COLUMNS, (width() + 4) // COLUMN))
-    rows = -(-len(cells) // columns)
-    head = f"  {'distance' if plan.collision.distances else 'alike'}".ljust(8) + "found".rjust(11 - 2 * plan.collision.distances)
-    yield "    ".join([head] * len(range(0, len(cells), rows)))
+    pairs = [(f"{'>' if value == at else ' '} {written(value, plan.collision.distances)}", percent(chance)) for value, chance in points]
+    head = f"  {'distance' if plan.collision.distances else 'alike'}", "found"
+    widths = [max(len(each[side]) for each in (head, *pairs)) for side in (0, 1)]
+    cells = [f"{left:{widths[0]}}  {right:>{widths[1]}}" for left, right in (head, *pairs)]
+    columns = max(1, min(MOST_COLUMNS, (width() + 4) // (len(cells[0]) + 4)))
+    rows = -(-len(pairs) // columns)
+    yield "    ".join([cells[0]] * len(range(0, len(pairs), rows)))
     for row in range(rows):
-        yield "  ".join(cells[row::rows])
+        yield "    ".join(cells[1:][row::rows])
 
 
 def written(value: float, distance: bool) -> str:

@@ -22,7 +22,7 @@ def command(screen: Screen, out: str) -> None:
     try:
         shown = list(examples(originals))
     except DataError as error:
-        screen.warn(f"the page shows no examples, since their texts cannot be read: {error}")
+        screen.warn(f"the page shows no examples, since the items cannot be read again: {error}")
         shown = []
     page = html.render(document(folder / "report.json"), document(folder / "run.json"), shown)
     target, part = folder / "report.html", folder / f".report.{os.getpid()}.html"

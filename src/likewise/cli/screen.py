@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shutil
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 import click
+
+from likewise.drawing.markup import percent as percent
 
 #: Bytes that a terminal would obey; text of a corpus must never reach it with them.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -99,22 +100,6 @@ def duration(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60} s"
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
-
-
-def percent(chance: float, *, down: bool = False) -> str:
-    """A chance as a percentage whose distance from 0 and from 1 shows; ``down`` never rounds up, for what is promised.
-
-    >>> percent(0.99964), percent(0.0064), percent(0.4701), percent(1.0), percent(0.9929, down=True)
-    ('99.96 %', '0.64 %', '47.0 %', '100 %', '99.2 %')
-    """
-    if chance in (0.0, 1.0):
-        return f"{chance * 100:.0f} %"
-    room = min(chance, 1 - chance)
-    if room < 1e-7:
-        return "< 0.00001 %" if chance < 0.5 else "> 99.99999 %"
-    places = max(1, -math.floor(math.log10(room * 100)) + (chance < 0.5))
-    value = math.floor(chance * 100 * 10**places + 1e-6) / 10**places if down else chance * 100
-    return f"{value:.{places}f} %"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -12,7 +12,7 @@ import click
 
 from likewise.cli.screen import Screen, counted, harmless
 from likewise.cli.verbs import verb
-from likewise.errors import UsageError
+from likewise.errors import LikewiseError, UsageError
 
 SCHEMA = "likewise/show/1"
 #: Words that stay at each end of a long stretch that is the same in both; -v shows all.
@@ -20,6 +20,8 @@ CONTEXT = 15
 #: How what differs is marked: (kind of run) -> (begin, end) without colours, and the style with them.
 MARKS = {"delete": ("[-", "-]"), "insert": ("{+", "+}")}
 STYLES: dict[str, dict[str, Any]] = {"delete": {"fg": "red", "strikethrough": True}, "insert": {"fg": "green", "underline": True}}
+#: Kind of payload (records.PAYLOADS) -> what an item is.
+NOUNS = {"text": "text", "tokens": "token ids", "elements": "elements", "weighted": "elements", "vector": "vector", "code": "code", "string": "text"}
 #: Removed items that are named for a kept one.
 MOST_MEMBERS = 10
 
@@ -30,7 +32,7 @@ MOST_MEMBERS = 10
     examples=("show clean doc-17", "show clean pages/a.jsonl:41"),
     flags="json quiet verbose color",
     arguments=[click.Argument(["out"], metavar="OUT"), click.Argument(["identity"], metavar="ID")],
-    verbose={"help": "Whole texts, also where long stretches are the same."},
+    verbose={"help": "Everything, also where it is long or the same in both."},
 )
 def command(screen: Screen, out: str, identity: str) -> None:
     from likewise.report.originals import Originals
@@ -45,7 +47,7 @@ def command(screen: Screen, out: str, identity: str) -> None:
         return
     members = rows_of(folder / "removed.parquet", "kept_id", identity)
     if members:
-        show_kept(screen, members)
+        show_kept(screen, members, originals.value)
         return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
@@ -97,20 +99,37 @@ def hint(folder: Path) -> str:
 
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
-    from likewise.report import diff
+    from likewise.report import values
 
     here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
     texts = originals.texts([here, there])
-    removed, kept = texts[here].text, texts[there].text
-    check(screen, originals, row, texts[here], texts[there])
-    runs = diff.words(removed, kept)
+    removed, kept = texts[here], texts[there]
+    check(screen, originals, row, removed, kept)
+    kind = originals.want.kind
+    runs = values.runs(kind, removed.text, kept.text) if kind in (*values.WORDS, *values.SIGNS) else None
     if screen.json:
-        sides = {"removed": {**item(row["id"], here), "text": removed}, "kept": {**item(row["kept_id"], there), "text": kept}}
-        why = {name: row[name] for name in ("reason", "similarity", "cluster")}
-        screen.document({"schema": SCHEMA, "status": "removed", **sides, **why, "by": originals.method["by"], "differences": runs})
+        sides = {"removed": {**item(row["id"], here), **held(removed, kind)}, "kept": {**item(row["kept_id"], there), **held(kept, kind)}}
+        why = {name: row[name] for name in ("reason", originals.value, "cluster")}
+        found = {"differences": runs} if runs is not None else {}
+        screen.document({"schema": SCHEMA, "status": "removed", **sides, **why, "by": originals.method["by"], **found})
         return
-    screen.rows([("removed", named(row["id"], here)), ("kept", named(row["kept_id"], there)), ("why", reason(row, originals.method))], data=True)
+    screen.rows([("removed", named(row["id"], here)), ("kept", named(row["kept_id"], there)), ("why", reason(row, originals))], data=True)
     screen.data("")
+    if runs is not None:
+        show_runs(screen, runs)
+    else:
+        screen.rows(beside(kind, removed.text, kept.text, whole=screen.verbose), data=True)
+
+
+def held(found: Any, kind: str) -> dict[str, Any]:
+    """What an item holds, for JSON."""
+    from likewise.report import values
+
+    return {"text": found.text} if kind in (*values.WORDS, *values.SIGNS) else {"value": values.plain(kind, found.text)}
+
+
+def show_runs(screen: Screen, runs: list[tuple[str, str]]) -> None:
+    """Two texts in one, with what differs marked."""
     colored = screen.colored(sys.stdout)
     if all(kind == "equal" for kind, _ in runs):
         screen.data("The two texts are the same, character by character.\n")
@@ -118,6 +137,20 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
         legend = " ".join(marked(kind, f"only in the {name} item", colored) for kind, name in (("delete", "removed"), ("insert", "kept")))
         screen.data(legend + "\n")
     screen.data("".join(view(runs, colored, whole=screen.verbose)))
+
+
+def beside(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Two items one under the other: of sets what both hold, and what one of them does."""
+    from likewise.report import values
+
+    if (found := values.parts(kind, removed, kept)) is None:
+        for name, text in (("removed", removed), ("kept", kept)):
+            yield name, harmless(text if whole else values.shortened(kind, text))
+        return
+    for name, elements in (("in both", found.both), ("removed", found.removed), ("kept", found.kept)):
+        said = ", ".join(elements) if whole else values.listed(elements, "element")
+        more = " more" * (name != "in both")
+        yield name, f"{counted(len(elements), f'element{more}', f'elements{more}')}{': ' * bool(elements)}{harmless(said)}"
 
 
 def item(identity: object, place: tuple[str, int]) -> dict[str, Any]:
@@ -128,27 +161,40 @@ def named(identity: object, place: tuple[str, int]) -> str:
     return harmless(f"{identity!r}  at {place[0]}:{place[1]}")
 
 
-def reason(row: dict[str, Any], method: dict[str, Any]) -> str:
+def reason(row: dict[str, Any], originals: Any) -> str:
+    method, value = originals.method, originals.value
     by, steps = method["by"], ", ".join(method["normalize"])
     if row["reason"] == "exact":
         return "exact copy" + (f" (after {steps})" if steps else "")
-    if row["similarity"] is None:
-        return f"shares a bucket by {by}; similarity was not checked"
+    if row[value] is None:
+        return f"shares a bucket by {by}; {value} was not checked"
     about = "" if method["verify"] == "exact" else "about "
-    return f"near-duplicate: similarity {about}{row['similarity']:.4f} by {by}, at a threshold of {method['plan']['threshold']:g}"
+    grouped = " in groups" if method.get("groups") else ""
+    limit = f"{'within' if value == 'distance' else 'at a threshold of'} {originals.report['threshold']:g}"
+    return f"near-duplicate: {value} {about}{digits(row[value], value)} by {by}{grouped}, {limit}"
+
+
+def digits(value: float, name: str) -> str:
+    """A similarity to four places; a distance, which may be large or small, in five digits."""
+    return f"{value:.5g}" if name == "distance" else f"{value:.4f}"
 
 
 def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kept: Any) -> None:
-    """Warn when the inputs are no longer those that the output was made from: the similarity of what is there now must be the recorded one."""
+    """Warn when the inputs are no longer those that the output was made from: what is there now must be as alike as was recorded."""
     from likewise import api
 
-    method = originals.method
-    if method["verify"] != "exact" or originals.tokens or method["by"].endswith("/bag"):
+    method, then = originals.method, row[originals.value]
+    if method["verify"] != "exact" or method.get("groups") or then is None or method["by"].endswith("/bag"):
         return
-    now = api.similarity(removed.text, kept.text, by=method["by"], normalize=",".join(method["normalize"]) or "none")
-    if abs(now - row["similarity"]) > 1e-9:  # not so of two empty items, which have none
-        then = f"these two texts had a similarity of {row['similarity']:.4f}, and have one of {now:.4f}"
-        screen.warn(f"the inputs have changed since {originals.out} was made: {then}")
+    steps = ",".join(method["normalize"]) or "none" if originals.want.kind in ("text", "tokens") else None
+    try:
+        now = api.similarity(removed.item, kept.item, by=method["by"], normalize=steps)
+    except LikewiseError:  # such as for vectors that are not of one length any more
+        now = None
+    if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # not so of two empty items, which have none
+        name = originals.value
+        now_have = f"and have one of {digits(now, name)}" if now is not None else "and have none now"
+        screen.warn(f"the inputs have changed since {originals.out} was made: these two items had a {name} of {digits(then, name)}, {now_have}")
 
 
 def view(runs: list[tuple[str, str]], colored: bool, *, whole: bool) -> Iterator[str]:
@@ -183,17 +229,17 @@ def marked(kind: str, text: str, colored: bool) -> str:
     return f"{begin}{body or text}{end}{text[len(body) :] if body else ''}"
 
 
-def show_kept(screen: Screen, members: list[dict[str, Any]]) -> None:
+def show_kept(screen: Screen, members: list[dict[str, Any]], value: str) -> None:
     """A kept item that others were removed for."""
     identity, place = members[0]["kept_id"], (members[0]["kept_source"], members[0]["kept_position"])
     if screen.json:
-        went = [{name: row[name] for name in ("id", "source", "position", "similarity", "reason")} for row in members]
+        went = [{name: row[name] for name in ("id", "source", "position", value, "reason")} for row in members]
         screen.document({"schema": SCHEMA, "status": "kept", **item(identity, place), "removed_for_it": went})
         return
     screen.data(f"{named(identity, place)} was kept; {counted(len(members), 'item')} went for it:")
     for row in members[:MOST_MEMBERS]:
-        similarity = "" if row["similarity"] is None else f"  {row['similarity']:.4f}"
-        screen.data(f"  {named(row['id'], (row['source'], row['position']))}  {row['reason']}{similarity}")
+        alike = "" if row[value] is None else f"  {digits(row[value], value)}"
+        screen.data(f"  {named(row['id'], (row['source'], row['position']))}  {row['reason']}{alike}")
     if len(members) > MOST_MEMBERS:
         screen.data(f"  ... and {len(members) - MOST_MEMBERS:,} more; they are in removed.parquet")
 
@@ -206,6 +252,7 @@ def show_alone(screen: Screen, originals: Any, identity: str, place: tuple[str, 
     if screen.json:
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
         return
-    alone = f"no kept item was found at or above {originals.method['plan']['threshold']:g}"
-    why = {NO_TEXT: "it has no text", REJECTED: f"it could not be read; see {originals.out / 'rejected.jsonl'}"}.get(kind, alone)
+    limit = f"{'within' if originals.value == 'distance' else 'at or above'} {originals.report['threshold']:g}"
+    nothing = f"it has no {NOUNS[originals.want.kind]}"
+    why = {NO_TEXT: nothing, REJECTED: f"it could not be read; see {originals.out / 'rejected.jsonl'}"}.get(kind, f"no kept item was found {limit}")
     screen.data(f"{named(identity, place)} was {status}: {why}")

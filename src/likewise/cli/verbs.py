@@ -19,7 +19,9 @@ from likewise.errors import LikewiseError
 VERBS = {
     "dedup": "Remove near-duplicates; keep, account for, and explain everything.",
     "pairs": "List all pairs of similar items, inside one collection or between two.",
+    "neighbors": "Find the most similar items for each query.",
     "plan": "Show what a threshold's bands and rows find, miss and cost.",
+    "audit": "Measure the recall on a sample, by an exact search.",
     "show": "Show a removed item beside what it was removed for.",
     "report": "Write report.html of an output folder again.",
     "doctor": "Check this installation, and say what is missing.",
@@ -58,6 +60,7 @@ class Verb(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         given = {name: value for name, value in ctx.params.items() if name != "config" and value is not None and value != ()}
+        settle(ctx, given)
         screen = Screen(**{name: given.pop(name) for name in TALK if name in given})
         for message in misspelt_variables():
             screen.warn(message)
@@ -68,6 +71,21 @@ class Verb(click.Command):
         except LikewiseError as error:
             error.ctx = ctx  # type: ignore[attr-defined]  # main says where the flag in question was set
             raise
+
+
+#: Flags that say the same thing in two ways.
+RIVALS = (("threshold", "within"), ("layouts", "bands"), ("layouts", "rows"))
+#: Where a flag was set, the place that wins last.
+PLACES = (click.core.ParameterSource.DEFAULT_MAP, click.core.ParameterSource.ENVIRONMENT, click.core.ParameterSource.COMMANDLINE)
+
+
+def settle(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Of two flags that say the same thing leave the one that the command line has, or else the environment. Two of one place the verb refuses."""
+    for pair in RIVALS:
+        if all(name in given for name in pair):
+            ranks = {name: PLACES.index(source) for name in pair if (source := ctx.get_parameter_source(name)) in PLACES}
+            if len(set(ranks.values())) == 2:
+                del given[min(ranks, key=lambda name: ranks[name])]
 
 
 def aligned(name: str, text: str, width: int) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from likewise.drawing.markup import Html, at_least, tag
+from likewise.drawing.markup import Html, percent, shown, tag
 from likewise.drawing.svg import Plane, Point, Span, patterns, svg
 from likewise.errors import UsageError
 
@@ -71,7 +71,7 @@ def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Spa
     if not low < high:
         raise UsageError(f"a picture from {low:g} to {high:g}: give an end above its beginning")
     if threshold is not None and not low <= threshold <= high:
-        raise UsageError(f"threshold {threshold:g} lies outside of the picture, which goes from {low:g} to {high:g}")
+        raise UsageError(f"threshold {shown(threshold)} lies outside of the picture, which goes from {low:g} to {high:g}")
     return low, high
 
 
@@ -140,7 +140,7 @@ def around(plane: Plane, line: Line, threshold: float, falling: bool) -> Iterato
     low, high = plane.span
     share = (threshold - low) / (high - low)
     anchor = "start" if share < 0.15 else "end" if share > 0.85 else "middle"
-    yield plane.words(f"threshold {threshold:g}", (threshold, 1), anchor, dy=-12, class_="strong")
+    yield plane.words(f"threshold {shown(threshold)}", (threshold, 1), anchor, dy=-12, class_="strong")
 
 
 def drawn_line(path: str, place: int) -> Html:
@@ -188,7 +188,7 @@ def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
     for place, line in enumerate(lines):
         if several or line.label:
             label = line.label if len(line.label) <= LONGEST else line.label[: LONGEST - 1] + "…"
-            found = "" if line.here is None else f"{': ' * bool(label)}{told(line.here)} at the threshold"
+            found = "" if line.here is None else f"{': ' * bool(label)}{percent(line.here)} at the threshold"
             number = numbered((22, 0), place) if several else ()
             yield [drawn_line("0,0 44,0", place), *number, tag("text", label + found, x=54, y=4)]
 
@@ -206,15 +206,6 @@ def shades(several: bool, falling: bool) -> list[Html]:
 
 def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: str) -> str:
     """What the picture shows, for those who cannot see it."""
-    found = [f"{line.label} {told(line.here)}".strip() for line in lines if line.here is not None]
-    here = f"; at the threshold {threshold:g}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
+    found = [f"{line.label} {percent(line.here)}".strip() for line in lines if line.here is not None]
+    here = f"; at the threshold {shown(threshold)}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
     return f"The chance that a pair is found, by {axis}{here}{'; ' * bool(note)}{note}"
-
-
-def told(chance: float) -> str:
-    """A chance that is never said to be more than it is, nor to be nothing when it is little.
-
-    >>> told(0.99996), told(0.00012), told(0.0)
-    ('0.9999', '0.00012', '0')
-    """
-    return at_least(chance) if chance >= 0.001 or not chance else f"{chance:.2g}"

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from likewise.families.bbit import BBit
     from likewise.families.bits import Bits
     from likewise.families.crosspolytope import CrossPolytope
-    from likewise.families.family import Amplified, Sensitivity
+    from likewise.families.family import Amplified, Family, Sensitivity
     from likewise.families.hyperplane import Hyperplane
     from likewise.families.line import Line, Stripe
     from likewise.families.minhash import MinHash
     from likewise.families.threshold import Threshold
     from likewise.families.weighted import WeightedMinHash
+    from likewise.planning import Plan
 
 #: The registry: name of a family -> its module here. Loaded on first use, because a family brings its kernels along.
 FAMILIES = {
@@ -52,7 +53,24 @@ __all__ = [
     "Stripe",
     "Threshold",
     "WeightedMinHash",
+    "from_plan",
 ]
+
+
+def from_plan(plan: Plan, seed: int = 0) -> Family:
+    """The family that a plan is for, with its slots and parameters: ``band_keys_of(signatures, plan.bands, plan.rows)`` are the keys to meet by.
+
+    >>> import likewise as lw
+    >>> from_plan(lw.plan(by="l2", within=3))
+    Line(width=9.0, slots=3289, norm='l2', seed=0)
+    """
+    mode = {"mode": plan.sketch} if plan.sketch else {}
+    made: Family = __getattr__(plan.collision.family)(slots=plan.slots, seed=seed, **plan.collision.parameters, **mode)
+    return made
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # the classes too, which are not loaded yet
 
 
 def __getattr__(name: str) -> Any:

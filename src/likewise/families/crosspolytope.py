@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from likewise.curves import Curve, cross_polytope, padded
+from likewise.curves import GREATEST_DIMENSION, Curve, cross_polytope, padded
 from likewise.families.checks import whole
 from likewise.families.family import Family, Signature
-from likewise.families.line import of_dimension
-from likewise.items.vectors import nonzero, vectors
+from likewise.items.vectors import nonzero, of_dimension, vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.rotations import ROUNDS, nearest_axes
 
@@ -35,10 +34,10 @@ class CrossPolytope(Family):
 
     def __post_init__(self) -> None:
         Family.__post_init__(self)
-        whole(self, "dimension", 1, 2**16)
+        whole(self, "dimension", 1, GREATEST_DIMENSION)
 
     @property
-    def curve(self) -> Curve:  # type: ignore[override]
+    def curve(self) -> Curve:
         return cross_polytope(self.dimension)
 
     def signature(self, batch: Any) -> Signature:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.curves import Curve, Step, amplified
+from likewise.curves import Curve, Step, amplified, checked_kind, number_of, told
 from likewise.errors import UsageError
-from likewise.families.checks import check_layout, whole
+from likewise.families.checks import check_layout, index, whole
 from likewise.items.sets import read_only
 from likewise.kernels.minhash import band_keys
 
@@ -27,11 +29,15 @@ class Sensitivity(NamedTuple):
     p2: float
 
 
-class Chances:
+class Chances(ABC):
     """What can be said of a family, or of what ANDs and ORs made of one, by its curve alone."""
 
     __slots__ = ()
-    curve: Curve
+
+    @property
+    @abstractmethod
+    def curve(self) -> Curve:
+        """The chance of one function."""
 
     def chance_of(self, p: float) -> float:
         """The chance of agreement, given that of one function."""
@@ -40,19 +46,20 @@ class Chances:
     def probability(self, value: Any = None, *, distance: Any = None) -> Any:
         """The chance of agreement of two items of this similarity, or distance where the family is for one. An array gives float64 of its shape.
 
-        ``distance=`` gives it for a distance whatever the family: 1 - J for Jaccard similarities, degrees for cosines. Raises UsageError.
+        ``distance=`` gives it for a distance whatever the family: 1 - J for Jaccard similarities, degrees for cosines. Raises UsageError for what
+        cannot be one, with its place in an array.
         """
         if (value is None) == (distance is None):
             raise UsageError(f"probability: give one {self.curve.measure}, or distance=")
         at, given = (self.curve.at, value) if distance is None else (self.curve.at_distance, distance)
-        if isinstance(given, np.ndarray | list | tuple):
-            return np.array([self.probability(one) if distance is None else self.probability(distance=one) for one in given], float)
+        if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
+            return each(lambda one: self.chance_of(at(one)), given)
         return self.chance_of(at(given))
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """(d1, d2, p1, p2) for two distances, d1 below d2. Raises UsageError."""
-        if not d1 < d2:
-            raise UsageError(f"sensitivity({d1!r}, {d2!r}): give the smaller distance first")
+        if not number_of(d1) < number_of(d2):
+            raise UsageError(f"sensitivity({told(d1)}, {told(d2)}): give the smaller distance first")
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
 
 
@@ -71,9 +78,9 @@ class Family(Chances):
         whole(self, "slots", 1, 2**31 - 1)
         whole(self, "seed", 0, 2**64 - 1)
 
+    @abstractmethod
     def signature(self, batch: Any) -> Signature:
         """One row an item: ``dtype``[n, slots]."""
-        raise NotImplementedError
 
     def all_of(self, count: int) -> Amplified:
         """AND: agrees where ``count`` functions of this family all do."""
@@ -97,22 +104,29 @@ class Family(Chances):
     def standard_error(self, value: float) -> float:
         """The standard error of an estimate at this true value, for independent slots: that of the share of agreeing slots over the curve's slope.
 
-        Infinite where the curve is level, so that no share tells such values apart.
+        Nothing where all slots agree, or none does. Infinite where the curve is level, so that no share tells such values apart.
         """
         p = self.curve.at(value)
-        steep = abs(slope(self.curve, float(value))) if math.isfinite(value) else 0.0
+        if math.isinf(number_of(value)):
+            return math.inf
         error = math.sqrt(p * (1 - p) / self.slots)
-        return error / steep if steep else math.inf
+        return error * spread(self.curve, p) if error else 0.0
 
     def agreement(self, a: Signature, b: Signature) -> Any:
-        """The share of slots that agree, 0 to 1: a float, or float64[n]."""
+        """The share of slots that agree, 0 to 1: a float, or float64[n]. Two empty sets agree everywhere, though they have no similarity.
+
+        Raises UsageError for signatures of another family, or of other numbers.
+        """
         share = same(self.checked(a), self.checked(b)).mean(axis=-1)
         return float(share) if share.ndim == 0 else share
 
     def band_keys_of(self, signatures: Signature, bands: int, rows: int) -> NDArray[np.uint64]:
-        """A key for each band of ``rows`` slots, uint64[bands, n]: two items share it where all slots of the band agree."""
+        """A key for each band of ``rows`` slots, uint64[bands, n]: two items share it where all slots of the band agree.
+
+        Raises UsageError for signatures of another family, and for more bands and rows than there are slots.
+        """
         signatures = np.ascontiguousarray(np.atleast_2d(self.checked(signatures)))
-        check_layout(bands, rows, self.slots)
+        bands, rows = check_layout(bands, rows, self.slots)
         keys: NDArray[np.uint64] = band_keys(read_only(signatures), bands, rows, np.uint64(self.seed))
         return keys
 
@@ -131,9 +145,11 @@ class Family(Chances):
         return replace(self, slots=slots)  # type: ignore[type-var]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Amplified(Chances):
     """A family amplified by steps of AND and OR, the innermost first; `all_of` and `any_of` add one, in any order and depth (SPEC 5).
+
+    Raises UsageError for no step, and for steps that are neither ("all", count) nor ("any", count).
 
     >>> from likewise.families import MinHash
     >>> cascade = MinHash().all_of(4).any_of(4)
@@ -146,10 +162,16 @@ class Amplified(Chances):
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        for kind, count in self.steps:
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise UsageError(f"{kind}_of({count!r}): give a whole number of 1 or more")
+        if not isinstance(self.family, Family):
+            raise UsageError(f"{self.family!r} is no family; amplify one by its all_of and any_of")
+        if not self.steps:
+            raise UsageError("no step: a family is amplified by all_of(r), any_of(b) or both")
+        object.__setattr__(self, "steps", tuple(map(checked_step, self.steps)))
         object.__setattr__(self, "family", self.family.with_slots(self.functions))
+
+    def __repr__(self) -> str:
+        steps = ", then ".join(f"{'AND' if kind == 'all' else 'OR'} of {count:,}" for kind, count in self.steps)
+        return f"<{self.functions:,} functions of {self.family!r}: {steps}>"
 
     @property
     def functions(self) -> int:
@@ -157,7 +179,7 @@ class Amplified(Chances):
         return math.prod(count for _, count in self.steps)
 
     @property
-    def curve(self) -> Curve:  # type: ignore[override]
+    def curve(self) -> Curve:
         return self.family.curve
 
     def chance_of(self, p: float) -> float:
@@ -183,7 +205,10 @@ class Amplified(Chances):
         return count if kind == "all" else 1
 
     def agree(self, a: Signature, b: Signature) -> Any:
-        """Whether the amplified function agrees: a bool for one row each, bool[n] for rows, or for one row against rows."""
+        """Whether the amplified function agrees: a bool for one row each, bool[n] for rows, or for one row against rows.
+
+        Two empty sets agree, though they have no similarity. Raises UsageError for signatures of another family, or of other numbers.
+        """
         keys = self.functions // self.folded
         for side in (a, b):
             if not isinstance(side, np.ndarray) or side.dtype != np.uint64 or side.shape[-1:] != (keys,):
@@ -204,8 +229,40 @@ def same(a: Signature, b: Signature) -> Any:
     return a == b
 
 
-def slope(curve: Curve, value: float) -> float:
-    """The derivative of the chance, by a difference that stays within the curve's range and is small beside a distance, of whatever size."""
-    step = 1e-6 * (abs(value) if curve.distances and value else 1.0)
-    low, high = max(curve.least, value - step), min(curve.most, value + step)
-    return (curve.chance(high) - curve.chance(low)) / (high - low)
+def checked_step(step: Any) -> Step:
+    """A step as ("all" or "any", an int of 1 or more). Raises UsageError for any other."""
+    if not isinstance(step, tuple | list) or len(step) != 2:
+        raise UsageError(f"a step {step!r}: give ('all', r) or ('any', b)")
+    kind, count = checked_kind(step[0]), index(step[1])
+    if count is None or count < 1:
+        raise UsageError(f"{kind}_of({told(step[1])}): give a whole number of 1 or more")
+    return kind, count
+
+
+def each(function: Callable[[Any], float], values: Any) -> NDArray[np.float64]:
+    """The function of each value of an array of any shape. Raises its UsageError with the place of the value."""
+    try:
+        table = values if isinstance(values, np.ndarray) else np.array(values, object)
+    except ValueError:  # arrays that differ in all but their first dimensions
+        raise UsageError("values in lists of unlike lengths: give an array, or lists that make one") from None
+    found = np.empty(table.shape)
+    for place, value in np.ndenumerate(table):
+        try:
+            found[place] = function(value)
+        except UsageError as error:
+            raise UsageError(f"at index {', '.join(map(str, place))}: {error}") from None
+    return found
+
+
+#: How far from a chance the curve's slope is taken.
+NEAR = 1e-6
+
+
+def spread(curve: Curve, p: float) -> float:
+    """How fast the value changes with the chance, beside a chance that is neither 0 nor 1; infinite where the curve is level.
+
+    It is taken from the inverse: near a distance of 0, or for very wide buckets, chances differ too little for a slope at the value.
+    """
+    ends = [curve.value(min(1.0, max(0.0, near))) for near in (p - NEAR, p + NEAR)]
+    low, high = (curve.chance(end) for end in ends)
+    return abs(ends[0] - ends[1]) / (high - low) if all(map(math.isfinite, ends)) and high > low else math.inf

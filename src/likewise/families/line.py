@@ -12,15 +12,17 @@ from likewise.curves import Curve, cauchy_line, gaussian_line, stripe
 from likewise.errors import UsageError
 from likewise.families.checks import one_of, positive
 from likewise.families.family import Family, Signature
-from likewise.items.vectors import Vectors, vectors
+from likewise.items.vectors import vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.projections import buckets
 
 #: The curve of each norm, and the distribution of a line's coordinates that is stable under it.
 NORMS = {"l2": (gaussian_line, "gaussian"), "l1": (cauchy_line, "cauchy")}
 
-#: Coordinates of more widths than this leave float64 too few bits to tell a bucket from the next.
+#: Vectors whose coordinates add up to more widths than this leave float64 too few bits to tell a bucket from the next.
 REACH = 2.0**40
+#: And a sum beyond this might leave float64 altogether, under a direction of large coordinates.
+GREATEST = 1e280
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,11 @@ class Line(Family):
         one_of(self, "norm", tuple(NORMS))
 
     @property
-    def curve(self) -> Curve:  # type: ignore[override]
+    def curve(self) -> Curve:
         return NORMS[self.norm][0](self.width)
 
     def signature(self, batch: Any) -> Signature:
-        """One row a vector, uint32[n, slots]. Raises UsageError with the row of a vector of more than 2^40 widths."""
+        """One row a vector, uint32[n, slots]. Raises UsageError with the row of a vector whose coordinates add up to more than 2^40 widths."""
         return on_lines(batch, NORMS[self.norm][1], self)
 
 
@@ -73,29 +75,28 @@ class Stripe(Family):
         positive(self, "width")
 
     @property
-    def curve(self) -> Curve:  # type: ignore[override]
+    def curve(self) -> Curve:
         return stripe(self.width)
 
     def signature(self, batch: Any) -> Signature:
-        """One row a vector, uint8[n, slots], 0 or 1. Raises UsageError with the row of a vector of more than 2^40 widths."""
+        """One row a vector, uint8[n, slots], 0 or 1. Raises UsageError with the row of a vector whose coordinates add up to more than 2^40 widths."""
         return (on_lines(batch, "gaussian", self) & 1).astype(np.uint8)
 
 
 def on_lines(batch: Any, kind: str, family: Line | Stripe) -> NDArray[np.uint32]:
     """The bucket of each vector on each line, modulo 2^32."""
     items = vectors(batch)
-    far = np.abs(items).max(axis=1, initial=0).astype(float) > REACH * family.width
+    with np.errstate(over="ignore"):
+        reached = np.abs(items).sum(axis=1, dtype=float)
+    far = reached > min(REACH * family.width, GREATEST)
     if far.any():
         row = int(far.argmax())
-        raise UsageError(f"row {row} reaches {np.abs(items[row]).max()}, more than 2^40 buckets of width {family.width}: give a greater width")
+        if reached[row] > GREATEST:
+            raise UsageError(
+                f"row {row}: its coordinates add up to {reached[row]:.3g}, more than {GREATEST:g}: multiply all vectors by one small number"
+            )
+        most = f"more than 2^40 buckets of width {family.width:g}"
+        raise UsageError(f"row {row}: its coordinates add up to {reached[row]:.6g}, {most}: give a greater width")
     shifts = directions("uniform", family.seed, 1, family.slots)[0] * family.width
     found: NDArray[np.uint32] = buckets(items, directions(kind, family.seed, items.shape[1], family.slots), shifts, float(family.width))
     return found
-
-
-def of_dimension(items: Vectors, dimension: int) -> Vectors:
-    """The same vectors. Raises UsageError for those of another dimension than a family is made for."""
-    numbers = items.shape[1]
-    if len(items) and numbers != dimension:
-        raise UsageError(f"row 0 has {numbers} numbers, and this family is for vectors of {dimension}: make one with dimension={numbers}")
-    return items

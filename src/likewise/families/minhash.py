@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from likewise.curves import Curve, jaccard
 from likewise.families.checks import check_layout, one_of
-from likewise.families.shares import Shares
+from likewise.families.similarity import SimilarityFamily
 from likewise.items.sets import Batch, ragged
 from likewise.kernels import minhash as kernels
 
@@ -19,8 +19,12 @@ MODES = ("oph", "classic")
 
 
 @dataclass(frozen=True, slots=True)
-class MinHash(Shares):
+class MinHash(SimilarityFamily):
     """Signatures of ``slots`` hashes. ``oph`` is near-linear in time, ``classic`` the textbook's independent functions.
+
+    Slots of ``oph`` are slightly dependent for small sets: an AND alone agrees less often than its chance says, an OR alone more often. Of sets of 2
+    elements with 1 in common, all_of(2) agrees on 0.027 for 0.111, any_of(4) on 0.897 for 0.803. AND, then OR of two or more, keeps its chance where
+    that is above 0.7, and `standard_error` is an upper bound. ``classic`` follows the formula at every size.
 
     Two signatures compare when slots, mode and seed are the same. Elements are whole numbers of 64 bits, signed or unsigned (-1 is
     2^64 - 1); hash anything else first. They need no mixing, and may repeat.
@@ -36,11 +40,11 @@ class MinHash(Shares):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Shares.__post_init__(self)
+        SimilarityFamily.__post_init__(self)
         one_of(self, "mode", MODES)
 
     @property
-    def curve(self) -> Curve:  # type: ignore[override]
+    def curve(self) -> Curve:
         return jaccard()
 
     @property
@@ -60,7 +64,7 @@ class MinHash(Shares):
         Empty sets have keys like any other, and the same: it is for the caller to pair them or not (SPEC 8).
         """
         values, offsets = ragged(batch)
-        check_layout(bands, rows, self.slots)
+        bands, rows = check_layout(bands, rows, self.slots)
         keys: NDArray[np.uint64] = kernels.sketch_bands(values, offsets, self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
         return keys
 

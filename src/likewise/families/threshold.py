@@ -10,10 +10,9 @@ import numpy as np
 
 from likewise.curves import Curve, threshold_bit
 from likewise.errors import UsageError
-from likewise.families.checks import whole
+from likewise.families.checks import real, whole
 from likewise.families.family import Family, Signature
-from likewise.families.line import of_dimension
-from likewise.items.vectors import vectors
+from likewise.items.vectors import of_dimension, vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.sampling import reaches
 
@@ -41,14 +40,12 @@ class Threshold(Family):
     def __post_init__(self) -> None:
         Family.__post_init__(self)
         whole(self, "dimension", 1, 2**31 - 1)
-        for name in ("low", "high"):
-            if isinstance(getattr(self, name), bool) or not isinstance(getattr(self, name), int | float):
-                raise UsageError(f"Threshold {name} {getattr(self, name)!r}: give a number")
-        if not 0 < self.high - self.low < math.inf:
-            raise UsageError(f"Threshold low {self.low!r}, high {self.high!r}: give two finite numbers, the lower one first")
+        low, high = real(self, "low"), real(self, "high")
+        if not 0 < high - low < math.inf or math.isinf(self.dimension * (high - low)):
+            raise UsageError(f"Threshold low {self.low!r}, high {self.high!r}: give two finite numbers, the lower one first, and not too far apart")
 
     @property
-    def curve(self) -> Curve:  # type: ignore[override]
+    def curve(self) -> Curve:
         return threshold_bit(self.low, self.high, self.dimension)
 
     def signature(self, batch: Any) -> Signature:

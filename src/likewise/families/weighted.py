@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from likewise.curves import Curve, jaccard
 from likewise.errors import UsageError
 from likewise.families.checks import check_layout
-from likewise.families.shares import Shares
+from likewise.families.similarity import SimilarityFamily
 from likewise.items.weighted import weighted
 from likewise.kernels import darts
 
@@ -22,7 +22,7 @@ LEAST, MOST = 1e-30, 1e30
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedMinHash(Shares):
+class WeightedMinHash(SimilarityFamily):
     """Signatures of ``slots`` independent slots, which agree with probability Σ min / Σ max of the weights.
 
     Time grows with k log k for k slots and with the number of elements, and is the same at any scale of the weights. Scaling all sets alike
@@ -39,7 +39,7 @@ class WeightedMinHash(Shares):
     seed: int = 0
 
     @property
-    def curve(self) -> Curve:  # type: ignore[override]
+    def curve(self) -> Curve:
         return jaccard("WeightedMinHash", "weighted Jaccard similarity")
 
     @property
@@ -60,7 +60,7 @@ class WeightedMinHash(Shares):
 
     def band_keys(self, batch: Any, bands: int, rows: int) -> NDArray[np.uint64]:
         """The keys of the first ``bands * rows`` slots in bands of so many rows, uint64[bands, n]; empty sets have the same, as in `MinHash`."""
-        check_layout(bands, rows, self.slots)
+        bands, rows = check_layout(bands, rows, self.slots)
         return self.band_keys_of(self.signature(batch), bands, rows)
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import xxhash
 
 from likewise.errors import DataError
-from likewise.io import ids
+from likewise.io import ids, payloads
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
@@ -318,5 +318,14 @@ class Collection:
 
 
 def readable(raw: bytes, want: Want) -> str:
-    """The text of a row; a list of token ids as their numbers."""
-    return " ".join(map(str, np.frombuffer(raw, "i8").tolist())) if want.tokens else raw.decode("utf-8", "surrogatepass")
+    """What a row holds, as people read it: a text; numbers; the bits of a code in hexadecimal; of elements, whose words say nothing, how many."""
+    if want.kind in ("text", "string"):
+        return raw.decode("utf-8", "surrogatepass")
+    if want.kind == "code":
+        return raw.hex()
+    items = np.frombuffer(raw, payloads.item(want))
+    if want.kind in ("elements", "weighted"):
+        return f"{len(items):,} elements"
+    if want.kind == "sparse":
+        return " ".join(f"{index}:{value}" for index, value in items.tolist())
+    return " ".join(map(str, items.tolist()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -10,44 +11,60 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.io import binary
+from likewise.io import binary, fields, nested, payloads
 from likewise.io.batches import reading
-from likewise.io.ids import to_json
+from likewise.io.ids import as_json, to_json
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
 
 
-def wanted(want: Want) -> list[str]:
-    """The names of the columns (or paths) that must be read."""
-    return [name for name in (*want.text.split("+"), want.id, want.per, want.score) if name is not None]
+def wanted(want: Want, there: Sequence[str]) -> list[str]:
+    """The names of the columns (or paths) that must be read, of a file that has the top-level columns ``there``."""
+    return [name for name in (*fields.names(want, there), want.id, want.per, want.score) if name is not None]
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
     """A chunk made by ``batches.gather``: ``data`` is a pa.Table, ``state`` the names of all columns of the file."""
     table: pa.Table = chunk.data
-    rows = len(table)
+    n = len(table)
     with reading(where, "a table"):
-        columns = {name: _find(table, name) for name in wanted(want)}
-        fields = [columns[name] for name in want.text.split("+")]
+        names = fields.names(want, chunk.state)
+        columns = [_find(table, name) for name in names]
+        others = {name: _find(table, name) for name in (want.id, want.per, want.score) if name is not None}
+        identity = _json(others[want.id], n) if want.id is not None else None
         rejected: list[Rejected] = []
-        if want.tokens:
-            kind, text = _tokens(fields[0], rows)
+        width = None
+        if want.kind in ("text", "string"):
+            texts = [_text(column, name, rejected, chunk.start) for column, name in zip(columns, names, strict=True) if column is not None]
+            kind, text = _joined(texts, n, rejected)
         else:
-            texts = [_text(columns[name], name, rejected, chunk.start) for name in want.text.split("+") if columns[name] is not None]
-            kind, text = _joined(texts, rows, rejected)
+            rows = nested.rows(columns, names, want, n, fields.type_of(table.schema, names[0]))
+            kind, text, width = payloads.laid(rows)
+            rejected = payloads.refused(rows, names, "column", identity, lambda row, _: _place(chunk, row), lambda row: _raw(columns, row))
         return Records(
             kind=kind,
-            start=np.arange(chunk.start, chunk.start + rows),
-            length=np.zeros(rows, np.int64),
+            start=np.arange(chunk.start, chunk.start + n),
+            length=np.zeros(n, np.int64),
             text=text,
-            id=_json(columns.get(want.id or ""), rows) if want.id else None,
-            per=_json(columns.get(want.per or ""), rows) if want.per else None,
-            score=_score(columns.get(want.score or ""), rows) if want.score else None,
+            id=identity,
+            per=_json(others[want.per], n) if want.per is not None else None,
+            score=_score(others[want.score], n) if want.score is not None else None,
             rejected=rejected,
             fields=chunk.state,
-            found=all(column is not None for column in fields),
+            found=fields.found(names, [column is not None for column in columns]),
+            width=width,
         )
+
+
+def _place(chunk: Chunk, row: int) -> str:
+    return f"position {chunk.start + row} (rows count from 0)"
+
+
+def _raw(columns: Sequence[pa.Array | None], row: int) -> bytes:
+    """The value of a row as JSON text."""
+    values = [None if column is None else column[row].as_py() for column in columns]
+    return as_json(values[0] if len(values) == 1 else values)
 
 
 def _find(table: pa.Table, name: str) -> pa.Array | None:
@@ -59,36 +76,13 @@ def _find(table: pa.Table, name: str) -> pa.Array | None:
     for label in path:
         if not pa.types.is_struct(values.type) or not (found := values.type.get_all_field_indices(label)):
             return None
-        values = _plain(pc.struct_field(values, found[:1]))
+        values = nested.plain(pc.struct_field(values, found[:1]))
     return values
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    chunks = [_plain(chunk) for chunk in column.chunks]
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else _plain(pa.array([], column.type))
-
-
-def _plain(values: pa.Array) -> pa.Array:
-    """Without the ways of storing a value: strings and bytes of any kind as large_binary; dictionaries, runs and extension types undone."""
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        return _plain(values.dictionary).take(values.indices)  # widened first, so that what is decoded cannot outgrow 32-bit offsets
-    if pa.types.is_run_end_encoded(kind):
-        return _plain(pc.run_end_decode(values))
-    if isinstance(kind, pa.UuidType):
-        return binary.from_list(None if value is None else str(value).encode() for value in values.to_pylist())
-    if isinstance(kind, pa.BaseExtensionType) and not isinstance(kind, pa.JsonType):
-        return _plain(values.storage)
-    if any(test(kind) for test in _BYTES):
-        values = values.cast(binary.TYPE)
-        values.validate(full=True)  # a damaged Arrow file can hold offsets that lead anywhere
-    return values
-
-
-_BYTES = (
-    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-    *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary),
-)
+    chunks = [nested.plain(chunk) for chunk in column.chunks]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else nested.plain(pa.array([], column.type))
 
 
 def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int) -> pa.LargeBinaryArray:
@@ -118,26 +112,6 @@ def _joined(texts: list[pa.LargeBinaryArray], rows: int, rejected: list[Rejected
         text = pc.if_else(pa.array(kind == TEXT), text, binary.EMPTY)
     text = text.fill_null(b"")
     return kind, binary.build(*binary.parts(text))
-
-
-def _tokens(values: Any, rows: int) -> tuple[np.ndarray, pa.LargeBinaryArray]:
-    """(kind, text) of lists of token ids: their int64 values as bytes, which are the list's own buffer where it has that type."""
-    kind = values.type if values is not None else pa.null()
-    if not any(test(kind) for test in _LISTS) or not pa.types.is_integer(kind.value_type):
-        return np.full(rows, NO_TEXT, np.uint8), binary.build(np.zeros(rows + 1, np.int64), b"")
-    values.validate(full=True)
-    gone = values.is_null().to_numpy(zero_copy_only=False)
-    offsets = np.concatenate(([0], np.cumsum(pc.list_value_length(values).fill_null(0).to_numpy(), dtype=np.int64)))
-    tokens = values.flatten().cast(pa.int64(), safe=False)  # above 2^63 they wrap: still one number for each token
-    text = binary.build((offsets + tokens.offset) * 8, tokens.buffers()[1] or b"")
-    if tokens.null_count:
-        holes = np.concatenate(([0], np.cumsum(tokens.is_null().to_numpy(zero_copy_only=False))))
-        gone = gone | (np.diff(holes[offsets]) > 0)
-        text = pc.if_else(pa.array(~gone), text, binary.EMPTY)
-    return np.where(gone, NO_TEXT, TEXT).astype(np.uint8), text
-
-
-_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
 def _json(values: pa.Array | None, rows: int) -> pa.LargeBinaryArray:

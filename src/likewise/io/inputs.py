@@ -21,8 +21,10 @@ from likewise.errors import DataError, UsageError
 from likewise.io import compression, formats
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
+from likewise.records import Want
 
 STDIN = "-"
+ANY = Want()
 TEXT_FILES = "text files"
 
 
@@ -76,15 +78,16 @@ def is_output(folder: Path) -> bool:
         return False
 
 
-def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None) -> Sources:
+def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None, want: Want = ANY) -> Sources:
     """The sources that ``inputs`` name, in the order named; inside a folder or a glob sorted by path.
 
     A str or Path is a file, a folder, a glob or ``-``; anything else is taken as a table. ``out`` is the output, which
     must not be an input; it and the work folder ``work`` are passed over inside input folders. Standard input is first copied to ``work``.
+    ``want`` says what bare data, such as a list of str or an array, are taken for; and files in folders that hold no such thing are passed over.
     """
     if not inputs:
         raise UsageError("no input: name files, folders, globs such as 'crawl/**/*.jsonl.zst', or - for standard input")
-    found = _Found(out, work)
+    found = _Found(out, work, want)
     for given in inputs:
         if not isinstance(given, str | os.PathLike):
             found.add_table(given)
@@ -105,17 +108,18 @@ class _Entry:
 class _Found:
     """What has been found so far."""
 
-    def __init__(self, out: Path | None, work: Path | None) -> None:
+    def __init__(self, out: Path | None, work: Path | None, want: Want) -> None:
         self.entries: list[_Entry] = []
         self.seen: set[tuple[int, int]] = set()
         self.bases: list[Path] = []  # the folders of the inputs; names are relative to the one that is common to them
         self.skipped: list[Path] = []
         self.work = work
+        self.want = want
         self.guarded = [path.resolve() for path in (out, work, out and out.with_name(out.name + ".work")) if path]
         self.guarded_keys = {_key(path.stat()) for path in self.guarded if path.exists()}
 
     def add_table(self, given: Any) -> None:
-        self.entries.append(_Entry(memory.table(given), "memory", "memory.arrow"))
+        self.entries.append(_Entry(memory.table(given, self.want), "memory", "memory.arrow"))
 
     def add_stdin(self) -> None:
         if self.work is None:
@@ -193,7 +197,7 @@ class _Found:
         if _key(found) in self.guarded_keys or (path.is_symlink() and self._in_output(path)):
             return False
         kind = tell(path) if stat.S_ISREG(found.st_mode) else None
-        if kind is None:
+        if kind is None or self.want.kind not in formats.HOLDS.get(kind, (self.want.kind,)):
             self.skipped.append(path)
             return False
         self._add_file(path, found, kind)

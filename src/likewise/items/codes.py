@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.items.arrow import unpacked
+from likewise.items.given import BYTES, SINGLE, is_whole, refuse_masked, rows, shown
 from likewise.items.sets import read_only
 
 #: The codes uint64[n, words], and how many bits each has.
@@ -17,6 +17,7 @@ Codes = tuple[NDArray[np.uint64], int]
 
 #: What codes come as, for the messages.
 FORMS = "codes are a 2-D array of bool, arrays of unsigned integers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1"
+ALONE = "one code alone is a batch of one: [code]"
 
 
 def codes(batch: Any) -> Codes:
@@ -26,15 +27,14 @@ def codes(batch: Any) -> Codes:
     eight bits, not one); [n]: one word each. A list: of bytes, all equally long; of whole numbers from 0 to 2^64 - 1, 64 bits each; of
     rows of bool or of 0 and 1, a bit each; or of 1-D unsigned arrays. An empty list is no codes of 0 bits. Raises UsageError with the row.
     """
-    batch = unpacked(batch)
-    if isinstance(batch, str | bytes) or not isinstance(batch, Sequence | np.ndarray):
-        alone = "; one code alone is a batch of one: [code]" if isinstance(batch, int | bytes) else ""
-        raise UsageError(f"{FORMS}; here came {type(batch).__name__}{alone}")
+    batch = rows(batch, FORMS, ((int, *BYTES), ALONE))
+    if isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[1], int) and getattr(batch[0], "dtype", None) == np.uint64:
+        return batch[0], batch[1]  # packed already: as they are
     array = batch if isinstance(batch, np.ndarray) and batch.dtype != object else listed(batch)
     if array.ndim == 1 and (array.dtype.kind == "u" or not array.size):
         array = array.reshape(-1, 1) if array.size else np.empty((0, 0), bool)
     if array.ndim != 2 or (array.dtype != bool and array.dtype.kind != "u"):
-        alone = "; one code alone is a batch of one: [code]" if array.ndim == 1 and array.dtype == bool else ""
+        alone = f"; {ALONE}" if array.ndim == 1 and array.dtype == bool else ""
         raise UsageError(f"{FORMS}; here came {array.dtype} of shape {array.shape}{alone}")
     if len(array) and array.shape[1] == 0:
         raise UsageError("row 0 has no bits; a code has one at least")
@@ -56,10 +56,10 @@ def packed(array: NDArray[Any]) -> Codes:
 
 def listed(batch: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """A list of codes as bool[n, bits] or unsigned words[n, w]."""
-    if len(batch) and all(isinstance(code, int | np.integer) and not isinstance(code, bool) for code in batch):
+    if len(batch) and all(is_whole(code) for code in batch):
         for place, code in enumerate(batch):
             if not 0 <= code < 2**64:
-                raise UsageError(f"row {place} is {code}; a code given as a number is from 0 to 2^64 - 1; give longer ones as bytes")
+                raise UsageError(f"row {place} is {shown(code)}; a code given as a number is from 0 to 2^64 - 1; give longer ones as bytes")
         return np.array([[int(code)] for code in batch], np.uint64)
     rows = [row_of(code, place) for place, code in enumerate(batch)]
     for place, row in enumerate(rows):
@@ -73,23 +73,30 @@ def listed(batch: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 def row_of(code: Any, place: int) -> NDArray[Any]:
     """One code of a list of them: bool[bits] or unsigned words[w]."""
-    if isinstance(code, bytes | bytearray):
-        return np.frombuffer(code, np.uint8)
+    if isinstance(code, BYTES):
+        return np.frombuffer(bytes(code), np.uint8)
+    if isinstance(code, np.ndarray):
+        refuse_masked(code, f"row {place}: a code is an array of bool or of unsigned integers")
     if isinstance(code, np.ndarray) and code.ndim == 1 and (code.dtype == bool or code.dtype.kind == "u"):
         return code
     if isinstance(code, Sequence) and not isinstance(code, str):
         for column, bit in enumerate(code):
-            if not isinstance(bit, bool | int | np.integer | np.bool_) or bit not in (0, 1):
-                raise UsageError(f"row {place}: {bit!r} in column {column}; a list is the bits of a code, 0 or 1; give packed ones as bytes")
+            if not (is_whole(bit) or isinstance(bit, bool | np.bool_)) or bit not in (0, 1):
+                raise UsageError(f"row {place}: {shown(bit)} in column {column}; a list is the bits of a code, 0 or 1; give packed ones as bytes")
         return np.array(code, bool)
-    came = f"an array of {code.dtype} of shape {code.shape}" if isinstance(code, np.ndarray) else repr(code)
-    raise UsageError(f"row {place} is {came}; {FORMS}")
+    raise UsageError(f"row {place} is {shown(code)}; {FORMS}")
+
+
+def ambiguous(batch: Any) -> bool:
+    """Whether this is a list of 0 and 1 alone, several of them: the bits of one code, or as many codes of one word."""
+    several = isinstance(batch, Sequence) and not isinstance(batch, SINGLE) and len(batch) > 1
+    return several and all(is_whole(bit) and bit in (0, 1) for bit in batch)
 
 
 def alone(given: Any) -> bool:
     """Whether this is one code and not a batch: bytes, a whole number, a 1-D array of bool or a list of bool."""
     if isinstance(given, np.ndarray):
         return given.ndim == 1 and given.dtype == bool
-    if isinstance(given, Sequence) and not isinstance(given, str | bytes | bytearray):
+    if isinstance(given, Sequence) and not isinstance(given, SINGLE):
         return len(given) > 0 and isinstance(given[0], bool | np.bool_)
-    return isinstance(given, bytes | bytearray | int | np.integer)
+    return isinstance(given, BYTES) or is_whole(given) or isinstance(given, bool)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
+from likewise.items.given import is_whole, shown
 
 
 class Numbering:
@@ -23,6 +24,10 @@ class Numbering:
             element = plain(element, f"row {row}")
         return self.numbers.setdefault(element, len(self.numbers))
 
+    def element(self, number: int) -> int | str:
+        """The element that has a number."""
+        return list(self.numbers)[number]
+
     def ranks(self) -> NDArray[np.uint64]:
         """Number -> place in an order that is the elements' own: whole numbers, negative ones last as in words of 64 bits, then strings."""
         order = sorted(self.numbers, key=lambda element: (1, False, element) if isinstance(element, str) else (0, element < 0, element))
@@ -36,7 +41,7 @@ class Numbering:
         known = {}
         for element, group in groups.items():
             number = self.numbers.get(plain(element, "groups"))
-            label = plain(group, f"groups, of {element!r}", "a group")
+            label = plain(group, f"groups, of {shown(element)}", "a group")
             if number is not None:
                 known[number] = of_group.setdefault(label, len(of_group))
         elements = sorted(known)
@@ -47,6 +52,11 @@ def plain(element: Any, where: str, what: str = "an element") -> int | str:
     """An element as a Python int or str. Raises UsageError for anything else, True and 1.0 among it, which Python takes for 1."""
     if isinstance(element, str):
         return str(element)
-    if isinstance(element, int | np.integer) and not isinstance(element, bool):
+    if is_whole(element):
         return int(element)
-    raise UsageError(f"{where}: {element!r}; {what} is a whole number or a string")
+    raise UsageError(f"{where}: {shown(element)}; {what} is a whole number or a string")
+
+
+def word(element: Any) -> int | None:
+    """An element as a word of 64 bits, -1 the same as 2^64 - 1; None for what is no whole number of 64 bits."""
+    return int(element) & 0xFFFF_FFFF_FFFF_FFFF if is_whole(element) and -(2**63) <= element < 2**64 else None

@@ -11,42 +11,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.items.arrow import unpacked
-from likewise.items.elements import Numbering
+from likewise.items.arrow import is_arrow, lists, unpacked
+from likewise.items.elements import Numbering, word
+from likewise.items.given import SINGLE, borders, is_whole, refuse_masked, rows, shown
 
 #: values uint64[m], ascending and distinct within a set; offsets int64[n + 1].
 Sets = tuple[NDArray[np.uint64], NDArray[np.int64]]
-#: Sets end to end and where each begins: values uint64[m], offsets int64[n + 1]. Or one array or set of integers for each.
-Batch = tuple[NDArray[Any], NDArray[Any]] | Sequence[Iterable[int]]
+#: Sets end to end and where each begins: values uint64[m], offsets int64[n + 1]. Or one array or set of integers for each, a 2-D array among it.
+Batch = tuple[NDArray[Any], NDArray[Any]] | Sequence[Iterable[int]] | NDArray[Any]
+
+WEIGHTS = "weights are compared with by='weighted'"
 
 
-def ragged(batch: Batch) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """A batch as values uint64[m] and offsets int64[n + 1]. A tuple is those two; anything else is a sequence of sets."""
+def ragged(batch: Batch, name: str = "set") -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """A batch as values uint64[m] and offsets int64[n + 1]. A tuple is those two; anything else is a sequence of sets, each called ``name``.
+
+    Raises UsageError, with the set's row, for elements that are no whole numbers of 64 bits, and for one set that is no batch.
+    """
     if isinstance(batch, tuple):
-        if len(batch) != 2 or not all(isinstance(part, np.ndarray) for part in batch):
-            raise UsageError("a tuple stands for (values, offsets), two arrays; give sets as a list")
-        values, offsets = words(batch[0], "values"), np.ascontiguousarray(batch[1], np.int64)
-        if offsets.ndim != 1 or offsets.size == 0 or offsets[0] < 0 or offsets[-1] > values.size or (np.diff(offsets) < 0).any():
-            raise UsageError(f"offsets rise from 0 to the number of values, {values.size}, one more of them than sets; these do not")
+        parts = [part for part in batch if isinstance(part, np.ndarray)]
+        if len(batch) != 2 or len(parts) != 2:
+            raise UsageError(f"a tuple stands for (values, offsets), two arrays; give {name}s as a list")
+        values = of_array(parts[0], "values")
+        return read_only(values), read_only(borders(parts[1], values.size))
+    forms = f"a batch is a list of {name}s, or (values, offsets)"
+    if is_arrow(batch):
+        values, offsets = of_arrow(batch, forms)
         return read_only(values), read_only(offsets)
-    if isinstance(batch, str | bytes | np.ndarray | AbstractSet) or not isinstance(batch, Sequence):
-        raise UsageError(f"a batch is a list of sets, or (values, offsets); here came {type(batch).__name__}; one set alone is a batch of one: [set]")
-    sets = [words(one, f"set {number}") for number, one in enumerate(batch)]
+    batch = rows(batch, forms, (AbstractSet, f"one {name} alone is a batch of one: [{name}]"))
+    if isinstance(batch, range) or (isinstance(batch, np.ndarray) and batch.ndim == 1 and batch.dtype != object):
+        raise UsageError(f"{forms}; here came {shown(batch)}; one {name} alone is a batch of one: [{name}]")
+    if isinstance(batch, np.ndarray) and batch.ndim == 2 and batch.dtype.kind in "iu":
+        return read_only(of_array(batch.reshape(-1), name)), read_only(np.arange(len(batch) + 1) * batch.shape[1])
+    sets = [words(one, f"{name} {row}", name) for row, one in enumerate(batch)]
     offsets = np.cumsum([0, *(one.size for one in sets)], dtype=np.int64)
     return read_only(np.concatenate([np.empty(0, np.uint64), *sets])), read_only(offsets)
 
 
-def words(elements: Iterable[int], name: str) -> NDArray[np.uint64]:
+def words(elements: Any, where: str, name: str = "set") -> NDArray[np.uint64]:
     """The elements of one set as uint64[n]."""
-    array = elements if isinstance(elements, np.ndarray) else None
-    if array is None:
-        listed = list(elements)
-        if all(isinstance(element, int) and -(2**63) <= element < 2**64 for element in listed):
-            return np.fromiter((element & 0xFFFFFFFFFFFFFFFF for element in listed), np.uint64, len(listed))
-        array = np.array(listed)
+    elements = unpacked(elements)
+    if isinstance(elements, np.ndarray) and elements.dtype != object:
+        bits = elements.dtype == bool and elements.ndim == 1 and not isinstance(elements, np.ma.MaskedArray)
+        return of_array(np.flatnonzero(elements) if bits else elements, where)
+    if isinstance(elements, (*SINGLE, Mapping)) or not isinstance(elements, Iterable) or (isinstance(elements, np.ndarray) and elements.ndim != 1):
+        alone = f"; one {name} alone is a batch of one: [{name}]" if is_whole(elements) else ""
+        raise UsageError(f"{where} is {shown(elements)}; a {name} is a list, range or array of whole numbers{weights_hint(elements)}{alone}")
+    listed = list(elements)
+    if set(map(type, listed)) <= {int}:
+        try:
+            return np.fromiter(listed, np.int64, len(listed)).view(np.uint64)
+        except OverflowError:  # beyond 2^63 at least
+            pass
+    found = [word(element) for element in listed]
+    if None in found:
+        raise UsageError(f"{where}: elements are whole numbers of 64 bits, and {shown(listed[found.index(None)])} is none; hash them first")
+    return np.array(found, np.uint64)
+
+
+def of_array(array: NDArray[Any], where: str) -> NDArray[np.uint64]:
+    """Words of a 1-D array of whole numbers."""
+    refuse_masked(array, f"{where}: elements are whole numbers")
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise UsageError(f"{name}: elements are whole numbers of 64 bits, here came {array.dtype} of shape {array.shape}; hash them first")
+        raise UsageError(f"{where}: elements are whole numbers of 64 bits, here came {array.dtype} of shape {array.shape}; hash them first")
     return np.ascontiguousarray(array if array.dtype == np.uint64 else array.astype(np.int64).view(np.uint64))
+
+
+def of_arrow(batch: Any, forms: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Words and offsets of an Arrow array of lists of whole numbers."""
+    flat, offsets = lists(batch, forms)
+    array = flat.to_numpy(zero_copy_only=False) if len(flat) else np.empty(0, np.int64)
+    if array.dtype.kind not in "iu":
+        raise UsageError(f"row 0: elements are whole numbers of 64 bits, here came {flat.type}; hash them first")
+    return of_array(array, "values"), offsets
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -58,45 +95,55 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def distinct(values: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Sets:
     """The same sets, elements ascending and each once, as measures take them."""
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     values = values[int(offsets[0]) : int(offsets[-1])]
-    order = np.lexsort((values, rows))
-    rows, values = rows[order], values[order]
-    first = np.ones(len(rows), bool)
-    first[1:] = (rows[1:] != rows[:-1]) | (values[1:] != values[:-1])
-    ends = np.searchsorted(rows[first], np.arange(len(offsets)))
+    order = np.lexsort((values, row))
+    row, values = row[order], values[order]
+    first = np.ones(len(row), bool)
+    first[1:] = (row[1:] != row[:-1]) | (values[1:] != values[:-1])
+    ends = np.searchsorted(row[first], np.arange(len(offsets)))
     return read_only(values[first]), read_only(ends.astype(np.int64))
 
 
 def numbered(batch: Any, number: Numbering) -> Sets:
     """Sets of integers of any size and strings, each element by its number."""
-    batch = unpacked(batch)
     if isinstance(batch, tuple) and len(batch) == 2 and all(isinstance(part, np.ndarray) for part in batch):
-        ragged(batch)  # for its checks
-        batch = [one.tolist() for one in np.split(batch[0], batch[1])[1:-1]]
-    if isinstance(batch, str | bytes | AbstractSet | Mapping) or not isinstance(batch, Sequence | np.ndarray):
-        raise UsageError(f"sets are a list of sets, lists or arrays; here came {type(batch).__name__}{weights_hint(batch)}")
+        refuse_masked(batch[0], "values are elements")
+        if batch[0].ndim != 1 or batch[0].dtype == bool:
+            raise UsageError(f"(values, offsets): values are a 1-D array of elements; here came {shown(batch[0])}")
+        batch = np.split(batch[0], borders(batch[1], len(batch[0])))[1:-1]
+    batch = rows(batch, "sets are a list of sets, lists or arrays", (Mapping, WEIGHTS))
     values: list[int] = []
     sizes = [0]
     for row, one in enumerate(batch):
-        if isinstance(one, str | bytes | Mapping) or not hasattr(one, "__iter__") or (isinstance(one, np.ndarray) and one.ndim != 1):
-            raise UsageError(f"row {row} is {one!r}; a set is a set, list or 1-D array of whole numbers or strings{weights_hint(one)}")
-        values += [number(element, row) for element in (one.tolist() if isinstance(one, np.ndarray) else one)]
+        values += [number(element, row) for element in members(one, row)]
         sizes.append(len(values))
     return distinct(np.array(values, np.uint64), np.array(sizes, np.int64))
 
 
+def members(one: Any, row: int) -> Iterable[Any]:
+    """The elements of one set, as Python has them. Raises UsageError for what is none, an iterator among it: it is empty when it is read again."""
+    one = unpacked(one)
+    if isinstance(one, np.ndarray) and one.ndim == 1:
+        refuse_masked(one, f"row {row}: a set is a list or array of elements")
+        places = np.flatnonzero(one) if one.dtype == bool else one
+        return places.tolist() if places.dtype.kind in "iuUTO" else list(places)  # others' numbers, such as those of dates, are no elements
+    if isinstance(one, AbstractSet | Sequence) and not isinstance(one, SINGLE):
+        return one
+    raise UsageError(f"row {row} is {shown(one)}; a set is a set, list or 1-D array of whole numbers or strings{weights_hint(one)}")
+
+
 def weights_hint(given: Any) -> str:
-    return "; weights are compared with by='weighted'" if isinstance(given, Mapping) else ""
+    return f"; {WEIGHTS}" if isinstance(given, Mapping) else ""
 
 
 def alone(given: Any) -> bool | None:
     """Whether this is one set and not a batch: a set, a range, a 1-D array, a list of elements. None for an empty list, which may be either."""
     if isinstance(given, AbstractSet | range):
         return True
-    if isinstance(given, np.ndarray) and given.dtype != object:
+    if isinstance(given, np.ndarray) and (given.dtype != object or given.ndim != 1):
         return given.ndim == 1
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
+    if isinstance(given, SINGLE) or not isinstance(given, Sequence | np.ndarray):
         return False
     return (isinstance(given[0], str | bytes) or not hasattr(given[0], "__iter__")) if len(given) else None
 
@@ -105,7 +152,7 @@ def reader(a: Any, b: Any) -> Callable[[Any], Sets]:
     """What makes `Sets` of either of two batches, so that elements are equal in them where they are in the batches."""
     kinds = signs(a) | signs(b)
     if len(kinds) == 1 and kinds <= {"i", "u"}:
-        return lambda batch: distinct(*ragged(batch if isinstance(batch, tuple) else list(batch)))
+        return lambda batch: distinct(*ragged(batch))
     return partial(numbered, number=Numbering())
 
 

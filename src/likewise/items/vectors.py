@@ -9,13 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.items.arrow import is_arrow
+from likewise.items.arrow import is_arrow, lists
+from likewise.items.given import SINGLE, is_number, refuse_masked, rows, shown
 from likewise.items.sets import read_only
 
 Vectors = NDArray[Any]  # float32[n, d] or float64[n, d]
 
 #: What float32 holds exactly. Every other number is read as float64, which holds whole numbers up to 2^53 exactly.
 NARROW = ("float16", "float32", "int8", "uint8", "int16")
+
+FORMS = "vectors are a 2-D array or a list of lists of numbers"
+ALONE = "one vector alone is a batch of one: [vector]"
+NUMBER = (int, float)
 
 
 def vectors(batch: Any) -> Vectors:
@@ -24,17 +29,14 @@ def vectors(batch: Any) -> Vectors:
     batch: a 2-D array, or a list (or Arrow array) of equally long lists or 1-D arrays of numbers. An empty list is float64[0, 0].
     Raises UsageError with the row for NaN, infinity, what is no number, or rows of different lengths.
     """
-    if is_arrow(batch):
-        batch = arrow_rows(batch)
+    batch = arrow_rows(batch) if is_arrow(batch) else rows(batch, FORMS, (NUMBER, ALONE))
     if isinstance(batch, np.ndarray) and batch.dtype != object:
         array = batch if batch.size or batch.ndim == 2 else batch.reshape(0, 0)
         if array.ndim != 2:
-            raise UsageError(f"vectors are a 2-D array, one a row; here came the shape {batch.shape}; one vector alone is a batch of one: [vector]")
+            raise UsageError(f"vectors are a 2-D array, one a row; here came the shape {batch.shape}; {ALONE}")
         array = numbers(array, 0)
-    elif isinstance(batch, Sequence | np.ndarray) and not isinstance(batch, str | bytes):
-        array = stacked([row_of(row, place) for place, row in enumerate(batch)])
     else:
-        raise UsageError(f"vectors are a 2-D array or a list of lists of numbers; here came {type(batch).__name__}")
+        array = stacked([row_of(row, place) for place, row in enumerate(batch)])
     if len(array) and array.shape[1] == 0:
         raise UsageError("row 0 has no numbers; a vector has one dimension at least")
     refuse_not_finite(array)
@@ -49,6 +51,14 @@ def nonzero(vectors: Vectors, what: str) -> Vectors:
     return vectors
 
 
+def of_dimension(items: Vectors, dimension: int) -> Vectors:
+    """The same vectors. Raises UsageError for those of another dimension than a family is made for."""
+    found = items.shape[1]
+    if len(items) and found != dimension:
+        raise UsageError(f"row 0 has {found} numbers, and this family is for vectors of {dimension}: make one with dimension={found}")
+    return items
+
+
 def numbers(array: NDArray[Any], place: int) -> NDArray[Any]:
     """The array as float32 or float64. ``place``: its first row, for the message."""
     if array.dtype.kind not in "iuf":
@@ -59,18 +69,19 @@ def numbers(array: NDArray[Any], place: int) -> NDArray[Any]:
 
 def row_of(row: Any, place: int) -> NDArray[Any]:
     """One vector of a list of them."""
-    if isinstance(row, np.ndarray) and row.dtype != object:
+    if isinstance(row, np.ndarray) and (row.dtype != object or row.ndim != 1):
+        refuse_masked(row, f"row {place}: a vector is a 1-D array")
         if row.ndim != 1:
-            hint = "; one vector alone is a batch of one: [vector]" if row.ndim == 0 else ""
+            hint = f"; {ALONE}" if row.ndim == 0 else ""
             raise UsageError(f"row {place} is an array of shape {row.shape}; a vector is a 1-D array{hint}")
         return numbers(row, place)
-    if isinstance(row, int | float | np.number):
-        raise UsageError(f"row {place} is the number {row!r}, and a batch is a list of vectors; one vector alone is a batch of one: [vector]")
-    if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str | bytes):
-        raise UsageError(f"row {place} is {row!r}; a vector is a list of numbers")
+    if is_number(row):
+        raise UsageError(f"row {place} is the number {shown(row)}, and a batch is a list of vectors; {ALONE}")
+    if not isinstance(row, Sequence | np.ndarray) or isinstance(row, SINGLE):
+        raise UsageError(f"row {place} is {shown(row)}; a vector is a list of numbers")
     for column, number in enumerate(row):
-        if isinstance(number, bool) or not isinstance(number, int | float | np.integer | np.floating):
-            raise UsageError(f"row {place}: {number!r} in column {column}; a vector is numbers (int or float)")
+        if not is_number(number):
+            raise UsageError(f"row {place}: {shown(number)} in column {column}; a vector is numbers (int or float)")
     try:
         return np.array([float(number) for number in row], np.float64)
     except OverflowError:
@@ -93,31 +104,15 @@ def refuse_not_finite(array: NDArray[Any]) -> None:
 
 def arrow_rows(batch: Any) -> NDArray[Any] | list[NDArray[Any]]:
     """The rows of an Arrow array of lists (of one size or of any), without a Python object a number."""
-    import pyarrow as pa
-
-    array = pa.chunked_array([batch] if isinstance(batch, pa.Array) else batch).combine_chunks()
-    if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type)):
-        raise UsageError(f"vectors are an Arrow array of lists of numbers; here came {array.type}; one vector alone is a batch of one")
-    if array.null_count:
-        raise UsageError(f"row {array.is_null().to_numpy(zero_copy_only=False).argmax()} is null; fill or drop it first")
-    flat = array.flatten()
-    ends = np.cumsum(array.value_lengths().to_numpy(zero_copy_only=False), dtype=np.int64)
-    if flat.null_count:
-        at = flat.is_null().to_numpy(zero_copy_only=False).argmax()
-        raise UsageError(f"row {np.searchsorted(ends, at, side='right')} holds a null; fill or drop it first")
-    values = numbers(flat.to_numpy(zero_copy_only=False), 0)
-    if len(ends) and values.size == len(ends) * ends[0] and (np.diff(ends) == ends[0]).all():
-        return values.reshape(len(ends), -1) if values.size else np.empty((len(ends), 0))
-    return np.split(values, ends[:-1]) if len(ends) else []
+    flat, begins = lists(batch, "vectors are an Arrow array of lists of numbers")
+    values, sizes = numbers(flat.to_numpy(zero_copy_only=False), 0), np.diff(begins)
+    if (sizes == sizes[:1]).all():
+        return values.reshape(len(sizes), -1) if values.size else np.empty((len(sizes), 0))
+    return np.split(values, begins[1:-1])
 
 
 def alone(given: Any) -> bool:
     """Whether this is one vector and not a batch: a 1-D array or a list of numbers, not an empty one."""
-    if isinstance(given, np.ndarray) and given.dtype != object:
-        return given.ndim == 1 and given.size > 0
-    return (
-        isinstance(given, Sequence | np.ndarray)
-        and not isinstance(given, str | bytes)
-        and len(given) > 0
-        and isinstance(given[0], int | float | np.number)
-    )
+    if isinstance(given, np.ndarray):
+        return given.ndim == 1 and given.size > 0 and (given.dtype != object or is_number(given[0]))
+    return isinstance(given, Sequence) and not isinstance(given, SINGLE) and len(given) > 0 and is_number(given[0])

@@ -25,15 +25,7 @@ def distances(a, b, order):
     """The L_r distances of the i-th rows of two batches, ``order`` the r, 1 or more, infinite for L∞. float64[n]"""
     out = np.empty(len(a))
     for i in range(len(a)):
-        x, y = a[i], b[i]
-        if order == 1:
-            out[i] = lanes.sizes(x, y, 1.0, 1.0)
-        elif order == 2:
-            out[i] = euclidean(x, y)
-        elif order == np.inf:
-            out[i] = lanes.largest(x, y, 1.0, 1.0)
-        else:
-            out[i] = minkowski(x, y, order)
+        out[i] = distance(a[i], b[i], order)
     return out
 
 
@@ -53,6 +45,17 @@ def angles(a, b):
     for i in range(len(a)):
         out[i] = math.degrees(angle(a[i], b[i]))
     return out
+
+
+@inline
+def distance(x, y, order):
+    if order == 1:
+        return lanes.sizes(x, y, 1.0, 1.0)
+    if order == 2:
+        return euclidean(x, y)
+    if order == np.inf:
+        return lanes.largest(x, y, 1.0, 1.0)
+    return minkowski(x, y, order)
 
 
 @always

@@ -2,10 +2,10 @@
 
 All use `compare`, so that a pair is the same pair everywhere. Items are numbered 0..n-1 in keep order.
 
-``sets`` says where the items' sets are: (file, values, offset int64[n], size uint32[n]). Item i's set is the size[i] elements from offset[i]
-on, in the open file of that number, or in ``values`` where the number is negative. Sets are read into buffers one by one: mapping the file
-instead costs more than reading it, and shows as memory of the process.
-``rule`` is (numerator, denominator, mode): the threshold, and how a candidate is checked.
+``sets`` says where the items are: (file, values, offset int64[n], size uint32[n]). Item i is the size[i] words from offset[i] on, in the open
+file of that number, or in ``values`` where the number is negative. They are read into buffers one by one: mapping the file instead costs more
+than reading it, and shows as memory of the process.
+``rule`` is one of kernels.compare: the threshold, what is compared, and how a candidate is checked.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import sys
 import numpy as np
 from numba import types
 
+from likewise.kernels.compare import UNCHECKED, compare, hopeless
 from likewise.kernels.jit import inline, kernel
-from likewise.kernels.sets import needed, overlap
 
 if sys.platform == "win32":  # no pread there: callers give no file
 
@@ -26,9 +26,6 @@ if sys.platform == "win32":  # no pread there: callers give no file
 else:
     #: pread(2) of the C library: (file, address, bytes, place) -> bytes read.
     read_file = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, types.uintp, types.int64))
-
-#: How a candidate is checked: exact Jaccard; equal slots of two signatures; not at all.
-EXACT, ESTIMATE, UNCHECKED = 0, 1, 2
 
 
 @inline
@@ -42,24 +39,6 @@ def load(sets, item, buffer):
     elif read_file(file, buffer.ctypes.data, 8 * count, 8 * offset[item]) != 8 * count:
         raise OSError("the sets in the work folder cannot be read")
     return buffer[:count]
-
-
-@inline
-def compare(a, b, rule):
-    """(overlap, out of) of two sets when they are at or above the threshold, else (-1, 0)."""
-    numerator, denominator, mode = rule
-    need = needed(len(a), len(b), numerator, denominator, mode == ESTIMATE)
-    common = overlap(a, b, need)
-    if common < 0:
-        return np.int64(-1), np.int64(0)
-    return common, len(a) if mode == ESTIMATE else len(a) + len(b) - common
-
-
-@inline
-def hopeless(size_a, size_b, rule):
-    """Sizes so unlike that no overlap would be enough: such sets need not be read."""
-    numerator, denominator, mode = rule
-    return mode == EXACT and needed(np.int64(size_a), np.int64(size_b), numerator, denominator, False) > min(size_a, size_b)
 
 
 @kernel
@@ -77,7 +56,7 @@ def greedy_walk(sets, rule, bucket, lists, following, budget, items, begin, most
     buffers: uint64[2, m], m the largest size. Stops early when ``matches`` may not hold the next item's rows, or after about ``most``
     comparisons, so that the caller can show progress and be interrupted.
     """
-    size, mode = sets[3], rule[2]
+    size, mode = sets[3], rule.mode
     levels, bands, _ = bucket.shape
     written = 0
     compared = 0
@@ -159,7 +138,7 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
     side: uint8[n], empty or 1: the item stands for rows of A, 2: of B, 3: of both; pairs that are of one side only are passed over.
     buffers, matches: as for the walk; matches at least as long as the largest bucket. Stops early when it is nearly full.
     """
-    size, mode = sets[3], rule[2]
+    size, mode = sets[3], rule.mode
     written = 0
     compared = 0
     place = begin

@@ -19,12 +19,17 @@ def weighted_jaccards(values, weights, offsets, other_values, other_weights, oth
     out = np.empty(len(offsets) - 1)
     for i in range(len(out)):
         x, y = slice(offsets[i], offsets[i + 1]), slice(other_offsets[i], other_offsets[i + 1])
-        left, right = (values[x], weights[x]), (other_values[y], other_weights[y])
-        low, high = sums(*left, *right, 1.0)
-        if high == np.inf:
-            low, high = sums(*left, *right, SMALLER)
-        out[i] = low / high if high > 0 else np.nan
+        out[i] = weighted_jaccard(values[x], weights[x], other_values[y], other_weights[y])
     return out
+
+
+@inline
+def weighted_jaccard(values, weights, other_values, other_weights):
+    """Σ min / Σ max of two weighted sets; NaN where both are empty."""
+    low, high = sums(values, weights, other_values, other_weights, 1.0)
+    if high == np.inf:
+        low, high = sums(values, weights, other_values, other_weights, SMALLER)
+    return low / high if high > 0 else np.nan
 
 
 @inline

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-#: The registry: name in ``by=`` -> module here, and function in it. Loaded on first use, because a measure brings its kernels along.
-MEASURES = {
+#: Name in ``by=``, as in methods.MEASURES -> module here, and function in it. Loaded on first use, because a measure brings its kernels along.
+FUNCTIONS = {
     "elements": ("jaccard", "jaccard"),
     "elements/containment": ("containment", "containment"),
     "weighted": ("weighted_jaccard", "weighted_jaccard"),
@@ -31,6 +31,6 @@ MEASURES = {
 
 def measure(name: str) -> Callable[..., Any]:
     """The function of a measure: (a, b) -> float64[n], or int64[n] of whole values. Batches are as likewise.items makes them; "lr" takes r too."""
-    module, function = MEASURES[name]
+    module, function = FUNCTIONS[name]
     found: Callable[..., Any] = getattr(import_module(f"likewise.measures.{module}"), function)
     return found

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from likewise.errors import UsageError
+from likewise.errors import DataError, UsageError
 from likewise.items import codes, sets, strings, vectors, weighted
 from likewise.items.arrow import unpacked
 from likewise.items.elements import Numbering
@@ -18,6 +18,31 @@ from likewise.measures import measure
 from likewise.methods import MEASURES, Measure
 
 Convert = Callable[[Any], Any]  # from a batch as given to one that a measure takes
+
+
+def is_bits(batch: Any) -> bool:
+    """Whether sets come as bits, one for each possible element: a 2-D array of bool, or a list of 1-D ones."""
+    if isinstance(batch, np.ndarray):
+        return batch.dtype == bool
+    return isinstance(batch, list) and len(batch) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in batch)
+
+
+def of_codes(a: Any, b: Any) -> Convert:
+    """Raises UsageError where both batches are lists of 0 and 1 alone, which could be as many codes or the bits of one."""
+    if codes.ambiguous(a) and codes.ambiguous(b):
+        raise UsageError(
+            f"a list of {len(a)} whole numbers, all 0 or 1, may be the bits of one code or {len(a)} codes of 64 bits; "
+            "give bits as bool, [bit == 1 for bit in bits], and codes as np.array(codes, np.uint64)"
+        )
+    return codes_or_strings
+
+
+def codes_or_strings(batch: Any) -> Any:
+    """Codes, or a list of strings as they are."""
+    batch = unpacked(batch)
+    first = batch[0] if isinstance(batch, Sequence) and len(batch) else batch.flat[0] if isinstance(batch, np.ndarray) and batch.size else None
+    text = isinstance(first, str) and not isinstance(batch, str)
+    return strings.strings(batch) if text else codes.codes(batch)
 
 
 @dataclass(frozen=True)
@@ -33,22 +58,41 @@ KINDS = {
     "sets": Kind("set", sets.alone, lambda a, b: codes.codes if is_bits(a) and is_bits(b) else sets.reader(a, b)),
     "weighted sets": Kind("weighted set", weighted.alone, lambda a, b: weighted.weighted),
     "vectors": Kind("vector", vectors.alone, lambda a, b: vectors.vectors),
-    "codes": Kind("code", lambda given: codes.alone(given) or strings.alone(given), lambda a, b: codes_or_strings),
+    "codes": Kind("code", lambda given: codes.alone(given) or strings.alone(given), of_codes),
     "strings": Kind("string", strings.alone, lambda a, b: strings.strings),
 }
 
 
+def kind_of(method: Measure) -> Kind:
+    return KINDS["vectors" if method.name == "lr" else MEASURES[method.name][0]]
+
+
+def function_of(method: Measure) -> Callable[[Any, Any], Any]:
+    """What compares two batches, once they are read."""
+    function = measure(method.name + "/containment" * method.containment)
+    return partial(function, order=method.order) if method.name == "lr" else function
+
+
+def batch_of(method: Measure, given: Any) -> Any:
+    """One batch, read so that it can be compared with itself. Raises UsageError for one item alone, and with the row for what is no item."""
+    kind = kind_of(method)
+    if kind.alone(given):
+        raise UsageError(f"one {kind.name} alone is given where many are wanted: give a list of them")
+    if method.name == "weighted" and not weighted.alike(given, given):
+        return weighted.weighted(given, Numbering())
+    return kind.reader(given, given)(given)
+
+
 def values_of(method: Measure, a: Any, b: Any, groups: Mapping[Any, Any] | None = None) -> Any:
     """The measure of two items, or of two batches item by item. Raises UsageError, naming the side and the row."""
-    kind = KINDS["vectors" if method.name == "lr" else MEASURES[method.name][0]]
+    kind = kind_of(method)
     if groups is not None:
         if str(method) != "elements" or not isinstance(groups, Mapping):
             raise UsageError("groups= is a mapping from element to group, and goes with by='elements'")
         return of_groups(kind, a, b, groups)
-    function = measure(method.name + "/containment" * method.containment)
     if method.name == "weighted" and not weighted.alike(a, b):
-        return of_weights(kind, function, a, b)
-    return compared(kind, partial(function, order=method.order) if method.name == "lr" else function, a, b)
+        return of_weights(kind, function_of(method), a, b)
+    return compared(kind, function_of(method), a, b)
 
 
 def of_groups(kind: Kind, a: Any, b: Any, groups: Mapping[Any, Any]) -> Any:
@@ -91,19 +135,5 @@ def compared(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any) ->
 def read(convert: Convert, batch: Any, name: str) -> Any:
     try:
         return convert(batch)
-    except UsageError as error:
-        raise UsageError(f"on the {name}, {error}") from None
-
-
-def is_bits(batch: Any) -> bool:
-    """Whether sets come as bits, one for each possible element: a 2-D array of bool, or a list of 1-D ones."""
-    if isinstance(batch, np.ndarray):
-        return batch.dtype == bool
-    return isinstance(batch, list) and len(batch) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in batch)
-
-
-def codes_or_strings(batch: Any) -> Any:
-    """Codes, or a list of strings as they are."""
-    batch = unpacked(batch)
-    text = isinstance(batch, list | np.ndarray) and len(batch) > 0 and isinstance(batch[0], str)
-    return strings.strings(batch) if text else codes.codes(batch)
+    except (UsageError, DataError) as error:
+        raise type(error)(f"on the {name}, {error}") from None

@@ -5,21 +5,25 @@ Pure arithmetic: a plan depends on what was asked, and on the sample where there
 
 from __future__ import annotations
 
+import difflib
 import math
+import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
-from likewise.curves import Curve
+from likewise.curves import Curve, number_of, told
+from likewise.drawing.markup import shown
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
-from likewise.planning.density import GRID, Density, assumed
-from likewise.planning.families import DIMENSION, Facts, costs, curves_for, family_for
+from likewise.planning.density import Density, assumed
+from likewise.planning.families import Facts, costs, curves_for, family_for
 from likewise.planning.model import SHINGLES, Model, chance
-from likewise.planning.plan import ITEMS, Plan
-from likewise.planning.threshold import parse_threshold, parse_within
+from likewise.planning.plan import ITEMS, OPH_STEEP_ABOVE, Plan, around
+from likewise.planning.threshold import parse_similarity_within, parse_threshold, parse_within
 
 MAX_SLOTS = 65_536
 MAX_ROWS = 64
@@ -32,10 +36,9 @@ ERROR_SLOTS = 128
 # at 1000); below, it falls short by up to .011 (.6 to .7), .021 (.5 to .6), .048 (.3 to .5). One band alone has no other to make up for it:
 # 1 x 3 at 0.8 finds .432 of .512 at 5 elements. So a plan has two bands, and asks for a little more of a low target.
 OPH_BANDS = 2
-OPH_STEEP_ABOVE = 0.7
 OPH_MARGIN = 0.05
 
-TEXT = Measure("elements")
+SETS = Measure("elements")
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Asked:
 
     @property
     def place(self) -> str:
-        return f"{'within' if self.model.curve.distances else 'at'} {float(self.threshold):g}"
+        return f"{'within' if self.model.curve.distances else 'at'} {shown(float(self.threshold))}"
 
     @property
     def fewest(self) -> int:
@@ -72,7 +75,7 @@ class Asked:
     @property
     def limits(self) -> list[int]:
         """The most slots to look at, and then to look at where that is too few."""
-        return [self.slots] if self.slots else [costs(self.model.curve.family, self.model.dimension).slots, MAX_SLOTS]
+        return [self.slots] if self.slots else [costs(self.model.curve.family, self.model.numbers).slots, MAX_SLOTS]
 
 
 def choose(
@@ -80,7 +83,7 @@ def choose(
     recall: float = 0.99,
     *,
     within: object = None,
-    method: Text | Measure = TEXT,
+    method: Text | Measure = SETS,
     family: str | None = None,
     bands: int | None = None,
     rows: int | None = None,
@@ -100,20 +103,25 @@ def choose(
     before it least; it promises no recall, and says so.
     ``slots`` bounds the length of the signature. Bands and rows both given, or one of them and ``slots`` as their product: taken as they are.
     One given alone: the other is planned.
-    ``family`` names one of several that there are for a measure, ``dimension`` the numbers of a vector or bits of a code. ``sample`` says how
-    alike the pairs are, ``facts`` and ``shingles`` what else is known, where a sample was taken. Raises UsageError.
+    ``family`` names one of several that there are for a measure. ``dimension`` is the numbers of a vector, 384 where it is not given, or the bits
+    of a code. ``sample`` says how alike the pairs are, ``facts`` and ``shingles`` what else is known, where a sample was taken. Raises UsageError.
     """
-    check(recall, sketch, tune, bands=bands, rows=rows, slots=slots, items=items, dimension=dimension)
+    check(recall, sketch, tune)
+    recall = float(recall)
+    bands, rows, slots = (whole(name, number, MAX_SLOTS) for name, number in (("bands", bands), ("rows", rows), ("slots", slots)))
+    items, dimension = whole("items", items) or ITEMS, whole("dimension", dimension)
     name = family_for(method, family)
     facts = facts or Facts(dimension)
+    if dimension and facts.dimension and dimension != facts.dimension:
+        raise UsageError(f"--dimension {dimension}: the data have {facts.dimension:,} {'bits' if name == 'Bits' else 'numbers'} each; leave it out")
     at = limit_of(method, threshold, within)
     sketch = sketch if name == "MinHash" else ""
     bands, rows = by_hand(bands, rows, slots)
     plans = []
     for curve in curves_for(method, name, float(at), facts):
         if curve.distances and at > curve.most:
-            raise UsageError(f"--within {float(at):g}: the greatest {curve.measure} there can be is {curve.most:g}")
-        model = Model(curve, (sample or assumed)(curve, at), items, facts.dimension or DIMENSION, shingles or SHINGLES)
+            raise UsageError(f"--within {shown(float(at))}: the greatest {curve.measure} there can be is {curve.most:g}")
+        model = Model(curve, (sample or assumed)(curve, at), items, facts.dimension, SHINGLES if shingles is None else shingles)
         asked = Asked(model, at, recall, bands, rows, slots, sketch)
         layout = (bands, rows) if bands and rows else least_error(asked) if tune == "error" else least_cost(asked)
         if layout:
@@ -124,26 +132,46 @@ def choose(
     return best(plans)
 
 
+def refuse_unknown(names: Iterable[str], more: Iterable[str] = ()) -> None:
+    """Refuse what is no choice of a plan, neither of `choose` nor one ``more``, with what was meant."""
+    known = sorted({"threshold", "recall", *(choose.__kwdefaults__ or ()), *more} - {"method", "sample", "facts", "shingles"})
+    if unknown := sorted(set(names) - set(known)):
+        near = difflib.get_close_matches(unknown[0], known, 1)
+        raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
+
+
 def best(plans: Sequence[Plan]) -> Plan:
-    """Of plans for several curves the cheapest that reaches the target, else the one that finds most."""
+    """Of plans for several curves the one of least error, where that was asked for; else the cheapest that reaches the target, else the one that
+    finds most."""
+    if plans[0].tune == "error":
+        return min(plans, key=lambda plan: plan.error)
     enough = [plan for plan in plans if plan.recall >= plan.target]
     if enough:
         return min(enough, key=lambda plan: (plan.model.cost(plan.bands, plan.rows), plan.slots))
     return max(plans, key=lambda plan: plan.recall)
 
 
-def check(recall: object, sketch: str, tune: str, **numbers: object) -> None:
+def check(recall: object, sketch: str, tune: str) -> None:
     """Refuse what cannot be asked."""
-    if isinstance(recall, bool) or not isinstance(recall, int | float) or not 0 < recall < 1:
+    if isinstance(recall, bool | str) or not 0 < number_of(recall) < 1:
         hint = "; hashing comes close to 1 but never reaches it" if recall == 1 else ""
-        raise UsageError(f"--recall {recall!r}: give a number above 0 and below 1, as in 0.99{hint}")
-    for name, number in numbers.items():
-        most = MAX_SLOTS if name in ("bands", "rows", "slots") else sys.maxsize
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most):
-            raise UsageError(f"--{name} {number!r}: give a whole number from 1 to {most:,}")
+        raise UsageError(f"--recall {told(recall)}: give a number above 0 and below 1, as in 0.99{hint}")
     for name, choice, choices in (("sketch", sketch, ("oph", "classic")), ("tune", tune, ("recall", "error"))):
         if choice not in choices:
             raise UsageError(f"--{name} {choice!r}: choose one of {', '.join(choices)}")
+
+
+def whole(name: str, number: Any, most: int = sys.maxsize) -> int | None:
+    """A whole number of 1 or more, numpy's too; None where none is given."""
+    if number is None:
+        return None
+    try:
+        count = 0 if isinstance(number, bool) else operator.index(number)
+    except TypeError:
+        count = 0
+    if not 1 <= count <= most:
+        raise UsageError(f"--{name} {told(number)}: give a whole number from 1 to {most:,}")
+    return count
 
 
 def limit_of(method: Text | Measure, threshold: object, within: object) -> Fraction:
@@ -154,11 +182,12 @@ def limit_of(method: Text | Measure, threshold: object, within: object) -> Fract
         if within is None:
             raise UsageError(f"--by {method}: {method} is a distance; give --within D, the greatest there may be")
         return parse_within(within)
+    real = isinstance(method, Measure) and method.name in ("cosine", "weighted")  # no quotient of counts, but any number
     if within is None:
-        return parse_threshold("0.8" if threshold is None else threshold)
+        return parse_threshold("0.8" if threshold is None else threshold, real=real)
     if isinstance(method, Measure) and method.name == "cosine":
         raise UsageError("--within: a cosine is no distance; give --threshold, or --by angle --within DEGREES")
-    return parse_threshold(1 - parse_within(within, 1))
+    return parse_similarity_within(within, real=real)
 
 
 def by_hand(bands: int | None, rows: int | None, slots: int | None) -> tuple[int | None, int | None]:
@@ -209,23 +238,32 @@ def bands_needed(p: float, target: float, rows: int) -> int:
 
 
 def least_error(asked: Asked) -> tuple[int, int]:
-    """The layout with the least area between the curve and a step at the threshold, both sides weighted equally."""
+    """The layout with the least area between the curve and a step at the threshold, both sides weighted equally.
+
+    One band more adds Σ ± q^bands (1 - q), where q = 1 - p^rows is the chance to miss, - for the smaller q of alike pairs and + for the greater ones
+    of others. Such a sum changes its sign once, from - to +, so the best number of bands is found by halves.
+    """
     limit = asked.slots or max(ERROR_SLOTS, asked.bands or 0, asked.rows or 0)
-    curve, at = asked.model.curve, float(asked.threshold)
-    end = min(curve.most, 2 * at or 1.0) if curve.distances else 1.0
-    grid = [end * (step + 0.5) / GRID for step in range(GRID)]
-    alike = [value <= at if curve.distances else value >= at for value in grid]
-    chances = [curve.at(value) for value in grid]
+    chances, alike = zip(*around(asked.model.curve, asked.threshold), strict=True)
     best = (math.inf, 0, 0)
-    for rows in [asked.rows] if asked.rows else range(1, limit // (asked.bands or 1) + 1):
-        passes = [1 - p**rows for p in chances]
-        missed = [1.0] * GRID
-        for bands in range(1, (asked.bands or limit // rows) + 1):
-            missed = [before * one for before, one in zip(missed, passes, strict=True)]
-            if asked.bands in (None, bands):
-                error = sum(miss if is_alike else 1 - miss for is_alike, miss in zip(alike, missed, strict=True))
-                best = min(best, (error, bands, rows))
+    for rows in [asked.rows] if asked.rows else row_counts(limit // (asked.bands or 1)):
+        misses = [(1 - p**rows, is_alike) for p, is_alike in zip(chances, alike, strict=True)]
+        low, high = (asked.bands, asked.bands) if asked.bands else (1, limit // rows)
+        while low < high:
+            middle = (low + high) // 2
+            more = sum((-1 if is_alike else 1) * miss**middle * (1 - miss) for miss, is_alike in misses)
+            low, high = (low, middle) if more >= 0 else (middle + 1, high)
+        error = sum(miss**low if is_alike else 1 - miss**low for miss, is_alike in misses)
+        best = min(best, (error, low, rows))
     return best[1:]
+
+
+def row_counts(most: int) -> Iterator[int]:
+    """Numbers of rows to try: each up to ERROR_SLOTS, then in steps of 2 %."""
+    rows = 1
+    while rows <= most:
+        yield rows
+        rows += 1 if rows < ERROR_SLOTS else rows // 50
 
 
 def unreachable(asked: Asked) -> str:
@@ -238,7 +276,7 @@ def unreachable(asked: Asked) -> str:
     rows, limit = asked.rows or 1, asked.slots or MAX_SLOTS
     needed = max(bands_needed(asked.p, asked.target, rows), asked.fewest) * rows
     falling = asked.model.curve.distances
-    at = f"--{'within' if falling else 'threshold'} {float(asked.threshold):g}"
+    at = f"--{'within' if falling else 'threshold'} {shown(float(asked.threshold))}"
     given = f"--slots {asked.slots}" if asked.slots else f"--rows {rows}" if asked.rows else at
     more = (
         f"--slots {needed} or more"

@@ -22,8 +22,10 @@ BACKGROUND = 60
 COSINE_MEAN, COSINE_SPREAD = 0.2, 0.15
 #: Unlike points lie about so many thresholds apart, give or take a factor of e^SPREAD.
 FAR, FAR_SPREAD = 4.0, 0.3
-#: Bins of a measured density.
-BINS = 400
+#: Codes of more bits are counted in GRID bins of distances around their half, so many standard deviations to either side.
+MOST_BITS, DEVIATIONS = 4096, 8
+#: Bins of a measured density, and a value beyond which none is told apart.
+BINS, FARTHEST = 400, 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +81,43 @@ def far_points(threshold: float, curve: Curve) -> Density:
 
 def binomial(bits: int) -> Density:
     """Codes of random bits: half of the bits differ, binomially; alike pairs evenly on the smaller half of those distances."""
+    if bits > MOST_BITS:
+        return normal(bits)
     values = [float(differ) for differ in range(bits + 1)]
     log_all = bits * math.log(2)
     shares = [math.exp(math.lgamma(bits + 1) - math.lgamma(d + 1) - math.lgamma(bits - d + 1) - log_all) for d in range(bits + 1)]
     return with_alike(values, shares, [value <= bits / 4 for value in values])
 
 
+def normal(bits: int) -> Density:
+    """The same for many bits: normally distributed around their half."""
+    half, deviation = bits / 2, math.sqrt(bits) / 2
+    around = [DEVIATIONS * (2 * (step + 0.5) / GRID - 1) for step in range(GRID)]
+    unlike = zip(shared([math.exp(-z * z / 2) for z in around]), around, strict=True)
+    alike = [bits / 4 * (step + 0.5) / GRID for step in range(GRID)]
+    return Density((*((value, 0.0, ALIKE_PER_ITEM / GRID) for value in alike), *((half + deviation * z, share, 0.0) for share, z in unlike)))
+
+
 def measured(values: Sequence[float], curve: Curve, threshold: Fraction, sample: int) -> Density:
-    """The density of the values of all pairs of a sample of items, in bins; alike pairs as assumed, for a sample has hardly any."""
+    """The density of the values of all pairs of a sample of items, in bins. Alike pairs are assumed: those of the sample are left out, for they
+    are so many an item, and a share of all pairs would make them grow with the collection."""
+    at = float(threshold)
+    most = min(curve.most, FARTHEST)  # which a rounded distance may exceed
+    unlike = [min(value, most) for value in values if (value > at if curve.distances else value < at)]
+    points = [(math.fsum(inside) / len(inside), len(inside) / len(values), 0.0) for inside in binned(unlike)]
+    return Density((*points, *((value, 0.0, alike) for value, _, alike in assumed(curve, threshold).points)), sample)
+
+
+def binned(values: Sequence[float]) -> list[list[float]]:
+    """The values in up to BINS groups of like ones."""
+    if not values:
+        return []
     low, high = min(values), max(values)
     width = (high - low) / BINS or 1.0
     bins: list[list[float]] = [[] for _ in range(BINS)]
     for value in values:
         bins[min(BINS - 1, int((value - low) / width))].append(value)
-    unlike = [(math.fsum(inside) / len(inside), len(inside) / len(values), 0.0) for inside in bins if inside]
-    return Density((*unlike, *((value, 0.0, alike) for value, _, alike in assumed(curve, threshold).points)), sample)
+    return [inside for inside in bins if inside]
 
 
 def shared(weights: list[float]) -> list[float]:

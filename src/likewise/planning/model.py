@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from likewise.curves import Curve, all_of, any_of
+from likewise.curves import Curve, all_of, any_of, checked_chance
 from likewise.planning.density import Density
 from likewise.planning.families import DIMENSION, costs
 
-#: Nanoseconds of one core: to write, read, sort and walk a band key; to read and cut a shingle.
-BAND_COST, SHINGLE_COST = 60.0, 50.0
+#: Nanoseconds of one core: to write, read, sort and walk a band key.
+BAND_COST = 60.0
 #: Texts and sets of which nothing is known are taken to have so many shingles.
 SHINGLES = 300.0
 # Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, and a band has a key of 8.
@@ -20,15 +20,15 @@ SHINGLE_BYTES, BAND_BYTES, ROW_BYTES = 8, 8, 61
 MEMORY_BYTES, MEMORY_BAND_BYTES = 350, 8
 
 
-def chance(similarity: float, bands: int, rows: int) -> float:
-    """The chance 1 - (1 - s^rows)^bands that two items of similarity s share a band key (SPEC 4).
+def chance(p: float, bands: int, rows: int) -> float:
+    """The chance 1 - (1 - p^rows)^bands that two items share a band key, where one function of the family agrees on them with chance p (SPEC 4).
 
-    ``similarity`` stands for the chance that one function of the family agrees, whatever the family.
+    For MinHash p is the similarity itself. Raises UsageError for a p that is no chance.
 
     >>> round(chance(0.8, 20, 5), 5)
     0.99964
     """
-    return any_of(all_of(similarity, rows), bands)
+    return any_of(all_of(checked_chance(p), rows), bands)
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,13 @@ class Model:
     curve: Curve  # of one function
     density: Density
     items: int
-    dimension: int = DIMENSION  # numbers of a vector, bits of a code
+    dimension: int | None = None  # numbers of a vector, bits of a code; None: not known
     shingles: float = SHINGLES  # of a set
+
+    @property
+    def numbers(self) -> int:
+        """The dimension that costs are predicted for."""
+        return self.dimension or DIMENSION
 
     @cached_property
     def met(self) -> tuple[tuple[float, float], ...]:
@@ -48,11 +53,11 @@ class Model:
 
     def candidates(self, bands: int, rows: int) -> float:
         """Pairs that share a band key, for each item."""
-        return sum(pairs * chance(p, bands, rows) for p, pairs in self.met)
+        return sum(pairs * any_of(all_of(p, rows), bands) for p, pairs in self.met)
 
     def cost(self, bands: int, rows: int) -> float:
         """Nanoseconds of one core for each item: to sketch it, to handle its band keys, and to compare it with its candidates."""
-        each = costs(self.curve.family, self.dimension)
+        each = costs(self.curve.family, self.numbers)
         return BAND_COST * bands + each.slot * bands * rows + each.verify * self.candidates(bands, rows)
 
     @property
@@ -66,10 +71,10 @@ class Model:
 
     def disk(self, bands: int) -> int:
         """Bytes of the work folder for each item: a set of shingles, a vector of 4-byte numbers, or a code."""
-        item = SHINGLE_BYTES * self.shingles if self.of_sets else self.dimension / 8 if self.curve.family == "Bits" else 4 * self.dimension
+        item = SHINGLE_BYTES * self.shingles if self.of_sets else self.numbers / 8 if self.curve.family == "Bits" else 4 * self.numbers
         return round(item + BAND_BYTES * bands + ROW_BYTES)
 
     def core_seconds(self, bands: int, rows: int) -> float:
         """Seconds of one core for all items, within a factor of two or three; reading vectors or codes from a file is not in it."""
-        read = SHINGLE_COST * self.shingles if self.of_sets else 0.0
+        read = costs(self.curve.family, self.numbers).element * self.shingles if self.of_sets else 0.0
         return (read + self.cost(bands, rows)) * self.items / 1e9

@@ -9,20 +9,31 @@ from typing import Any
 
 from likewise.curves import Curve, jaccard
 from likewise.drawing.curves import Drawn, s_curves
+from likewise.drawing.markup import percent, shown
 from likewise.drawing.svg import standalone
-from likewise.planning.density import sets
+from likewise.errors import UsageError
+from likewise.planning.density import GRID, sets
 from likewise.planning.model import Model, chance
 
 MANY_CANDIDATES = 10_000
 #: Steps of a table; it shows distances to so many thresholds.
 STEPS, BEYOND = 20, 4
+#: The least chance that twelve digits can tell from nothing.
+LITTLE = 1e-12
+#: Where the curve is so high or higher, OPH reaches it (choose.py).
+OPH_STEEP_ABOVE = 0.7
 #: How many items predictions are for where that is not known.
 ITEMS = 1_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
-    """A layout and what it promises. Made by `choose`."""
+    """A layout and what it promises. Made by `choose`; `likewise.families.from_plan` makes its family.
+
+    >>> from likewise.planning import choose
+    >>> choose("0.8")
+    <Plan: 16 bands of 6 rows of MinHash, Jaccard similarity at 0.8, recall 0.9923>
+    """
 
     bands: int
     rows: int
@@ -30,13 +41,24 @@ class Plan:
     target: float  # the recall that was asked for; a layout set by hand or tuned for error may promise less
     sketch: str = "oph"  # of MinHash; empty for other families
     tune: str = "recall"
-    chosen_by: str = "plan"  # or "hand"
-    model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS), repr=False)
+    chosen_by: str = "plan"  # or "hand", or "preset NAME"
+    model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS))
+    ignored: tuple[str, ...] = ()  # what was asked for beside a fixed layout, which it does not change: "--recall 0.9"
+
+    def __repr__(self) -> str:
+        recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # no rounding makes it certain
+        return f"<Plan: {self.layout} of {self.functions}, {self.collision.measure} {self.place}, recall {recall:.4g}>"
 
     @property
     def collision(self) -> Curve:
         """The chance of one function of the family."""
         return self.model.curve
+
+    @property
+    def functions(self) -> str:
+        """What the rows are functions of: the family, with the width of its buckets where it has some: ``Line of width 9``."""
+        width = self.collision.parameters.get("width")
+        return self.collision.family + (f" of width {width:.4g}" if width is not None else "")
 
     @property
     def items(self) -> int:
@@ -53,9 +75,22 @@ class Plan:
         """The chance that a pair exactly at the threshold is found; more similar pairs are found with more."""
         return self.curve(float(self.threshold))
 
+    @property
+    def firm(self) -> bool:
+        """Whether a pair at the threshold is found with ``recall`` or more; else with about so much, for slots of OPH are slightly dependent."""
+        return self.sketch != "oph" or self.recall >= OPH_STEEP_ABOVE
+
+    @property
+    def error(self) -> float:
+        """The mean distance of the curve from a step at the threshold, 0 to 1: what ``tune="error"`` makes least."""
+        found = [(chance(p, self.bands, self.rows), alike) for p, alike in around(self.collision, self.threshold)]
+        return math.fsum(1 - p if alike else p for p, alike in found) / GRID
+
     def curve(self, value: float) -> float:
-        """The chance that a pair of this similarity or distance is found. Twelve digits, the same on every machine."""
-        return round(chance(self.collision.at(value), self.bands, self.rows), 12)
+        """The chance that a pair of this similarity or distance is found. Twelve digits, the same on every machine; 0 and 1 only where it is so."""
+        p = self.collision.at(value)
+        found = round(chance(p, self.bands, self.rows), 12)
+        return min(max(found, LITTLE), 1 - LITTLE) if 0 < p < 1 else found
 
     @property
     def span(self) -> tuple[float, float]:
@@ -111,7 +146,7 @@ class Plan:
     @property
     def place(self) -> str:
         """The threshold in words: ``at 0.8``, ``within 3``."""
-        return f"{'within' if self.collision.distances else 'at'} {float(self.threshold):g}"
+        return f"{'within' if self.collision.distances else 'at'} {shown(float(self.threshold))}"
 
     @property
     def layout(self) -> str:
@@ -121,20 +156,29 @@ class Plan:
     def warnings(self) -> list[str]:
         """What a user should know before the run."""
         said = []
+        if self.ignored:
+            fixed = "set by hand" if self.chosen_by == "hand" else f"fixed by the {self.chosen_by}"
+            said.append(f"{self.layout}: {fixed}, so {' and '.join(self.ignored)} did not decide; leave the layout to the plan to have it decide")
         if self.recall < min(0.5, self.target):
-            instead = "leave the layout to the plan" if self.chosen_by == "hand" else "leave out --tune error"
-            pair = f"a pair {'at a distance of' if self.collision.distances else 'at'} {float(self.threshold):g}"
-            said.append(f"{self.layout}: {pair} is found with chance {self.recall:.3g} only; {instead} to find it with {self.target:g}")
+            instead = "leave the layout to the plan" if self.chosen_by != "plan" else "leave out --tune error"
+            pair = f"a pair {'at a distance of' if self.collision.distances else 'at'} {shown(float(self.threshold))}"
+            said.append(f"{self.layout}: {pair} is found with {percent(self.recall)} only; {instead} for a recall of {self.target:g}")
         if self.sketch == "oph" and self.bands == 1 and self.recall < 1:
             small = "small sets are found less often than the curve says, by up to 0.12"
             said.append(f"{self.layout}: {small}; take two bands or more, or --sketch classic")
         if self.candidates > MANY_CANDIDATES:
             faster = f"more rows or a {'smaller distance' if self.collision.distances else 'higher threshold'} are faster"
-            said.append(f"{self.layout}: each of {self.items:,} items may meet {self.candidates:,.0f} others; {faster}")
+            said.append(f"{self.layout}: each of {self.items:,} items may meet {few(2 * self.candidates)} others; {faster}")
         return said
 
     def svg(self, *others: Plan) -> str:
-        """The S-curve as an SVG picture, with what is missed and what is compared in vain around the threshold; other plans' curves over it."""
+        """The S-curve as an SVG picture, with what is missed and what is compared in vain around the threshold; other plans' curves over it.
+
+        Raises UsageError for plans of another measure, whose values would mean something else on the axis.
+        """
+        for other in others:
+            if other.collision.measure != self.collision.measure:
+                raise UsageError(f"a plan by {other.collision.measure} cannot be drawn over one by {self.collision.measure}; draw each by itself")
         drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *others)]
         picture = s_curves(drawn, float(self.threshold), axis=self.collision.measure, span=self.span, falling=self.collision.distances)
         return standalone(picture, f"{self.layout}, {self.collision.measure} {self.place}")
@@ -142,8 +186,8 @@ class Plan:
     _repr_svg_ = svg  # what a notebook shows
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {
+        """As plain values, for JSON: None for what is infinite, as the approximate threshold of a curve that does not come down so far."""
+        values = {
             "family": self.collision.family,
             **self.collision.parameters,
             "measure": self.collision.measure,
@@ -165,6 +209,24 @@ class Plan:
             "disk_per_item": self.disk_per_item,
             "core_seconds": float(f"{self.core_seconds:.3g}"),
         }
+        return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in values.items()}
+
+
+def around(curve: Curve, threshold: Fraction) -> list[tuple[float, bool]]:
+    """(chance of one function, whether such a pair counts) at evenly spaced values: similarities up to 1, distances up to twice the threshold."""
+    at = float(threshold)
+    end = min(curve.most, 2 * at or 1.0) if curve.distances else 1.0
+    values = [end * (step + 0.5) / GRID for step in range(GRID)]
+    return [(curve.at(value), value <= at if curve.distances else value >= at) for value in values]
+
+
+def few(number: float) -> str:
+    """A prediction, to two digits.
+
+    >>> few(12345.6), few(3.14159), few(0.00123)
+    ('12,000', '3.1', '0.0012')
+    """
+    return f"{number:.2g}" if number < 99.5 else f"{float(f'{number:.2g}'):,.0f}"
 
 
 def counted(number: int, noun: str) -> str:

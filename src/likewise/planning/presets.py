@@ -6,10 +6,13 @@ Sources: the projects' own code and documents of 2023 to 2026. Their text cleani
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from likewise.errors import UsageError
+
+if TYPE_CHECKING:
+    from likewise.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +41,35 @@ PRESETS = {
 }
 
 
+def named(plan: Plan, typed: dict[str, Any]) -> Plan:
+    """The plan with what was typed told of it: the preset whose layout it has, and what counts for nothing beside a layout that is fixed."""
+    if plan.chosen_by != "hand":
+        return plan
+    typed = {name: value for name, value in typed.items() if value is not None}
+    own = "preset" in typed and not {"bands", "rows"} & set(typed)
+    ignored = [f"--recall {typed['recall']}"] if "recall" in typed else []
+    ignored += ["--tune error"] if typed.get("tune") == "error" else []
+    return replace(plan, chosen_by=f"preset {typed['preset']}" if own else "hand", ignored=tuple(ignored))
+
+
 def with_preset(choices: dict[str, Any]) -> dict[str, Any]:
-    """The choices with those of the named preset under them: what is given beside it counts. Raises UsageError for an unknown name."""
+    """The choices with those of the named preset under them: what is given beside it counts. Raises UsageError for an unknown name,
+    and for fewer slots than its layout takes."""
     choices = {name: value for name, value in choices.items() if value is not None}
     name = choices.pop("preset", None)
     if name is None:
         return choices
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         near = difflib.get_close_matches(str(name), PRESETS, 1)
         raise UsageError(f"--preset {name!r}: {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(PRESETS)}")
     preset = PRESETS[name]
     under: dict[str, Any] = {"by": preset.by, "bands": preset.bands, "rows": preset.rows, "threshold": preset.threshold}
     if "within" in choices:
         del under["threshold"]
-    return under | choices
+    chosen = under | choices
+    bands, rows, slots = chosen["bands"], chosen["rows"], choices.get("slots")
+    own = not {"bands", "rows"} <= set(choices)
+    if own and all(isinstance(number, int) for number in (bands, rows, slots)) and bands * rows > slots:
+        layout = f"{bands} bands of {rows} rows take {bands * rows:,} slots, more than --slots {slots}"
+        raise UsageError(f"--preset {name}: its {layout}; leave --slots out, or give --bands and --rows")
+    return chosen

@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
-import math
+from decimal import Decimal
 from fractions import Fraction
 
 from likewise.errors import UsageError
 
-#: A threshold is a ratio of whole numbers up to this, so that overlap * denominator fits 64 bits.
+#: A threshold of sets is a ratio of whole numbers up to this, so that overlap * denominator fits 64 bits.
 MAX_DENOMINATOR = 10**9
+#: Numbers that are not 0 lie between these: well within float64, and short when they are written out.
+LEAST, GREATEST = Decimal("1e-300"), Decimal("1e300")
 
 
-def parse_threshold(value: object) -> Fraction:
-    """A similarity above 0 and up to 1, as an exact ratio of whole numbers up to 10^9. Raises UsageError.
+def parse_threshold(value: object, *, real: bool = False) -> Fraction:
+    """A similarity above 0 and up to 1, as a ratio of whole numbers up to 10^9; as it was written where values are ``real``. Raises UsageError.
 
     >>> parse_threshold("0.8"), parse_threshold(2 / 3), parse_threshold("4/5")
     (Fraction(4, 5), Fraction(2, 3), Fraction(4, 5))
     """
     try:
-        if isinstance(value, bool) or ("/" not in str(value) and not 0 < float(str(value)) <= 1):
-            raise ValueError  # before Fraction sees it, which would write out 1e999999999 digit by digit
-        ratio = Fraction(str(value)).limit_denominator(MAX_DENOMINATOR)
+        ratio = written(value)
+        if not real:
+            ratio = ratio.limit_denominator(MAX_DENOMINATOR)
         if not 0 < ratio <= 1:
             raise ValueError
-    except (ValueError, ZeroDivisionError, OverflowError):
+    except (ValueError, ArithmeticError):
         raise UsageError(f"--threshold {str(value)!r}: give a similarity above 0 and up to 1, as in 0.8") from None
     return ratio
 
 
-def parse_within(value: object, most: float = math.inf) -> Fraction:
-    """A distance from 0 to ``most``, as an exact ratio whose denominator is up to 10^9. Raises UsageError.
+def parse_within(value: object) -> Fraction:
+    """A distance of 0 or more, exactly as it was written. Raises UsageError.
 
-    >>> parse_within("3"), parse_within(0.5)
-    (Fraction(3, 1), Fraction(1, 2))
+    >>> parse_within("3"), parse_within(0.5), parse_within(2e-11)
+    (Fraction(3, 1), Fraction(1, 2), Fraction(1, 50000000000))
     """
     try:
-        if isinstance(value, bool) or not 0 <= float(str(value)) < 1e300:
+        distance = written(value)
+        if distance < 0:
             raise ValueError
-        ratio = Fraction(str(value)).limit_denominator(MAX_DENOMINATOR)
-        if ratio > most:
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"--within {str(value)!r}: give a distance of 0 or more, up to 1e300, as in 3 or 0.5") from None
+    return distance
+
+
+def parse_similarity_within(value: object, *, real: bool = False) -> Fraction:
+    """The threshold that a distance of 1 - similarity stands for. Raises UsageError."""
+    try:
+        distance = written(value)
+        if not 0 <= distance < 1:
             raise ValueError
-    except (ValueError, OverflowError):
-        span = f"from 0 to {most:g}" if math.isfinite(most) else "of 0 or more"
-        raise UsageError(f"--within {str(value)!r}: give a distance {span}, as in 3 or 0.5") from None
-    return ratio
+        return parse_threshold(1 - distance, real=real)
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"--within {str(value)!r}: here it is 1 - similarity; give a number of 0 or more and below 1, as in 0.2") from None
+
+
+def written(value: object) -> Fraction:
+    """The number that ``str`` writes, to its last digit. Raises ValueError or ArithmeticError for what is none, or is beyond LEAST and GREATEST."""
+    if isinstance(value, bool):
+        raise ValueError
+    text = str(value).strip(" \t\r\n")
+    if not text.isprintable():
+        raise ValueError
+    if "/" in text:
+        return Fraction(text)
+    number = Decimal(text)  # which does not write out 1e999999999 digit by digit, as Fraction would
+    if number and not LEAST <= abs(number) <= GREATEST:
+        raise ValueError
+    return Fraction(number) if number else Fraction(0)

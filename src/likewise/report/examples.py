@@ -1,4 +1,4 @@
-"""Removed items beside what they were removed for, with the words that differ marked."""
+"""Removed items beside what they were removed for, with what differs marked: words, elements or characters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from likewise.drawing.markup import Html, counted, join, named, tag
-from likewise.report import diff
+from likewise.report import diff, values
 
 #: Words that stay at each end of an elided run, by kind of run.
 CONTEXT = {"equal": 12, "delete": 40, "insert": 40}
@@ -18,52 +18,57 @@ MARKS = {"delete": "del", "insert": "ins"}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A removed item and its witness, with their texts. Positions tell items of equal ids apart, where they are given."""
+    """A removed item and its witness, as `values.written` has them. Positions tell items of equal ids apart, where they are given."""
 
     kept_id: object
     kept_source: str
     removed_id: object
     removed_source: str
-    similarity: float | None  # None or NaN: not checked
+    similarity: float | None  # or their distance; None or NaN: not checked
     reason: str  # exact | near
     kept_text: str
     removed_text: str
     kept_position: int | None = None
     removed_position: int | None = None
+    kind: str = "text"  # of payload (records.PAYLOADS)
+    value: str = "similarity"  # or distance
 
 
 def side_by_side(example: Example, number: int, estimated: bool) -> Html:
     """Deleted are the words of the removed item, inserted those of the kept one: what the removal took away, and what stands in its place."""
-    runs = diff.words(example.removed_text, example.kept_text)
-    title = f"Example {number}: {verdict(example, estimated)}"
-    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, runs, "insert")
-    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, runs, "delete")
-    return tag("article", tag("h3", title), tag("div", kept, removed, class_="pair"))
+    runs = values.runs(example.kind, example.removed_text, example.kept_text)
+
+    def body(text: str, own: str) -> Html:
+        return join([values.shortened(example.kind, text)]) if runs is None else join(marked(runs, own, whole=example.kind in values.MEMBERS))
+
+    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, body(example.kept_text, "insert"))
+    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, body(example.removed_text, "delete"))
+    return tag("article", tag("h3", f"Example {number}: {verdict(example, estimated)}"), tag("div", kept, removed, class_="pair"))
 
 
 def verdict(example: Example, estimated: bool) -> str:
     if example.reason == "exact":
-        return "exact copy after normalisation"
+        return "exact copy" + " after normalisation" * (example.kind in values.WORDS)
     if example.similarity is None or math.isnan(example.similarity):
         return "near-duplicate, not checked"
-    return f"near-duplicate, similarity {'about ' if estimated else ''}{example.similarity:.4g}{' (an estimate)' if estimated else ''}"
+    return f"near-duplicate, {example.value} {'about ' if estimated else ''}{example.similarity:.4g}{' (an estimate)' if estimated else ''}"
 
 
-def side(title: str, identity: object, source: str, position: int | None, runs: list[tuple[str, str]], own: str) -> Html:
+def side(title: str, identity: object, source: str, position: int | None, body: Html) -> Html:
     place = f", position {position:,}" if position is not None else ""
     heading = tag("h4", f"{title}: ", named(identity))
     where = tag("p", tag("bdi", source), place, class_="faint")
-    return tag("section", heading, where, tag("p", join(marked(runs, own)), class_="text", dir="auto"))
+    return tag("section", heading, where, tag("p", body, class_="text", dir="auto"))
 
 
-def marked(runs: list[tuple[str, str]], own: str) -> Iterator[Html]:
-    """One side of the runs: what is equal, and its own words marked; long runs are elided."""
+def marked(runs: list[tuple[str, str]], own: str, *, whole: bool) -> Iterator[Html]:
+    """One side of the runs: what is equal, and its own words marked; long runs are elided, but for ``whole``."""
     mine = [(what, text) for what, text in runs if what in ("equal", own)]
     if not mine:
         yield tag("span", "(no text)", class_="cut")
     for what, text in mine[:MOST_RUNS]:
         kind = "equal" if what == "equal" else "further"
-        for part in elided(text, CONTEXT[what], kind):
+        for part in [text] if whole else elided(text, CONTEXT[what], kind):
             yield part if isinstance(part, Html) else join([part]) if what == "equal" else tag(MARKS[what], visible(part))
     if (more := len(mine) - MOST_RUNS) > 0:
         yield tag("span", f" … and {counted(more, 'further run', 'further runs')} of this text …", class_="cut")

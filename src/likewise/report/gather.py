@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from likewise.io.collection import Collection
 from likewise.records import Want
+from likewise.report import values
 from likewise.report.examples import Example
 from likewise.results import Decision
 
-#: Texts are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
+#: Items are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
 NEAR_THE_BEGINNING = 2**28
 OF_LARGEST, OF_NEAR = 2, 4
 
 
 def examples(collection: Collection, decision: Decision, want: Want) -> list[Example]:
-    """One from each of the largest clusters, and near ones from the least similar to the most similar."""
+    """One from each of the largest clusters, and near ones from the least alike to the most alike."""
     start = collection.column("start")
     rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
     rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
-    chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows])]
+    chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows], decision.value)]
     kept = decision.kept_row[chosen]
-    texts = collection.texts([*chosen.tolist(), *kept.tolist()], want)
+    texts = written(collection, [*chosen.tolist(), *kept.tolist()], want)
     sources, positions = collection.places(chosen)
     kept_sources, kept_positions = collection.places(kept)
     ids, kept_ids = collection.ids(chosen).to_pylist(), collection.ids(kept).to_pylist()
@@ -37,16 +40,35 @@ def examples(collection: Collection, decision: Decision, want: Want) -> list[Exa
             reason="exact" if decision.exact[row] else "near",
             kept_text=texts.get(int(kept[i]), ""),
             removed_text=texts.get(int(row), ""),
+            kind=want.kind,
+            value=decision.value,
         )
         for i, row in enumerate(chosen)
     ]
 
 
-def choose(head: np.ndarray, near: np.ndarray, similarity: np.ndarray) -> np.ndarray:
-    """Of removed items, by the number of their kept one, whether they are near-duplicates, and their similarity to it: which to show. int64[m]"""
+def written(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
+    """What rows hold, as people read it, read again from the chunk of their source that holds each."""
+    want = values.showing(want)
+    found: dict[int, str] = {}
+    for row in sorted(set(rows)):
+        if row not in found:
+            number = int(collection.source_of(np.array([row]))[0])
+            first, start = collection.chunk_of(row, number)
+            source = collection.sources[number]
+            records = source.format.parse(next(source.format.chunks(source.path, want, start)), want, source.name)
+            found |= {r: values.written(records, r - first, want) for r in rows if first <= r < first + len(records)}
+    return found
+
+
+def choose(head: np.ndarray, near: np.ndarray, value: np.ndarray, name: str) -> np.ndarray:
+    """Of removed items, by the number of their kept one, whether they are near-duplicates, and how alike they are to it: which to show. int64[m]
+
+    ``name``: whether value is a similarity or a distance.
+    """
     heads, first, sizes = np.unique(head, return_index=True, return_counts=True)
     largest = first[np.lexsort((heads, -sizes))[:OF_LARGEST]]
     others = np.setdiff1d(np.flatnonzero(near), largest)
-    others = others[np.argsort(similarity[others], kind="stable")]
+    others = others[np.argsort(-value[others] if name == "distance" else value[others], kind="stable")]
     spread = others[np.unique(np.linspace(0, len(others) - 1, OF_NEAR).astype(int))] if len(others) else others
     return np.concatenate((largest, spread))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from likewise.drawing.curves import s_curve
 from likewise.drawing.markup import Html, at_least, counted, join, named, share, table, tag
-from likewise.planning import chance
 from likewise.planning.choose import OPH_STEEP_ABOVE
-from likewise.report import charts
+from likewise.report import charts, curve
 from likewise.report.examples import Example, side_by_side
 from likewise.report.style import STYLE
-from likewise.report.wording import BUCKET, COUNTS, KEEP, STEPS, UNITS, VERIFIED
+from likewise.report.wording import BUCKET, COUNTS, GROUPED, KEEP, MARKED, MEASURES, STEPS, UNAUDITED, UNITS, VERIFIED
 
 Report = dict[str, Any]
 
@@ -20,8 +18,6 @@ Report = dict[str, Any]
 MOST_SOURCES = 200
 #: The page may load nothing and run nothing, whatever stands in it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-#: Points of the S-curve.
-FINE = 200
 
 
 def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example]) -> str:
@@ -80,7 +76,7 @@ def counts(report: Report) -> Html:
     n = report["counts"]
     parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_near", "near"), ("rejected", "rejected")]
     bar = charts.stacked_bar([(COUNTS[name], n[name], class_) for name, class_ in parts], "What became of the items")
-    without = f" ({n['without_text']:,} of them without a text in the field)" if n["without_text"] else ""
+    without = f" ({n['without_text']:,} of them without {a_item(report)} in the field)" if n["without_text"] else ""
     copies = ", which count as copies of each other" if report["method"].get("copies") == "empty" else ""
     apart = [f"{n['empty']:,} empty{without}{copies}"] if n["empty"] else []
     apart += [f"{n['too_short_to_judge']:,} too short to judge"] if n["too_short_to_judge"] else []
@@ -89,55 +85,82 @@ def counts(report: Report) -> Html:
     return section("What became of the items", bar, tag("p", total), told)
 
 
+def measure(report: Report) -> str | None:
+    """The measure, where items are compared as they are; None for texts, which are cut into shingles."""
+    name = str(report["method"]["by"]).split("/")[0]
+    return name if name in MEASURES else None
+
+
+def a_item(report: Report) -> str:
+    """What an item is: a text, a set of elements, a vector."""
+    name = measure(report)
+    return "a text" if name is None else MEASURES[name][0].removeprefix("is ")
+
+
 def similar(report: Report) -> Html:
     method = report["method"]
-    unit, _, length = str(method["by"]).split("/")[0].partition(":")
-    bag = str(method["by"]).endswith("/bag")
-    pieces = f"{'bag' if bag else 'set'} of its runs of {length} {UNITS.get(unit, unit)}" if length != "1" else f"set of its {UNITS.get(unit, unit)}"
-    measure = "weighted Jaccard similarity of these bags" if bag else "Jaccard similarity of these sets"
-    what = f"Each item stands for the {pieces} (shingles). The similarity of two items is the {measure}: "
-    what += "what both hold, divided by what either holds; 1 is equal, 0 has nothing in common."
-    steps = [STEPS.get(step, step) for step in method["normalize"]]
+    falling = report.get("value") == "distance"
+    steps: list[list[object]] = [["before cutting", ", ".join(STEPS.get(step, step) for step in method["normalize"]) or "the text as it is"]]
     preferred = f"; items of files like {', '.join(method['prefer'])} come before others" if method["prefer"] else None
+    limit = f"{report['threshold']:g}, and equal to it counts as similar"
     rows: list[list[object]] = [
         ["method", tag("code", method["by"])],
-        ["before cutting", ", ".join(steps) or "the text as it is"],
-        ["threshold", f"{report['threshold']:g}, and equal to it counts as similar"],
+        *(steps if measure(report) is None else []),
+        ["greatest distance" if falling else "threshold", limit],
         ["checked", VERIFIED.get(report["verified"], report["verified"])],
         ["kept", join([KEEP.get(method["keep"], tag("code", method["keep"])), preferred])],
     ]
-    return section("What “similar” means here", tag("p", what), table("How items were compared", ["choice", "value"], rows))
+    return section("What “similar” means here", tag("p", defined(report)), table("How items were compared", ["choice", "value"], rows))
+
+
+def defined(report: Report) -> str:
+    """What is compared, and what the similarity or distance of two items is."""
+    by, name = str(report["method"]["by"]), measure(report)
+    if name is not None:
+        item, value = MEASURES[name]
+        value = GROUPED if report["method"].get("groups") else value
+        return f"Each item {item}. The {report.get('value', 'similarity')} of two items is {value}."
+    unit, _, length = by.split("/")[0].partition(":")
+    bag = by.endswith("/bag")
+    pieces = f"{'bag' if bag else 'set'} of its runs of {length} {UNITS.get(unit, unit)}" if length != "1" else f"set of its {UNITS.get(unit, unit)}"
+    between = "weighted Jaccard similarity of these bags" if bag else "Jaccard similarity of these sets"
+    what = f"Each item stands for the {pieces} (shingles). The similarity of two items is the {between}: "
+    return what + "what both hold, divided by what either holds; 1 is equal, 0 has nothing in common."
 
 
 def promised(report: Report) -> float:
     """The chance at the threshold, from the plan, else between the two nearest points of the curve."""
-    recall = report["method"].get("plan", {}).get("recall")
-    if recall is not None:
-        return float(recall)
-    at, curve = report["threshold"], report["curve"]
-    (x1, y1), (x2, y2) = max((p for p in curve if p[0] <= at), default=curve[0]), min((p for p in curve if p[0] >= at), default=curve[-1])
-    return float(y1 if x1 == x2 else y1 + (y2 - y1) * (at - x1) / (x2 - x1))
+    recall = (report["method"].get("plan") or {}).get("recall")
+    return float(recall) if recall is not None else curve.between(report["curve"], report["threshold"])
 
 
 def promise(report: Report) -> Html:
     if not report["curve"]:
-        return section("What was found, and what may be missed", tag("p", "This run has no curve."))
-    plan, at, recall = report["method"].get("plan", {}), f"{report['threshold']:g}", promised(report)
+        return section("What was found", tag("p", "Similar items were looked for by an exact join, not by hashing: none is missed."))
+    value = report.get("value", "similarity")
+    rows = [[f"{x:g}", f"{found:.12g}"] for x, found in report["curve"]]
+    numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Chance to be found by {value}", [value, "chance"], rows))
+    audit = () if measure(report) in UNAUDITED else (" ", tag("code", "likewise audit OUT"), " measures it.")
+    calculated = tag("p", "This is a promise by calculation; it was not measured on these items.", *audit)
+    picture = curve.picture(report, "the table below has the numbers")
+    return section("What was found, and what may be missed", tag("p", foretold(report)), picture, calculated, numbers)
+
+
+def foretold(report: Report) -> str:
+    """What the curve says, in words."""
+    plan, at, recall = report["method"].get("plan") or {}, f"{report['threshold']:g}", promised(report)
+    falling = report.get("value") == "distance"
     layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if "bands" in plan else "this layout"
-    by_hand = ", set by hand" if plan.get("chosen_by") == "hand" else ""
+    chosen_by = plan.get("chosen_by", "plan")
+    by_hand = "" if chosen_by == "plan" else ", set by hand" if chosen_by == "hand" else f", of the {chosen_by}"
     firm = recall >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
     sure = f"of {'at least' if firm else 'about'} {at_least(recall)}"
-    said = f"With {layout}{by_hand}, a pair of similarity exactly {at} is found with a chance {sure}; a more similar pair with more. "
-    said += "The dotted area right of the threshold is what may be missed. "
-    checked = report["verified"] != "none"
-    unchecked = "and are then sorted out by the check; they cost time only." if checked else "and here they are removed without a check."
-    said += f"The hatched area left of it stands for pairs less similar than {at} that meet all the same, {unchecked}"
-    rows = [[f"{similarity:g}", f"{found:.12g}"] for similarity, found in report["curve"]]
-    numbers = tag("details", tag("summary", "The curve in numbers"), table("Chance to be found by similarity", ["similarity", "chance"], rows))
-    calculated = tag("p", "This is a promise by calculation; it was not measured on these texts.")
-    points = [(step / FINE, chance(step / FINE, plan["bands"], plan["rows"])) for step in range(FINE + 1)] if "bands" in plan else report["curve"]
-    curve = s_curve(points, report["threshold"], recall, note="the table below has the numbers")
-    return section("What was found, and what may be missed", tag("p", said), curve, calculated, numbers)
+    pair, more = (f"at a distance of exactly {at}", "nearer") if falling else (f"of similarity exactly {at}", "more similar")
+    missed, vain = ("left", "right") if falling else ("right", "left")
+    unchecked = "are then sorted out by the check; they cost time only" if report["verified"] != "none" else "here they are removed without a check"
+    said = f"With {layout}{by_hand}, a pair {pair} is found with a chance {sure}; a {more} pair with more. "
+    said += f"The dotted area {missed} of the threshold is what may be missed. The hatched area {vain} of it stands for pairs "
+    return said + f"{'farther apart' if falling else 'less similar'} than {at} that meet all the same, and {unchecked}."
 
 
 def clusters(report: Report) -> Html:
@@ -155,16 +178,10 @@ def clusters(report: Report) -> Html:
 def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
     if not examples:
         return None
-    said = tag(
-        "p",
-        "Marked are the words that differ: ",
-        tag("del", "struck through"),
-        " stands in the removed item only, ",
-        tag("ins", "underlined"),
-        " in the kept one only. Case and signs are marked too, although the comparison may pass over them. ",
-        tag("code", "likewise show OUT ID"),
-        " shows any other removed item.",
-    )
+    own = [tag("del", "struck through"), " stands in the removed item only, ", tag("ins", "underlined"), " in the kept one only. "]
+    kind = examples[0].kind
+    legend = [f"Marked are the {MARKED[kind][0]} that differ: ", *own, MARKED[kind][1]] if kind in MARKED else []
+    said = tag("p", *legend, tag("code", "likewise show OUT ID"), " shows any other removed item.")
     shown = (side_by_side(example, number, report["verified"] == "estimate") for number, example in enumerate(examples, 1))
     return section("Removed items beside what was kept", said, *shown)
 
@@ -174,10 +191,12 @@ def buckets(report: Report) -> Html | None:
         return None
     met, budget = report["buckets"], report["budget"]
     found = "found similar" if report["verified"] == "exact" else "taken for similar"
-    said = f"{counted(report['items'], 'distinct text')} met in {counted(met['number'], 'bucket')}, "
-    said += f"the largest of {counted(met['largest'], 'item')}; "
-    said += f"{counted(report['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}."
+    distinct = counted(report["items"], "distinct item" if measure(report) else "distinct text")
+    how = f"met in {counted(met['number'], 'bucket')}, the largest of {counted(met['largest'], 'item')}" if report["curve"] else "were joined exactly"
+    said = f"{distinct} {how}; {counted(report['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}."
     parts: list[object] = [tag("p", said)]
+    if not report["curve"]:
+        return section("Comparisons", *parts)
     if cut := budget["cut"]:
         lost = f"The budget for crowded buckets cut {counted(cut, 'comparison')}; that lowers the stated recall to {at_least(budget['recall'])}."
         columns = [name for name in BUCKET if any(name in bucket for bucket in budget["buckets"])]

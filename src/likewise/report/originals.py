@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,17 +15,22 @@ import pyarrow.parquet as pq
 
 from likewise.errors import DataError, FormatError, UsageError
 from likewise.io.inputs import resolve
-from likewise.records import Records, Want
+from likewise.records import Records
+from likewise.report import values
 from likewise.report.examples import Example
 from likewise.report.gather import choose
 
 Place = tuple[str, int]  # source and position
 
+#: Formats whose chunks are found by row; those of others are found by byte.
+BY_ROWS = (".parquet", ".arrow", ".npy")
+
 
 class Original(NamedTuple):
-    """An item as it stands in its source. Lone surrogates are kept in ``text``; token ids are written in decimal."""
+    """An item as it stands in its source."""
 
-    text: str
+    text: str  # as people read it (values.written); lone surrogates are kept
+    item: Any  # as it is compared
     kind: int
     id: str | None  # as JSON text
 
@@ -41,8 +47,17 @@ class Originals:
         self.method: dict[str, Any] = manifest["method"]
         self.paths = {entry["source"]: Path(entry["path"]) for entry in run["inputs"]}
         self.stamps = {entry["source"]: (entry.get("size"), entry.get("mtime_ns")) for entry in run["inputs"]}
-        self.tokens = self.method["by"].startswith("tokens")
-        self.want = Want(self.method["field"], self.method["id"] or "id", tokens=self.tokens)
+        self.want = values.wanted(self.method)
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """What report.json holds."""
+        return document(self.out / "report.json")
+
+    @property
+    def value(self) -> str:
+        """The column of removed.parquet that says how alike two items are: similarity or distance."""
+        return self.report.get("value", "similarity")
 
     def texts(self, places: Iterable[Place]) -> dict[Place, Original]:
         """The items at these places. Each source is read as far as the last place in it. Raises DataError when one is gone."""
@@ -81,12 +96,12 @@ class Originals:
         """(position of the first row, rows) of the chunks of a source, from one at or before ``start`` on."""
         path = self.paths.get(source)
         if path is None:
-            raise DataError(f"{source}: does not come from a file that {self.out / 'run.json'} names, so its text cannot be read again")
+            raise DataError(f"{source}: does not come from a file that {self.out / 'run.json'} names, so its items cannot be read again")
         if not path.exists():
             piped = "standard input is not kept" if source == "stdin" else "this input is not there any more"
-            raise DataError(f"{path}: {piped}, so the text of its items cannot be shown")
+            raise DataError(f"{path}: {piped}, so its items cannot be shown")
         [found] = resolve([path])
-        by_rows = getattr(found.format, "__name__", "").endswith((".parquet", ".arrow"))  # their chunks are found by row, those of others by byte
+        by_rows = getattr(found.format, "__name__", "").endswith(BY_ROWS)
         first = 0
         for chunk in found.format.chunks(found.path, self.want, start if by_rows else 0):
             if by_rows:
@@ -96,14 +111,14 @@ class Originals:
             first += len(records)
 
     def original(self, records: Records, row: int) -> Original:
-        raw = records.text[row].as_py() or b""
-        text = " ".join(map(str, memoryview(raw).cast("q"))) if self.tokens else raw.decode("utf-8", "surrogatepass")
         identity = records.id[row].as_py() if records.id is not None else None
-        return Original(text, int(records.kind[row]), None if identity is None else identity.decode("utf-8", "replace"))
+        item = values.item(records.text[row].as_py() or b"", self.want)
+        name = None if identity is None else identity.decode("utf-8", "replace")
+        return Original(values.written(records, row, self.want), item, int(records.kind[row]), name)
 
 
 def examples(originals: Originals) -> Iterator[Example]:
-    """The removed items that report.html shows: one of each of the largest clusters, and near ones from the least similar to the most."""
+    """The removed items that report.html shows: one of each of the largest clusters, and near ones from the least alike to the most."""
     if changed := originals.changed():
         raise DataError(f"{changed[0]} has been changed since the run, or is gone")
     table = pq.read_table(originals.out / "removed.parquet")
@@ -111,13 +126,15 @@ def examples(originals: Originals) -> Iterator[Example]:
     sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
     _, head = np.unique(np.stack([sources, table["kept_position"].to_numpy()]), axis=1, return_inverse=True)
     near = pc.equal(table["reason"], "near").to_numpy()
-    rows = table.take(choose(head.ravel(), near, table["similarity"].to_numpy())).to_pylist()
+    name = originals.value
+    rows = table.take(choose(head.ravel(), near, table[name].to_numpy(), name)).to_pylist()
     texts = originals.texts({(row[f"{side}source"], row[f"{side}position"]) for row in rows for side in ("", "kept_")})
     for row in rows:
         here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
         named = {"kept_id": row["kept_id"], "kept_source": there[0], "kept_position": there[1]}
         named |= {"removed_id": row["id"], "removed_source": here[0], "removed_position": here[1]}
-        yield Example(**named, similarity=row["similarity"], reason=row["reason"], kept_text=texts[there].text, removed_text=texts[here].text)
+        named |= {"kept_text": texts[there].text, "removed_text": texts[here].text}
+        yield Example(**named, similarity=row[name], reason=row["reason"], kind=originals.want.kind, value=name)
 
 
 def document(path: Path) -> dict[str, Any]:

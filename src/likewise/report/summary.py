@@ -8,8 +8,9 @@ import numpy as np
 
 from likewise.io.collection import Collection
 from likewise.io.inputs import printable
-from likewise.options import Options
-from likewise.records import NO_TEXT, REJECTED
+from likewise.methods import Measure, Text
+from likewise.options import Options, items_of
+from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.results import Decision
 
 LARGEST = 10
@@ -38,8 +39,9 @@ def summary(
         "schema": "likewise/report/1",
         "counts": counts,
         "method": options.described(),
-        "threshold": float(options.plan.threshold),
-        "curve": [[similarity, probability] for similarity, probability in options.plan.table()],
+        "threshold": float(options.threshold),
+        "value": decision.value,
+        "curve": [list(point) for point in options.planned.table()] if options.planned and not options.joined else [],  # none: nothing is missed
         "verified": options.verify,
         **decision.facts,
         "clusters": clusters(collection, decision),
@@ -81,16 +83,23 @@ def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -
 def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, options: Options, removed: np.ndarray) -> list[str]:
     """What a user should know before trusting the result."""
     kind = collection.column("kind")
-    said = list(options.plan.warnings)
+    said = list(options.planned.warnings) if options.planned and not options.joined else []
     judged = int((kind != REJECTED).sum())
-    few = int(((collection.column("tokens") < options.method.k) & (kind != REJECTED) & ~empty).sum())
-    if judged and few * 2 > judged:
+    if isinstance(options.method, Text):
         unit, k = options.method.unit, options.method.k
-        said.append(f"{few:,} of {judged:,} items have fewer than {k} {unit} and match only when equal; try a smaller --by {unit}:K")
+        few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
+        if judged and few * 2 > judged:
+            said.append(f"{few:,} of {judged:,} items have fewer than {k} {unit} and match only when equal; try a smaller --by {unit}:K")
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""
-        said.append(f"{without:,} of {judged:,} items have no text in the field {options.field!r} (null, missing or not a text): {where}{more}")
+        what = items_of(options.method).removesuffix("s")
+        said.append(f"{without:,} of {judged:,} items have no {what} in the field {options.field!r} (null, missing or not a {what}): {where}{more}")
+    zero = empty & (kind == TEXT)
+    if isinstance(options.method, Measure) and options.method.name in ("cosine", "angle") and zero.any():
+        where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
+        more = " and others" if zero.sum() > NAMED else ""
+        said.append(f"{zero.sum():,} of {judged:,} items are zero vectors, which have no direction and are like no other: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""

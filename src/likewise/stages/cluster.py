@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_distance
+from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
-from likewise.kernels.walk import ESTIMATE, EXACT, UNCHECKED, greedy_walk
+from likewise.kernels.walk import greedy_walk
 from likewise.stages.candidates import BUDGET, Allocate, Buckets
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
@@ -21,22 +23,26 @@ MATCHES_AT_ONCE = 2**16
 
 @dataclass(frozen=True)
 class Sets:
-    """The items' sets and how two of them are compared; kernels.walk tells what the arrays are."""
+    """The items' words and how two items are compared; kernels.walk tells what the arrays are."""
 
-    file: int  # an open file, or -1: the sets are in ``values``
+    file: int  # an open file, or -1: the words are in ``values``
     values: np.ndarray
     offset: np.ndarray
     size: np.ndarray
-    threshold: Fraction
-    verify: str
+    rule: Any  # one of kernels.compare
 
-    def arguments(self) -> tuple[tuple, tuple]:
+    def arguments(self) -> tuple[tuple, Any]:
         """(sets, rule), as the kernels take them."""
-        rule = self.threshold.numerator, self.threshold.denominator, MODES[self.verify]
-        return (self.file, self.values, self.offset, self.size), rule
+        return (self.file, self.values, self.offset, self.size), self.rule
+
+    def similarity(self, overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
+        """Similarities, or distances where the rule is for them; NaN where nothing was checked. float64[n]"""
+        if isinstance(self.rule, SetRule) or self.rule.mode == UNCHECKED:
+            return ratio(overlap, out_of)
+        return scored(overlap, distances=is_distance(self.rule))
 
     def buffers(self) -> np.ndarray:
-        """Room for two sets; each thread has its own. uint64[2, largest size]"""
+        """Room for two items; each thread has its own. uint64[2, largest size]"""
         return np.empty((2, int(self.size.max(initial=0))), np.uint64)
 
 

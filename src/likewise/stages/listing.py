@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.errors import UsageError
-from likewise.stages.cluster import ratio
 
 
 class Listing:
     """Verified pairs of items, spelled out as pairs of rows: each copy of the one with each copy of the other."""
 
-    def __init__(self, first: np.ndarray, member: np.ndarray, sides: np.ndarray | None, most: int):
-        """first: int64[rows], the first copy of each row; member: int64[items], the row of each item; sides: uint8[rows], 0 or 1, or None."""
-        self.member, self.sides, self.most = member, sides, most
+    def __init__(self, first: np.ndarray, member: np.ndarray, sides: np.ndarray | None, most: int, equal: float = 1.0):
+        """first: int64[rows], the first copy of each row; member: int64[items], the row of each item; sides: uint8[rows], 0 or 1, or None.
+
+        ``equal`` is the similarity of copies, or their distance.
+        """
+        self.member, self.sides, self.most, self.equal = member, sides, most, equal
         other = np.zeros(len(first), np.uint8) if sides is None else sides
         self.order = np.lexsort((np.arange(len(first)), other, first))  # copies of one row lie together, those of side 0 before those of side 1
         heads = first[self.order]
@@ -36,19 +38,18 @@ class Listing:
         """All pairs among the copies of one text."""
         heads = np.flatnonzero(self.end - self.begin > 1)
         if self.sides is not None:
-            ones = np.ones(len(heads))
+            ones = np.full(len(heads), self.equal)
             self.product((self.begin[heads], self.middle[heads]), (self.middle[heads], self.end[heads]), ones)
             return
         for head in heads:
             group = np.sort(self.order[self.begin[head] : self.end[head]])
             self.check(len(group) * (len(group) - 1) // 2)
             left, right = np.triu_indices(len(group), 1)
-            self.list(group[left], group[right], np.ones(len(left)))
+            self.list(group[left], group[right], np.full(len(left), self.equal))
 
-    def add(self, block: np.ndarray) -> None:
-        """Verified pairs of items: int64[m, 4] as the kernels give them."""
-        a, b = self.member[block[:, 0]], self.member[block[:, 1]]
-        similarity = ratio(block[:, 2], block[:, 3])
+    def add(self, left: np.ndarray, right: np.ndarray, similarity: np.ndarray) -> None:
+        """Verified pairs of items, int64[m] each, and how alike they are, float64[m]."""
+        a, b = self.member[left], self.member[right]
         if self.sides is None:
             self.product((self.begin[a], self.end[a]), (self.begin[b], self.end[b]), similarity)
         else:

@@ -1,4 +1,4 @@
-"""Rows of text to the columns that all later steps work on."""
+"""Rows as they were read to the columns that all later steps work on."""
 
 from __future__ import annotations
 
@@ -10,49 +10,72 @@ import xxhash
 
 from likewise.families.minhash import MinHash
 from likewise.items.documents import shingler
+from likewise.methods import Text
 from likewise.options import Options
 from likewise.records import TEXT, Records
 from likewise.schema import ROW_COLUMNS
+from likewise.stages.kinds import KINDS, copies_of, payload
 
 Columns = dict[str, np.ndarray]
+Stage = Callable[[Records], Columns]
 
 
-def sketcher(options: Options) -> Callable[[Records], Columns]:
+def sketcher(options: Options, *, bands: bool = True) -> Stage:
     """A function from the rows of one chunk to their columns: schema.ROW_COLUMNS, ``band_keys`` uint64[bands, n] and ``sets`` uint64[m].
 
-    It may be called from several threads. What it gives for a row depends on the row alone.
+    ``bands``: whether band keys are wanted. It may be called from several threads. What it gives for a row depends on the row alone.
     """
-    shingle = shingler(options.method, options.seed)
-    plan = options.plan
-    family = MinHash(plan.slots, plan.sketch, options.seed)
+    sketch = texts(options, bands) if isinstance(options.method, Text) else others(options, bands)
 
     def stage(records: Records) -> Columns:
-        shingled = shingle(records.text, records.kind == TEXT)
-        values, offsets = shingled.values, shingled.offsets
-        if options.verify == "estimate":
-            signature = family.signature((values, offsets))
-            keys = family.band_keys_of(signature, plan.bands, plan.rows)
-            compared = tagged_slots(signature, shingled.tokens)
-        else:
-            keys = family.band_keys((values, offsets), plan.bands, plan.rows)
-            compared = {"sets": values, "size": np.diff(offsets).astype("u4")}
-        if options.verify == "none":
-            compared = {"sets": values[:0], "size": np.zeros(len(records), "u4")}
         columns = {
             "kind": records.kind,
             "start": records.start,
             "length": records.length,
-            "tokens": shingled.tokens,
-            "chars": shingled.chars,
-            "copy": shingled.copy,
             "per": group_hash(records.per, len(records)),
             "score": np.full(len(records), np.nan) if records.score is None else records.score,
-            "band_keys": keys,
-            **compared,
+            **sketch(records),
         }
+        if options.verify == "none":
+            columns |= {"sets": columns["sets"][:0], "size": np.zeros(len(records), "u4")}
         return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
 
     return stage
+
+
+def texts(options: Options, bands: bool) -> Stage:
+    """Texts are cut into shingles; what is compared is the set of them, or the signature where estimates will do."""
+    shingle = shingler(options.method, options.seed)  # type: ignore[arg-type]
+    estimates = options.verify == "estimate"
+
+    def sketch(records: Records) -> Columns:
+        shingled = shingle(records.text, records.kind == TEXT)
+        compared = {"sets": shingled.values, "size": np.diff(shingled.offsets).astype("u4")}
+        if bands:
+            plan = options.plan
+            family, sets = MinHash(plan.slots, plan.sketch, options.seed), (shingled.values, shingled.offsets)
+            if estimates:
+                signature = family.signature(sets)
+                compared = tagged_slots(signature, shingled.tokens) | {"band_keys": family.band_keys_of(signature, plan.bands, plan.rows)}
+            else:
+                compared["band_keys"] = family.band_keys(sets, plan.bands, plan.rows)
+        else:
+            compared["band_keys"] = np.zeros((0, len(records)), np.uint64)
+        return {"tokens": shingled.tokens, "chars": shingled.chars, "copy": shingled.copy, **compared}
+
+    return sketch
+
+
+def others(options: Options, bands: bool) -> Stage:
+    """Sets, vectors, codes and strings are compared as they are."""
+    kind = KINDS[options.measure.name]
+
+    def sketch(records: Records) -> Columns:
+        found = kind.sketch(payload(records), options, bands)
+        copy = copies_of(found.words, found.size, options.seed)
+        return {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
+
+    return sketch
 
 
 def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:

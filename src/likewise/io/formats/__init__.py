@@ -26,11 +26,14 @@ FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "csv": (("csv", "tsv"), True),
     "parquet": (("parquet", "pq"), False),
     "arrow": (("arrow", "arrows", "ipc", "feather"), False),
+    "npy": (("npy",), False),
     "text": ((*"txt text md markdown rst adoc org tex html htm xhtml srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
 }
+#: Formats that hold some kinds of items only (records.PAYLOADS): where others are wanted, such files in a folder are passed over.
+HOLDS = {"npy": ("vector", "code", "elements", "tokens"), "text": ("text", "string")}
 
 #: First bytes -> format. What follows a compression's magic is looked at in turn.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"\x93NUMPY": "npy"}
 JSON_SPACE = b" \t\r\n"
 PEEK_BYTES = 1 << 16
 
@@ -38,7 +41,10 @@ _BY_EXTENSION = {extension: name for name, (extensions, _) in FORMATS.items() fo
 
 
 class Format(Protocol):
-    """What a format's module offers. ``path`` is what ``Source.path`` is: a Path, text.Files, or a table in memory."""
+    """What a format's module offers. ``path`` is what ``Source.path`` is: a Path, text.Files, or a table in memory.
+
+    One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few rows or None.
+    """
 
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
         """Runs of whole rows, sequential and cheap. Where they are cut depends on the content of the file alone."""

@@ -18,7 +18,7 @@ from likewise.io.batches import Keeper, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
 from likewise.records import Chunk, Want
 
-__all__ = ["chunks", "parse", "write"]
+__all__ = ["chunks", "parse", "schema", "write"]
 
 KIND = "an Arrow file or stream"
 FILE_MAGIC, FEATHER_1 = b"ARROW1", b"FEA1"
@@ -46,9 +46,13 @@ def _batches(path: Path, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:
             yield from reader.iter_batches_with_custom_metadata()
 
 
+def schema(path: Path, want: Want) -> pa.Schema:
+    return _open(path).schema
+
+
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     names = _open(path).schema.names
-    top = [name for full in wanted(want) for name in (full, full.partition(".")[0])]
+    top = [name for full in wanted(want, names) for name in (full, full.partition(".")[0])]
     fields = [number for number, name in enumerate(names) if name in top]
     reader = _open(path, fields or [0])  # an empty list would read all of them
     yield from gather((batch for batch, _ in _batches(path, reader)), names, 0, start)

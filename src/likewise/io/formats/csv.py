@@ -1,6 +1,7 @@
 """Separated values with a header (.csv, .tsv): RFC 4180, with LF, CRLF or CR, and the separator that the header shows.
 
-A column is wanted by its name. All cells are texts, also empty ones; an empty id is none. Ids are JSON strings: CSV knows no numbers.
+A column is wanted by its name. All cells are texts, also empty ones; an empty id is none. Ids are JSON strings: CSV knows no numbers. A vector has
+its numbers in columns of their own, and is missing where one of them is; a code is written in hexadecimal.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from likewise.errors import DataError, UsageError
-from likewise.io import binary
+from likewise.io import binary, payloads
 from likewise.io.compression import KINDS, kind_of, open_read, open_write, read_into
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.formats.lines import Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
@@ -27,6 +29,9 @@ __all__ = ["chunks", "parse", "write"]
 
 SEPARATORS = ",;\t|"
 HEADER_BYTES = 1 << 16
+LISTS = {"tokens": "tokens", "elements": "elements", "weighted": "elements with weights", "sparse": "indices and values"}
+#: So many columns are looked for at once: their sets are the bits of an integer.
+AT_ONCE = 60
 LINE_ENDS = b"\r\n"
 
 
@@ -38,12 +43,12 @@ class Header(NamedTuple):
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Chunks end after a record. State.more is the Header."""
-    if want.tokens:
-        raise UsageError(f"{path}: a cell of a CSV file is a text and no list of tokens; convert the file to JSON lines or Parquet")
+    if want.kind in ("tokens", "elements", "weighted", "sparse"):
+        raise UsageError(f"{path}: a cell of a CSV file is a text and no list of {LISTS[want.kind]}; convert the file to JSON lines or Parquet")
     header = _header(path)
     if header is None:
         return
-    for name in set(values(want)[0]):
+    for name in set(values(want, header.columns)[0]):
         if header.columns.count(name) > 1:
             raise DataError(f"{path}: the header has the column {name!r} {header.columns.count(name)} times; rename all but one")
 
@@ -109,14 +114,9 @@ def _unclosed(path: Path, at: int) -> DataError:
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
     header: Header = chunk.state.more
-    names, others = values(want)
-    texts = len(names) - len(others)
-    columns = [header.columns.index(name) if name in header.columns else -1 for name in names]
-    wanted = np.zeros(len(header.columns), np.int64)
-    for value, place in enumerate(columns):
-        if place >= 0:
-            wanted[place] |= 1 << value
-    start, length, width, fault, at, first, last = read(chunk.data, ord(header.separator), wanted, len(names))
+    names, others = values(want, header.columns)
+    texts = names[: len(names) - len(others)]
+    start, length, width, fault, at, first, last = _find(chunk, names)
 
     def column(*chosen: int) -> tuple[np.ndarray, np.ndarray]:
         return cells(chunk.data, np.ascontiguousarray(first[:, chosen]), np.ascontiguousarray(last[:, chosen]))
@@ -128,20 +128,85 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         json, ends, there = identities(text, np.where(np.diff(offsets) > 0, offsets[:-1], -1), offsets[1:], True)
         return nullable(ends, json, there)
 
-    there = [value for value in range(texts) if columns[value] >= 0]
-    text, offsets = column(*there) if there else (b"", np.zeros(len(start) + 1, np.int64))
-    return Records(
-        kind=np.where(fault != OK, REJECTED, TEXT if there else NO_TEXT).astype(np.uint8),
+    there = [value for value, name in enumerate(texts) if name in header.columns]
+    records = Records(
+        kind=np.full(len(start), TEXT if there else NO_TEXT, np.uint8),
         start=chunk.start + start,
         length=length,
-        text=binary.build(offsets, text),
+        text=binary.build(np.zeros(len(start) + 1, np.int64), b""),
         id=identity("id"),
         per=identity("per"),
         score=floats(binary.build(*column(others["score"])[::-1])) if "score" in others else None,
         rejected=list(_refused(chunk, start, length, width, fault, at)),
         fields=header.columns[:MAX_FIELDS],
-        found=len(there) == texts,
+        found=len(there) == len(texts),
     )
+    if want.kind in ("text", "string"):
+        if there:
+            records.text = binary.build(*column(*there)[::-1])
+    else:
+        _read_items(records, chunk, want, texts, first[:, : len(texts)], last[:, : len(texts)])
+    records.kind[fault != OK] = REJECTED
+    return records
+
+
+def _find(chunk: Chunk, names: list[str]) -> tuple[np.ndarray, ...]:
+    """What kernels.csv.read finds of these columns; of a name that no column has -1."""
+    header: Header = chunk.state.more
+    numbers = {name: number for number, name in enumerate(header.columns)}
+    found, first, last = (), [], []
+    for some in (names[at : at + AT_ONCE] for at in range(0, max(len(names), 1), AT_ONCE)):
+        wanted = np.zeros(len(header.columns), np.int64)
+        for value, name in enumerate(some):
+            if name in numbers:
+                wanted[numbers[name]] |= 1 << value
+        *found, begin, end = read(chunk.data, ord(header.separator), wanted, len(some))
+        first.append(begin)
+        last.append(end)
+    return (*found, np.concatenate(first, axis=1), np.concatenate(last, axis=1))
+
+
+def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], first: np.ndarray, last: np.ndarray) -> None:
+    """Put vectors or codes into ``records``."""
+    text, offsets = cells(chunk.data, first.reshape(-1, 1), last.reshape(-1, 1))
+    cell = nullable(offsets, text, np.diff(offsets) > 0)
+    if want.kind == "vector":
+        rows = payloads.vector(_vectors(cell, len(names), want))
+    elif len(names) > 1:
+        raise UsageError(f"--field {want.text!r}: a code is in one column")
+    else:
+        rows = payloads.hexadecimal(cell)
+    kind, records.text, records.width = payloads.laid(rows)
+    records.kind[:] = kind
+    ruler = Ruler(chunk, cr=True) if rows.faults else None
+
+    def place(row: int, fault: payloads.Fault) -> str:
+        return ruler.place(int(first[row, fault.item if want.kind == "vector" else 0]))  # type: ignore[union-attr]
+
+    def raw(row: int) -> bytes:
+        begin = int(records.start[row] - chunk.start)
+        return chunk.data[begin : begin + records.length[row]].tobytes().rstrip(LINE_ENDS)
+
+    records.rejected = sorted([*records.rejected, *payloads.refused(rows, names, "column", records.id, place, raw)])
+
+
+def _vectors(cell: pa.LargeBinaryArray, width: int, want: Want) -> payloads.Rows:
+    """So many cells a vector. An empty cell, and one that is no number, is missing."""
+    try:
+        numbers = pc.cast(pc.cast(cell, pa.large_string()), pa.float64())
+    except pa.ArrowInvalid:
+        numbers = pa.array([None if text is None else _number(text) for text in cell.to_pylist()], pa.float64())
+    gone = numbers.is_null().to_numpy(zero_copy_only=False).reshape(-1, width).any(axis=1)
+    with np.errstate(over="ignore"):
+        array = np.asarray(numbers.fill_null(0).to_numpy(), payloads.item(want))
+    return payloads.Rows(gone, np.arange(len(gone) + 1) * width, array)
+
+
+def _number(text: bytes) -> float | None:
+    try:
+        return None if b"_" in text else float(text)
+    except ValueError:
+        return None
 
 
 def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndarray, fault: np.ndarray, place: np.ndarray) -> Iterator[Rejected]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from likewise.errors import DataError
 from likewise.io.compression import kind_of, open_read, open_write
-from likewise.io.formats.jsonl import additions, extended, read_rows
+from likewise.io.formats.jsonl import SAMPLE, additions, extended, read_rows
 from likewise.io.formats.lines import BLOCK_BYTES, BOM, Cut, beginning, copy_rows, count_lines, pieces, rows
 from likewise.kernels.json import elements
 from likewise.records import Chunk, Records, Want
@@ -85,6 +85,14 @@ def _place(path: Path, at: int) -> str:
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
     begin, end = chunk.state.more
     return read_rows(chunk, want, begin, end, end)
+
+
+def sample(path: Path, want: Want) -> Records | None:
+    """The first records; None in an empty array."""
+    for chunk in chunks(path, want):
+        begin, end = (places[:SAMPLE] for places in chunk.state.more)
+        return read_rows(chunk, want, begin, end, end)
+    return None
 
 
 def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:

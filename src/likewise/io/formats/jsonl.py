@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import UsageError
-from likewise.io import binary
+from likewise.io import binary, decoded, payloads
+from likewise.io import fields as names
 from likewise.io.compression import kind_of, open_write
 from likewise.io.formats.lines import BOM, Cut, Ruler, beginning, copy_rows, floats, nullable, pieces, rows, values
 from likewise.io.ids import as_json
@@ -27,6 +28,7 @@ from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, 
 __all__ = ["chunks", "parse", "write"]
 
 MAX_FIELDS = 50
+SAMPLE = 20
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
@@ -43,14 +45,21 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     return read_rows(chunk, want, begin, end, following)
 
 
+def sample(path: Path, want: Want) -> Records | None:
+    """The first records; None in an empty file."""
+    for chunk in chunks(path, want):
+        return read_rows(chunk, want, *(places[:SAMPLE] for places in lines(chunk.data)))
+    return None
+
+
 def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, following: np.ndarray) -> Records:
     """The records data[begin[i]:end[i]], of which data[begin[i]:following[i]] is to be copied."""
     wanted, others = values(want)
     texts = len(wanted) - len(others)
-    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, want.tokens)
+    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, want.kind == "tokens")
     column = {role: (np.ascontiguousarray(first[:, value]), np.ascontiguousarray(last[:, value])) for role, value in others.items()}
-    found = bool((first[:, :texts] >= 0).any(axis=0).all())
-    return Records(
+    there = names.found(wanted[:texts], (first[:, :texts] >= 0).any(axis=0).tolist())
+    records = Records(
         kind=np.where(fault > 0, REJECTED, np.where(is_text, TEXT, NO_TEXT)).astype(np.uint8),
         start=chunk.start + begin,
         length=following - begin,
@@ -59,9 +68,39 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
         per=identity(chunk.data, *column["per"]) if want.per is not None else None,
         score=score(chunk.data, *column["score"]) if want.score is not None else None,
         rejected=list(refused(chunk, begin, end, fault, place)),
-        fields=() if found else fields(chunk.data[b:e] for b, e, bad in zip(begin.tolist(), end.tolist(), fault.tolist(), strict=True) if not bad),
-        found=found,
+        fields=() if there else fields(chunk.data[b:e] for b, e, bad in zip(begin.tolist(), end.tolist(), fault.tolist(), strict=True) if not bad),
+        found=there,
     )
+    if want.kind not in ("text", "string", "tokens"):
+        read_items(records, chunk, want, wanted[:texts], first, last)
+    return records
+
+
+def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], first: np.ndarray, last: np.ndarray) -> None:
+    """Put what is no text into ``records``: sets, vectors, codes. Part p of a row is at first[row, p] : last[row, p]."""
+    raw = chunk.data.tobytes()
+    places = [list(zip(first[:, part].tolist(), last[:, part].tolist(), strict=True)) for part in range(len(parts))]
+    texts = [[raw[at:stop] if at >= 0 and raw[at : at + 4] != b"null" else None for at, stop in part] for part in places]
+    if want.kind in ("sparse", "elements") and names.is_sparse(parts):
+        texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
+    rows = decoded.rows(texts, want)
+    kind, records.text, records.width = payloads.laid(rows)
+    records.kind = np.where(records.kind == REJECTED, REJECTED, kind).astype(np.uint8)
+    ruler = Ruler(chunk) if rows.faults else None
+
+    def place(row: int, fault: payloads.Fault) -> str:
+        values = [part for part in range(len(parts)) if first[row, part] >= 0]
+        at = int(first[row, values[0]])
+        if want.kind == "vector" and fault.item >= 0:
+            at = decoded.place(raw, [(int(first[row, part]), int(last[row, part])) for part in values], fault.item)
+        return ruler.place(at)  # type: ignore[union-attr]
+
+    def record(row: int) -> bytes:
+        begin = int(records.start[row] - chunk.start)
+        return raw[begin : begin + int(records.length[row])].rstrip(b"\r\n")
+
+    found = payloads.refused(rows, parts, "field", records.id, place, record)
+    records.rejected = sorted([*records.rejected, *found])
 
 
 def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

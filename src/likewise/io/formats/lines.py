@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError
-from likewise.io import binary
+from likewise.io import binary, fields
 from likewise.io.compression import kind_of, open_read, open_write, read_into
 from likewise.kernels.bytes import gather
 from likewise.records import Chunk, Want
@@ -157,9 +157,10 @@ def _float(text: bytes | None) -> float:
         return np.nan
 
 
-def values(want: Want) -> tuple[list[str], dict[str, int]]:
-    """The wanted names, numbered as in kernels: the parts of the text, then id, per and score where they are wanted; and the numbers of those."""
-    texts = want.text.split("+")
+def values(want: Want, there: Sequence[str] | None = None) -> tuple[list[str], dict[str, int]]:
+    """The wanted names, numbered as in kernels: the parts of what is compared, then id, per and score where they are wanted; and the numbers of
+    those. ``there``: the columns, where they are known beforehand."""
+    texts = fields.names(want, there)
     others = {role: name for role, name in (("id", want.id), ("per", want.per), ("score", want.score)) if name is not None}
     return texts + list(others.values()), {role: len(texts) + i for i, role in enumerate(others)}
 

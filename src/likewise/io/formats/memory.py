@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,18 +12,21 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from likewise.errors import UsageError
+from likewise.io import arrays
 from likewise.io.batches import Keeper, gather
 from likewise.io.columns import parse
 from likewise.io.formats.arrow import save
 from likewise.records import Chunk, Want
 
-__all__ = ["chunks", "parse", "table", "write"]
+__all__ = ["chunks", "parse", "schema", "table", "write"]
 
 ACCEPTED = "a table (anything with __arrow_c_stream__, such as polars, pandas or pyarrow), a list of str, or a list of dict"
+TEXT = Want()
 
 
-def table(given: Any) -> pa.Table:
-    """What was given as a table. A list of str is its column ``text``; rows (dicts) give a column for each key.
+def table(given: Any, want: Want = TEXT) -> pa.Table:
+    """What was given as a table. Rows (dicts) give a column for each key; what is no table but items as ``want`` has them, such as a list of
+    str or an array of vectors, is a column of the wanted name.
 
     A column whose values have no common Arrow type holds JSON text, marked by the Arrow type ``arrow.json``:
     the ids 1 and "1" stay two different ids, and the row can be had back.
@@ -32,31 +34,35 @@ def table(given: Any) -> pa.Table:
     if isinstance(given, pa.Table):
         return given
     if any(hasattr(given, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")):  # the last: pandas before 2.2
-        return _from_arrow(given)
+        return _from_arrow(given, want.text)
+    if (items := arrays.column(given, want)) is not None:
+        return pa.table({want.text: items})
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
     if isinstance(given, Mapping):
-        return pa.table({name: _column(name, list(values)) for name, values in given.items()})
+        return pa.table({name: _column(name, list(values), want) for name, values in given.items()})
     rows = list(given)
+    if (items := arrays.listed(rows, want)) is not None:
+        return pa.table({want.text: items})
     for position, row in enumerate(rows):
         if not isinstance(row, str | bytes | Mapping | Sequence | np.ndarray | None):
             raise UsageError(f"row {position} of an input is {_described(row)}; give {ACCEPTED}")
     if not any(isinstance(row, Mapping) for row in rows):
-        return pa.table({"text": _column("text", rows) if rows else pa.array([], pa.string())})
+        return pa.table({want.text: _column(want.text, rows, want) if rows else pa.array([], pa.string())})
     if (odd := next((position for position, row in enumerate(rows) if not isinstance(row, Mapping)), None)) is not None:
         raise UsageError(f"row {odd} of an input is {_described(rows[odd])} and others are dicts; give rows of one kind")
     names = dict.fromkeys(name for row in rows for name in row)
     if bad := [name for name in names if not isinstance(name, str)]:
         raise UsageError(f"a row of an input has the key {bad[0]!r}, and keys are column names: give them as str")
-    return pa.table({name: _column(name, [row.get(name) for row in rows]) for name in names})
+    return pa.table({name: _column(name, [row.get(name) for row in rows], want) for name in names})
 
 
 def _described(given: Any) -> str:
     return f"{type(given).__name__} {given!r:.60}"
 
 
-def _from_arrow(given: Any) -> pa.Table:
-    """Tables as they are; a bare array or series is the column ``text``."""
+def _from_arrow(given: Any, name: str) -> pa.Table:
+    """Tables as they are; a bare array or series has the name given."""
     try:
         return pa.table(given)
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -64,10 +70,12 @@ def _from_arrow(given: Any) -> pa.Table:
             values = pa.chunked_array(given) if hasattr(given, "__arrow_c_stream__") else pa.chunked_array([pa.array(given)])
         except (pa.ArrowException, TypeError, ValueError):
             raise UsageError(f"an input of type {type(given).__name__} is no table that Arrow can hold: {error}") from error
-        return pa.table({"text": values})
+        return pa.table({name: values})
 
 
-def _column(name: str, values: list[Any]) -> pa.Array | pa.ChunkedArray:
+def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedArray:
+    if name == want.text and want.kind in arrays.FORMS and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
+        return arrays.items(values, want.kind)
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1:
         try:
@@ -81,11 +89,14 @@ def _column(name: str, values: list[Any]) -> pa.Array | pa.ChunkedArray:
         except pa.ArrowException:
             pass
     try:
-        texts = [None if value is None else json.dumps(value) for value in values]
+        return arrays.as_json(values)
     except (TypeError, ValueError) as error:
         types = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise UsageError(f"column {name!r} of an input holds values that no column can ({types}): {error}") from error
-    return pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), pa.array(texts, pa.large_string()))
+
+
+def schema(path: pa.Table, want: Want) -> pa.Schema:
+    return path.schema
 
 
 def chunks(path: pa.Table, want: Want, start: int = 0) -> Iterator[Chunk]:

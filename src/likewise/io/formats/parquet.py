@@ -17,7 +17,7 @@ from likewise.io.batches import CHUNK_BYTES, Keeper, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
 from likewise.records import Chunk, Want
 
-__all__ = ["chunks", "parse", "write"]
+__all__ = ["chunks", "parse", "schema", "write"]
 
 KIND = "a Parquet file"
 #: Rows decoded at once. Few, because what the metadata calls a small row can be a large one (dictionary pages are shared); more gains nothing.
@@ -44,13 +44,18 @@ def _batches(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[
         yield from file.iter_batches(step, row_groups=groups, columns=columns, use_threads=False)
 
 
+def schema(path: Path, want: Want) -> pa.Schema:
+    return _open(path).schema_arrow
+
+
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Chunks do not cross the row groups of ``_spans``, so that a resumed run can pass over whole ones."""
     file, first = _open(path), 0
+    names = file.schema_arrow.names
     for groups in _spans(file.metadata):
         rows = sum(file.metadata.row_group(group).num_rows for group in groups)
         if first + rows > start:
-            yield from gather(_batches(path, file, groups, wanted(want)), file.schema_arrow.names, first, start)
+            yield from gather(_batches(path, file, groups, wanted(want, names)), names, first, start)
         first += rows
 
 

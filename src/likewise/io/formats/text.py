@@ -48,17 +48,22 @@ def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
             first, size, names, bodies, failures = number + 1, 0, [], [], {}
 
 
+def schema(path: Files, want: Want) -> pa.Schema:
+    return pa.schema({"text": pa.large_string()})
+
+
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
-    """The id of a file is its name. It has no other field, and no tokens."""
+    """The id of a file is its name. It has no other field, and nothing but text."""
     names, raw = chunk.data.columns
     rows = len(raw)
-    kind = np.full(rows, NO_TEXT if want.tokens else TEXT, np.uint8)
+    textual = want.kind in ("text", "string")
+    kind = np.full(rows, TEXT if textual else NO_TEXT, np.uint8)
     text, rejected = raw, [Rejected(row, reason, b"") for row, reason in chunk.state.items()]
     kind[list(chunk.state)] = REJECTED
     offsets, data = binary.parts(raw)
     marked = any(data[at : at + 3].tobytes() == codecs.BOM_UTF8 for at in offsets[:-1].tolist())
-    if want.tokens or marked or not binary.is_utf8(raw):
-        bodies = [b"" if want.tokens else body.removeprefix(codecs.BOM_UTF8) for body in raw.to_pylist()]
+    if not textual or marked or not binary.is_utf8(raw):
+        bodies = [body.removeprefix(codecs.BOM_UTF8) if textual else b"" for body in raw.to_pylist()]
         for row, body in enumerate(bodies):
             if (at := binary.utf8_fault(body)) is not None:
                 rejected.append(Rejected(row, _reason(body, at), raw[row].as_py()))
@@ -75,7 +80,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         score=np.full(rows, np.nan) if want.score else None,
         rejected=rejected,
         fields=("text",),
-        found=want.text == "text" and not want.tokens,
+        found=want.text == "text" and textual,
     )
 
 

@@ -11,7 +11,7 @@ from likewise.families.family import Family, Signature
 from likewise.kernels.minhash import EMPTY
 
 
-class Shares(Family):
+class SimilarityFamily(Family):
     """MinHash of sets and of weighted sets: uint32 slots, all of them EMPTY for an empty set."""
 
     __slots__ = ()

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""The k most similar vectors: likewise beside its peers, the whole job from arrays to neighbours, building included, with recall in the same row.
+
+    python benchmarks/neighbors.py DATA [--rounds 3] [--tasks fm wl] [--only NAME ...] [--peers PYTHON] [--json FILE]
+
+DATA holds fm.X.npy, fm.Q.npy and fm.l2.npz (Fashion-MNIST: 60,000 x 784, 10,000 queries, k = 10 by L2), wl.X.npy, wl.Q.npy and wl.cos.npz (text
+embeddings: 117,000 x 256, 5,000 queries, by cosine); the truth's S are the exact squared distances, or cosines, of the k nearest.
+Each contender is a process of its own, all in turn, so many rounds; medians, and the least and the most. Imports, reading and compiling lie outside
+the clock. Peers run in the environment of PYTHON ($BENCH_VENVS/neighbors by default); one that is not there is said, not hidden.
+
+faiss's wheel brings a BLAS that takes processors newer than itself for one without AVX, and is then four times slower: it is told here.
+A graph (hnswlib) pays for itself when it is kept and asked again and again: once built, it answers single queries faster than anything else
+here, two or three times on the pictures. likewise keeps no index: for a job that is done once, or where recall must be known before the answer is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+TASKS = {"fm": ("l2", "fm.l2.npz"), "wl": ("cosine", "wl.cos.npz")}
+K = 10
+#: Settings at which a peer reaches a recall of 0.99, or the best it was seen to reach: probed lists of 256; candidates of the graph.
+PROBES, BREADTH = {"fm": 8, "wl": 128}, {"fm": 40, "wl": 320}
+
+
+def unit(vectors):
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+# Contenders: (items, queries, task) -> seconds to build, seconds to ask, ids [q, K]; -1 where there is none. Each brings its directions to length 1.
+
+
+def likewise(items, queries, task, **more):
+    from likewise.engines.local import Local
+    from likewise.stages.neighbors import neighbors
+
+    local = Local()
+    some = {"run": local.run, "shares": local.threads, **more}
+    neighbors(items[:4000], queries[:40], TASKS[task][0], K, **some)  # compiles
+    began = time.perf_counter()
+    found = neighbors(items, queries, TASKS[task][0], K, **some)
+    took = time.perf_counter() - began
+    ids = np.full((len(queries), K), -1)
+    ids[found.query, np.arange(len(found.query)) - np.searchsorted(found.query, found.query)] = found.item
+    return 0.0, took, ids
+
+
+def likewise_exact(items, queries, task):
+    return likewise(items, queries, task, exact=True)
+
+
+def faiss(items, queries, task, kind, probes=None):
+    import faiss
+
+    cosine = TASKS[task][0] == "cosine"
+    began = time.perf_counter()
+    if cosine:
+        items, queries = unit(items), unit(queries)
+    index = faiss.index_factory(items.shape[1], kind, faiss.METRIC_INNER_PRODUCT if cosine else faiss.METRIC_L2)
+    if not index.is_trained:
+        index.train(items)
+        index.nprobe = probes
+    index.add(items)
+    built = time.perf_counter()
+    ids = index.search(queries, K)[1]
+    return built - began, time.perf_counter() - built, ids
+
+
+def faiss_flat(items, queries, task):
+    return faiss(items, queries, task, "Flat")
+
+
+def faiss_ivf(items, queries, task):
+    return faiss(items, queries, task, "IVF256,Flat", PROBES[task])
+
+
+def hnswlib(items, queries, task):
+    import hnswlib
+
+    began = time.perf_counter()
+    index = hnswlib.Index(space="cosine" if TASKS[task][0] == "cosine" else "l2", dim=items.shape[1])
+    index.init_index(max_elements=len(items), M=16, ef_construction=100)
+    index.add_items(items)
+    index.set_ef(BREADTH[task])
+    built = time.perf_counter()
+    ids = index.knn_query(queries, k=K)[0].astype(np.int64)
+    return built - began, time.perf_counter() - built, ids
+
+
+def numpy_(items, queries, task):
+    began = time.perf_counter()
+    if TASKS[task][0] == "cosine":
+        items, queries = unit(items), unit(queries)
+    squares = (items * items).sum(1)
+    ids = np.empty((len(queries), K), np.int64)
+    for at in range(0, len(queries), 1000):
+        costs = queries[at : at + 1000] @ items.T
+        costs *= -2
+        costs += squares
+        ids[at : at + 1000] = np.argpartition(costs, K, axis=1)[:, :K]
+    return 0.0, time.perf_counter() - began, ids
+
+
+CONTENDERS = {
+    "likewise": likewise,
+    "likewise exact": likewise_exact,
+    "faiss Flat": faiss_flat,
+    "faiss IVF256": faiss_ivf,
+    "hnswlib": hnswlib,
+    "numpy": numpy_,
+}
+OURS = ("likewise", "likewise exact", "numpy")
+
+
+def contend(name: str, data: Path, task: str, target: Path) -> None:
+    """One contender, in this process; its figures to standard output, its ids to a file."""
+    items, queries = (np.load(data / f"{task}.{side}.npy") for side in "XQ")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    build, ask, ids = CONTENDERS[name](items, queries, task)
+    np.save(target, ids)
+    print(
+        json.dumps(
+            {"build": build, "ask": ask, "whole": build + ask, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before / 1024}
+        )
+    )
+
+
+def recall(data: Path, task: str, ids: np.ndarray) -> float:
+    """The share of neighbours found: an id counts once, when it is truly as near as the true k-th, but for the rounding of float32."""
+    measure, truth = TASKS[task]
+    items, queries, last = np.load(data / f"{task}.X.npy"), np.load(data / f"{task}.Q.npy"), np.load(data / truth)["S"][:, K - 1]
+    if measure == "cosine":
+        items, queries = unit(items), unit(queries)
+    hits = 0
+    for query, row in enumerate(ids):
+        mine = np.unique(row[row >= 0])
+        if measure == "cosine":
+            hits += int((items[mine] @ queries[query] >= last[query] - 1e-5).sum())
+        else:
+            hits += int((((items[mine] - queries[query]) ** 2).sum(axis=1) <= last[query] * (1 + 1e-5)).sum())
+    return hits / ids.size
+
+
+def environment(name: str) -> dict[str, str]:
+    """Without what pins BLAS to an old processor; and for faiss with what tells it of this one."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("OPENBLAS_")}
+    if name.startswith("faiss") and "avx512f" in Path("/proc/cpuinfo").read_text():
+        clean["OPENBLAS_CORETYPE"] = "SkylakeX"
+    return clean
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tasks", nargs="*", default=list(TASKS))
+    parser.add_argument("--only", nargs="*", default=list(CONTENDERS))
+    parser.add_argument("--peers", type=Path, default=Path(os.environ.get("BENCH_VENVS", "bench-data/venvs")) / "neighbors" / "bin" / "python")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--contend", nargs=3, help=argparse.SUPPRESS)  # name, task and file of ids: one contender, in this process
+    options = parser.parse_args()
+    if options.contend:
+        name, task, target = options.contend
+        contend(name, options.data, task, Path(target))
+        return
+    records: dict[str, dict[str, dict]] = {}
+    for task in options.tasks:
+        runs: dict[str, list[dict]] = {}
+        found: dict[str, float] = {}
+        for _ in range(options.rounds):
+            for name in options.only:
+                python = sys.executable if name in OURS else str(options.peers)
+                if not Path(python).exists():
+                    print(f"{name}: not installed ({python})", file=sys.stderr)
+                    continue
+                with tempfile.TemporaryDirectory() as folder:
+                    target = f"{folder}/ids.npy"
+                    command = [python, __file__, str(options.data), "--contend", name, task, target]
+                    done = subprocess.run(command, env=environment(name), capture_output=True, text=True, check=False)
+                    if done.returncode:
+                        raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
+                    runs.setdefault(name, []).append(json.loads(done.stdout.splitlines()[-1]))
+                    if name not in found:
+                        found[name] = recall(options.data, task, np.load(target))
+        records[task] = report(task, runs, found)
+    if options.json:
+        options.json.write_text(json.dumps(records, indent=1) + "\n")
+
+
+def report(task: str, runs: dict[str, list[dict]], found: dict[str, float]) -> dict[str, dict]:
+    """Print the table of a task. Ratios are to likewise's median."""
+    table = {}
+    for name, some in runs.items():
+        middle = {key: statistics.median(run[key] for run in some) for key in some[0]}
+        table[name] = {**middle, "least": min(run["whole"] for run in some), "most": max(run["whole"] for run in some), "recall": found[name]}
+    base = table.get("likewise", {}).get("whole")
+    print(f"{task}, k = {K} by {TASKS[task][0]}")
+    for name, row in table.items():
+        ratio = f"{row['whole'] / base:6.2f} x" if base else ""
+        times = f"build {row['build']:6.2f} s  ask {row['ask']:6.2f} s  whole {row['whole']:6.2f} s ({row['least']:.2f}-{row['most']:.2f})"
+        print(f"  {name:15} {times:65} {ratio}  recall {row['recall']:.4f}  + {row['peak_mb']:5.0f} MB")
+    return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Recall measured: of a random sample of items, all alike pairs by an exact search, and which of them a run finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from likewise.errors import UsageError
+from likewise.kernels.hashing import derive
+from likewise.measures import measure
+from likewise.options import items_of
+from likewise.run import Block, Items, Run, numbers, words
+from likewise.search import engine, of_codes, of_sets
+
+#: Streams of constants drawn from the seed: of the sample, and of the samples of it.
+SAMPLING, RESAMPLING = np.uint64(0xA0D1_0001), np.uint64(0xA0D1_0002)
+#: How often the sample is drawn anew for the interval, and what share of these it covers.
+RESAMPLED, COVERED = 1000, 0.95
+#: Bins between the threshold and equality that pairs are counted in, and examples of missed pairs.
+BINS, EXAMPLES = 10, 5
+#: Whole distances up to which each is a bin.
+WHOLE = 20
+#: Products of vectors that are computed at once, and what float32 may be off by.
+PRODUCTS, SLACK = 1 << 24, 1e-4
+
+
+@dataclass
+class Audit:
+    """What an audit measured. Precision is 1: whatever is reported was compared exactly."""
+
+    items: int  # that were compared
+    sampled: int
+    pairs: int  # alike pairs that a sampled item is part of
+    found: int  # of them
+    promised: float  # the chance that a pair exactly at the threshold is found
+    low: float  # of recall, with 95 % confidence; items are resampled, for pairs of one item are not independent
+    high: float
+    threshold: float
+    value: str  # similarity or distance
+    by_value: list[tuple[float, float, int, int]] = field(default_factory=list)  # from, to, pairs, found
+    missed: list[dict[str, Any]] = field(default_factory=list)  # examples
+    precision: float = 1.0
+
+    @property
+    def recall(self) -> float:
+        """The share of the pairs that is found; NaN where there are none."""
+        return self.found / self.pairs if self.pairs else float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return {**asdict(self), "recall": None if not self.pairs else self.recall}
+
+
+def audit(items: Items, run: Run, sample: int) -> Audit:
+    """Search all pairs of a sample of items with all, exactly and as the run does."""
+    options, n = run.options, len(items.member)
+    order = np.argsort(derive(np.uint64(options.seed), SAMPLING, max(n, 1))[:n], kind="stable")
+    drawn = np.sort(order[:sample])
+    side = np.ones(n, np.uint8)
+    side[drawn] = 3  # pairs across are wanted: of the sample with all, and inside it
+    truth = gathered(exactly(items, run, side, drawn), n)
+    found = np.isin(truth[0], gathered(engine(options)(items, run, side), n)[0])
+    rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
+    low, high = interval(truth[0], found, drawn, n, options.seed)
+    return Audit(
+        items=n,
+        sampled=len(drawn),
+        pairs=len(found),
+        found=int(found.sum()),
+        promised=options.recall,
+        low=low,
+        high=high,
+        threshold=float(options.threshold),
+        value="distance" if options.distances else "similarity",
+        by_value=by_value(truth[1], found, float(options.threshold), options.distances),
+        missed=[example(items, rows[:, place], float(truth[1][place])) for place in np.flatnonzero(~found)[:EXAMPLES]],
+    )
+
+
+def gathered(blocks: Iterator[Block], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs as numbers left · n + right, ascending, and their values."""
+    found = list(blocks)
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0)
+    left, right, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    pair = np.minimum(left, right) * np.int64(n) + np.maximum(left, right)
+    order = np.argsort(pair, kind="stable")
+    return pair[order], value[order]
+
+
+def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[Block]:
+    """All alike pairs across, with none missed."""
+    kind = items_of(run.options.method)
+    if kind in ("texts", "sets"):
+        return of_sets(items, run, side)
+    if kind == "codes":
+        return of_codes(items, run, side)
+    if kind == "vectors":
+        return scanned(items, run, drawn)
+    raise UsageError(f"--by {run.options.method}: there is no exact search to audit by; there is one for texts, sets, vectors and codes")
+
+
+def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
+    """Pairs of some vectors with all, by all products in float32, and exactly where these come near the threshold."""
+    options = run.options
+    vectors = numbers(words(items, run)[0], options)
+    limit, name = float(options.threshold), options.measure.name
+    compare = measure(name)
+    run.progress.begin("scanning", len(drawn), "items")
+    unit = vectors.astype(np.float32)
+    if name in ("cosine", "angle"):
+        unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-30)
+    squares = (unit * unit).sum(axis=1)
+    for begin in range(0, len(drawn), step := max(1, PRODUCTS // max(1, len(vectors)))):
+        some = drawn[begin : begin + step]
+        if name == "l1":
+            near = np.stack([np.abs(vectors - vectors[one]).sum(axis=1) <= limit * (1 + SLACK) for one in some])
+        else:
+            product = unit[some] @ unit.T
+            least = np.cos(np.radians(limit)) if name == "angle" else limit
+            near = product >= least - SLACK
+            if name == "l2":
+                apart = squares[some][:, None] + squares[None] - 2 * product
+                near = apart <= limit * limit + SLACK * (squares[some][:, None] + squares[None])
+        query, other = np.nonzero(near)
+        query = some[query]
+        inside = np.isin(other, drawn)
+        keep = (query != other) & (~inside | (query < other)) & (items.per[query] == items.per[other])
+        left, right = query[keep], other[keep]
+        value = np.asarray(compare(vectors[left], vectors[right]), float)
+        good = value <= limit if options.distances else value >= limit
+        run.advance(len(some))
+        yield left[good], right[good], value[good]
+
+
+def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, seed: int) -> tuple[float, float]:
+    """An interval of the recall: the sample is drawn again from itself, item by item with all its pairs.
+
+    Where all pairs, or none, are found, that tells nothing: the end is then the one that so many items with pairs leave room for (Clopper and
+    Pearson 1934).
+    """
+    if not len(pair):
+        return 0.0, 1.0
+    total, hits = (np.zeros(n) for _ in range(2))
+    for end in (pair // n, pair % n):
+        np.add.at(total, end, 1)
+        np.add.at(hits, end, found)
+    total, hits = total[drawn], hits[drawn]
+    tail = (1 - COVERED) / 2
+    if found.all() or not found.any():
+        room = tail ** (1 / min(len(pair), int(np.count_nonzero(total))))
+        return (float(room), 1.0) if found.all() else (0.0, float(1 - room))
+    chance = derive(np.uint64(seed), RESAMPLING, RESAMPLED * len(drawn)).reshape(RESAMPLED, -1)
+    again = (chance >> np.uint64(1)) % np.uint64(len(drawn))
+    sums = total[again].sum(axis=1)
+    recalls = np.sort((hits[again].sum(axis=1) / np.maximum(sums, 1))[sums > 0])
+    return float(np.quantile(recalls, tail)), float(np.quantile(recalls, 1 - tail))
+
+
+def by_value(value: np.ndarray, found: np.ndarray, threshold: float, distances: bool) -> list[tuple[float, float, int, int]]:
+    """Pairs and those found, from the threshold on to equality; by each distance where they are few whole numbers."""
+    if distances and threshold < WHOLE and (value == np.floor(value)).all():
+        each = [(distance, value == distance) for distance in range(int(threshold), -1, -1)]
+        return [(float(distance), float(distance), int(here.sum()), int(found[here].sum())) for distance, here in each if here.any()]
+    edges = np.linspace(threshold, 0.0 if distances else 1.0, BINS + 1)
+    place = np.clip(np.digitize(value, edges) - 1, 0, BINS - 1) if not distances else np.clip(BINS - np.digitize(value, edges[::-1]), 0, BINS - 1)
+    pairs, hits = np.bincount(place, minlength=BINS), np.bincount(place, weights=found, minlength=BINS).astype(int)
+    return [(float(a), float(b), int(p), int(h)) for a, b, p, h in zip(edges[:-1], edges[1:], pairs, hits, strict=True) if p]
+
+
+def example(items: Items, rows: np.ndarray, value: float) -> dict[str, Any]:
+    """A missed pair, by the places of its items."""
+    source, position = items.collection.places(rows)
+    ids = items.collection.ids(rows).to_pylist()
+    names = source.to_pylist()
+    return {"value": value} | {
+        f"{what}_{side}": part
+        for side, i in (("a", 0), ("b", 1))
+        for what, part in (("id", ids[i]), ("source", names[i]), ("position", int(position[i])))
+    }

@@ -1,0 +1,58 @@
+"""likewise neighbors"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from likewise.cli.pairs import check, deliver, write
+from likewise.cli.screen import Screen, counted, duration, percent
+from likewise.cli.verbs import verb
+
+
+@verb(
+    "neighbors",
+    "INPUT... [--query QUERY]... [-k K] [-o FILE]",
+    examples=("neighbors pages.jsonl --query new.jsonl -k 5", "neighbors vectors.npy --query queries.npy --by l2 -k 10 -o nearest.parquet"),
+    flags="field id per on_error limit query k by normalize recall exact threshold within groups seed out overwrite threads memory work config"
+    " json exit_code quiet verbose color progress",
+    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
+    recall={"help": "Least chance that each of the true nearest is found."},
+    threshold={"help": "Leave out what is less similar.", "shown": ""},
+    within={"help": "Leave out what is further away."},
+    out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, neighbours go to standard output.", "metavar": "FILE"},
+    overwrite={"help": "Replace FILE once the new one is complete."},
+    work={"shown": "a temporary folder"},
+)
+def command(
+    screen: Screen,
+    inputs: tuple[str, ...],
+    query: tuple[str, ...] = (),
+    out: str | None = None,
+    overwrite: bool = False,
+    exit_code: bool = False,
+    **choices: Any,
+) -> int:
+    target = None if out is None else Path(out)
+    if target is not None:
+        check(target, overwrite)
+    from likewise import api
+    from likewise.cli.progress import told
+
+    progress = told(screen)
+    found = api.neighbors([Path(given) for given in inputs], query=[Path(given) for given in query] or None, progress=progress, **choices)
+    if target is not None:
+        write(found, target)
+    deliver(screen, found, target)
+    for message in found.report["warnings"]:
+        if message not in progress.warnings:
+            screen.warn(message)
+    if not screen.json:
+        short = found.report["with_fewer"]
+        fewer = f"; {counted(short, 'query', 'queries')} have fewer than {found.report['k']}" if short else ""
+        sure = "none is missed" if found.report["recall"] == 1 else f"each is found with at least {percent(found.report['recall'], down=True)}"
+        said = f"{counted(len(found), 'neighbour')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
+        screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}")
+    return int(exit_code and len(found) > 0)

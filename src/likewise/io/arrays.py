@@ -1,0 +1,187 @@
+"""Data that are no table (numpy arrays, CSR matrices, lists) as one Arrow column of the items that are wanted. Arrays are not copied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import UsageError
+from likewise.io.fields import SPARSE
+from likewise.io.nested import PAIR, is_list, is_string
+from likewise.records import Want
+
+#: What each kind of item may be given as, beside a table.
+FORMS = {
+    "tokens": "token ids: a list of lists of whole numbers, or a 2-D array",
+    "elements": "sets: a list of sets or lists of whole numbers and strings, a 2-D array of whole numbers, or a CSR matrix, for its filled places",
+    "weighted": "weighted sets: a list of mappings element -> weight, or of lists of pairs (element, weight)",
+    "vector": "vectors: a 2-D array of numbers, or a list of lists or 1-D arrays",
+    "sparse": "sparse vectors: a CSR matrix",
+    "code": "codes: an array of bool or of unsigned integers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1",
+}
+#: What an array of items may be: its dimensions, and the kinds of its numbers (numpy's letters).
+SHAPES = {"vector": ("2", "iuf"), "code": ("12", "iub"), "elements": ("2", "iu"), "tokens": ("2", "iu")}
+
+
+def fits(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether an array of this shape and type holds items of the kind, a row each."""
+    dimensions, numbers = SHAPES.get(kind, ("", ""))
+    whole = dtype.itemsize <= 8 and 0 not in shape[1:] and (len(shape) > 1 or dtype.kind != "b")
+    return str(len(shape)) in dimensions and dtype.kind in numbers and whole
+
+
+def column(given: Any, want: Want) -> pa.Array | None:
+    """The items of an array, of a matrix, or of the parts of one; None where ``given`` is something else, or texts are wanted."""
+    if want.kind not in FORMS:
+        return None
+    if hasattr(given, "tocsr") or all(hasattr(given, part) for part in ("indptr", "indices", "data", "shape")):
+        return of_csr(given.tocsr() if hasattr(given, "tocsr") else given, want.kind)
+    if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
+        return of_parts(given, want.kind)
+    if hasattr(given, "__array__") and (array := np.asarray(given)).dtype != object:
+        if not fits(want.kind, array.shape, array.dtype):
+            alone = "; one item alone is a batch of one: [item]" if array.ndim == 1 else ""
+            raise UsageError(f"an input is an array of {array.dtype} of shape {array.shape}; give {FORMS[want.kind]}{alone}")
+        return of_numbers(array)
+    return None
+
+
+def listed(rows: list[Any], want: Want) -> pa.Array | None:
+    """The items of a list as a column; None where it is a list of records, or texts are wanted."""
+    if want.kind not in FORMS or any(isinstance(row, Mapping) and (want.kind != "weighted" or want.text in row) for row in rows):
+        return None
+    return items(rows, want.kind)
+
+
+def items(rows: list[Any], kind: str) -> pa.Array:
+    """A column of these items, None being none."""
+    try:
+        return _LISTED[kind](rows)
+    except TypeError as error:
+        raise UsageError(f"an input holds what no column can: {error}; give {FORMS[kind]}") from error
+
+
+def of_numbers(array: np.ndarray) -> pa.Array:
+    """A 1-D array, or a 2-D one as a list for each row: the array's own memory where it is contiguous and of this machine's byte order."""
+    flat = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1)
+    memory = pa.py_buffer(np.packbits(flat, bitorder="little") if flat.dtype == bool else flat)
+    values = pa.Array.from_buffers(pa.from_numpy_dtype(flat.dtype), len(flat), [None, memory])
+    return values if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(values, array.shape[1])
+
+
+def of_lists(offsets: np.ndarray, values: pa.Array, gone: Sequence[bool] | None = None) -> pa.LargeListArray:
+    mask = pa.array(gone) if gone is not None and any(gone) else None
+    return pa.LargeListArray.from_arrays(pa.array(np.ascontiguousarray(offsets, np.int64)), values, mask=mask)
+
+
+def of_csr(given: Any, kind: str) -> pa.Array:
+    """A CSR matrix (scipy's, or whatever has its parts), an item a row."""
+    offsets, indices, data = (np.asarray(part) for part in (given.indptr, given.indices, given.data))
+    if kind not in ("sparse", "vector", "elements", "weighted") or len(given.shape) != 2 or data.dtype.kind not in "iufb" or data.dtype.itemsize > 8:
+        raise UsageError(f"an input is a sparse matrix of {data.dtype} of shape {tuple(given.shape)}; give {FORMS[kind]}")
+    check_offsets(offsets, min(len(indices), len(data)))
+    index, value = of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data)
+    if kind == "weighted":
+        return of_lists(offsets, pa.StructArray.from_arrays([index, value], PAIR))
+    size = np.full(len(offsets) - 1, given.shape[1], np.int64)
+    return pa.StructArray.from_arrays([of_lists(offsets, index), of_lists(offsets, value), pa.array(size)], SPARSE)
+
+
+def of_parts(given: tuple[np.ndarray, ...], kind: str) -> pa.Array:
+    """(values, offsets), or of weighted sets (values, weights, offsets)."""
+    *parts, offsets = given
+    right = len(given) == {"elements": 2, "tokens": 2, "weighted": 3}.get(kind) and all(part.ndim == 1 and part.dtype.kind in "iuf" for part in parts)
+    if not right:
+        raise UsageError(f"an input is a tuple of {len(given)} arrays; give {FORMS[kind]}")
+    check_offsets(offsets, min(map(len, parts)))
+    values = [of_numbers(part) for part in parts]
+    return of_lists(offsets, values[0] if len(values) == 1 else pa.StructArray.from_arrays(values, PAIR))
+
+
+def check_offsets(offsets: np.ndarray, most: int) -> None:
+    whole = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 0
+    if not whole or offsets[0] < 0 or offsets[-1] > most or (offsets[1:] < offsets[:-1]).any():
+        raise UsageError(f"where rows begin (indptr, offsets) rises from 0 to the number of values, {most}; these do not")
+
+
+def _sets(rows: list[Any]) -> pa.Array:
+    return _typed([_ordered(row, place) if isinstance(row, AbstractSet) else row for place, row in enumerate(rows)], _is_element)
+
+
+def _ordered(given: AbstractSet, row: int) -> list[Any]:
+    """In an order of the elements' own: that of a set of strings is another in each process."""
+    try:
+        return sorted(given, key=lambda element: (isinstance(element, str), element))
+    except TypeError:
+        raise UsageError(f"row {row} of an input is {given!r:.60}; elements are whole numbers and strings") from None
+
+
+def _is_element(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or is_string(kind) or pa.types.is_null(kind)
+
+
+def _vectors(rows: list[Any]) -> pa.Array:
+    return _typed(rows, lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind))
+
+
+def _weighted(rows: list[Any]) -> pa.Array:
+    pairs = [list(map(list, row.items())) if isinstance(row, Mapping) else row for row in rows]
+    listed = [[] if row is None else row for row in pairs]
+    try:
+        elements, weights = (pa.array([pair[side] for row in listed for pair in row]) for side in (0, 1))
+        good = all(len(pair) == 2 for row in listed for pair in row) and _is_element(elements.type) and not elements.null_count
+    except (TypeError, IndexError, KeyError, OverflowError, pa.ArrowException):
+        return as_json(pairs)
+    if not good or not (pa.types.is_floating(weights.type) or pa.types.is_integer(weights.type) or pa.types.is_null(weights.type)):
+        return as_json(pairs)
+    offsets = np.cumsum([0, *map(len, listed)])
+    return of_lists(offsets, pa.StructArray.from_arrays([elements, weights], PAIR), [row is None for row in pairs])
+
+
+def _codes(rows: list[Any]) -> pa.Array:
+    if all(isinstance(row, int | np.integer | None) and not isinstance(row, bool) for row in rows):
+        for place, row in enumerate(rows):
+            if row is not None and not 0 <= row < 2**64:
+                raise UsageError(f"row {place} of an input is {row}; a code given as a number is from 0 to 2^64 - 1; give longer ones as bytes")
+        return pa.array(rows, pa.uint64())
+    try:
+        return pa.array(rows)
+    except (pa.ArrowException, OverflowError):
+        return as_json(rows)
+
+
+def _typed(rows: list[Any], good: Callable[[pa.DataType], bool]) -> pa.Array:
+    """A column of lists where the items have one type that is ``good``, else one of JSON texts, in which each keeps its own."""
+    rows = [np.asarray(row) if hasattr(row, "__array__") else list(row) if isinstance(row, range) else row for row in rows]
+    try:
+        made = pa.array(rows)
+    except (pa.ArrowException, OverflowError):
+        return as_json(rows)
+    return made if pa.types.is_null(made.type) or (is_list(made.type) and good(made.type.value_type)) else as_json(rows)
+
+
+def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
+    """Values without a common Arrow type as JSON texts, marked by the Arrow type ``arrow.json``. Raises TypeError where JSON has no such value."""
+    texts = [None if value is None else json.dumps(value, default=_plain) for value in values]
+    return pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), pa.array(texts, pa.large_string()))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no value that JSON has")
+
+
+_LISTED: dict[str, Callable[[list[Any]], pa.Array]] = {
+    "tokens": lambda rows: _typed(rows, pa.types.is_integer),
+    "elements": _sets,
+    "weighted": _weighted,
+    "vector": _vectors,
+    "sparse": as_json,
+    "code": _codes,
+}

@@ -1,0 +1,119 @@
+"""numpy's .npy: one array, an item a row, memory-mapped. Vectors, codes, and rows of whole numbers as sets or token ids; ids are positions."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError, UsageError
+from likewise.io import arrays, columns
+from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, reading
+from likewise.records import Chunk, Records, Want
+
+KIND = "a .npy file"
+COLUMN = "array"
+
+
+class Header(NamedTuple):
+    shape: tuple[int, ...]
+    fortran: bool  # columns lie end to end, not rows
+    dtype: np.dtype
+    offset: int  # where in the file the numbers begin
+
+
+def header(path: Path) -> Header:
+    """What the file says of its array. Refused is what cannot be read, or not without running code that it holds."""
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    try:
+        with reading(path, KIND), open(path, "rb") as file:
+            version = np.lib.format.read_magic(file)
+            if version not in readers:
+                raise DataError(f"{path}: is of version {version[0]}.{version[1]} of the .npy format; save it again with np.save, as plain numbers")
+            shape, fortran, dtype = readers[version](file)
+            found = Header(shape, fortran, dtype, file.tell())
+            size = os.fstat(file.fileno()).st_size
+    except DataError:
+        raise
+    except (ValueError, SyntaxError, TokenError) as error:
+        raise DataError(f"{path}: cannot be read as {KIND}: {str(error).splitlines()[0].rstrip('.')}. Copy or make the file again") from error
+    if dtype.hasobject or dtype.names or dtype.subdtype:
+        what = "Python objects, which only code in the file could make" if dtype.hasobject else "records with named fields"
+        raise DataError(f"{path}: holds {what}; save it again as plain numbers, or as Parquet")
+    expected = found.offset + math.prod(shape) * dtype.itemsize
+    if size != expected:
+        came = "is cut short" if size < expected else "goes on behind its array"
+        raise DataError(f"{path}: {came}: {expected:,} bytes are expected for {dtype} of shape {shape}, and it has {size:,}; copy or make it again")
+    return found
+
+
+def mapped(path: Path, found: Header) -> np.ndarray:
+    """The array, read as it is used."""
+    if 0 in found.shape:
+        return np.empty(found.shape, found.dtype)
+    with reading(path, KIND):
+        return np.memmap(path, found.dtype, "r", found.offset, found.shape, "F" if found.fortran else "C")
+
+
+def check(path: Path, found: Header, want: Want) -> None:
+    """Refuse an array that does not hold what is wanted."""
+    if want.kind not in arrays.SHAPES:
+        raise UsageError(f"{path}: rows of a .npy file are numbers, and no {want.kind}; leave it out, or compare vectors, as with --by cosine")
+    if not arrays.fits(want.kind, found.shape, found.dtype):
+        hint = "; save one item as a row: array.reshape(1, -1)" if len(found.shape) == 1 else ""
+        raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected are {arrays.FORMS[want.kind]}{hint}")
+
+
+def schema(path: Path, want: Want) -> pa.Schema:
+    """The numbers, under whatever name is wanted: an array has none."""
+    dtype = header(path).dtype.newbyteorder("=")
+    number = pa.from_numpy_dtype(dtype) if dtype.kind in "iufb" and dtype.itemsize <= 8 else pa.null()
+    return pa.schema(dict.fromkeys(want.text.split("+"), number))
+
+
+def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+    """Rows as a table of one column, which is the file's memory where its numbers lie as Arrow's do."""
+    found = header(path)
+    check(path, found, want)
+    array = mapped(path, found)
+    step = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found)))
+    for first in range(start, len(array), step):
+        yield Chunk(pa.table({COLUMN: arrays.of_numbers(array[first : first + step])}), first, 0, (COLUMN,))
+
+
+def row_bytes(found: Header) -> int:
+    return max(1, found.dtype.itemsize * math.prod(found.shape[1:]))
+
+
+def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    """An array has no ids, and no other fields."""
+    return columns.parse(chunk, want._replace(text=COLUMN, id=want.id and "", per=want.per and "", score=want.score and ""), where)
+
+
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """An array of the rows where ``keep`` is true, of the same type and order, their bytes as they were."""
+    if add is not None:
+        raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to an array; choose --output ids or mask instead")
+    found = header(source)
+    if keep.all() and len(keep) == found.shape[0]:
+        shutil.copyfile(source, target)
+        return
+    array: Any = mapped(source, found)[: len(keep)]
+    described = {"descr": np.lib.format.dtype_to_descr(found.dtype), "fortran_order": found.fortran, "shape": (int(keep.sum()), *found.shape[1:])}
+    with open(target, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, described)
+        if found.fortran and len(found.shape) > 1:
+            for column in range(found.shape[1]):
+                file.write(array[:, column][keep].tobytes())
+            return
+        step = max(1, CHUNK_BYTES // row_bytes(found))
+        for first in range(0, len(keep), step):
+            rows = slice(first, first + step)
+            file.write(array[rows][keep[rows]].tobytes())

@@ -1,0 +1,88 @@
+"""The groups of elements (--groups): a table of two columns, element and group, or a mapping in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError, UsageError
+from likewise.io.batches import reading
+from likewise.items.words import Hasher
+
+#: Makes the words of groups differ from those of elements.
+GROUPS = 0x6709_5EED
+FORMS = "give a .parquet, .csv or .jsonl file with the columns element and group, or a .json object that maps one to the other"
+
+
+class Groups:
+    """Element words, ascending, and the word of the group of each."""
+
+    def __init__(self, given: Path | Mapping[Any, Any], seed: int):
+        elements, groups = zip(*pairs_of(given), strict=True)
+        words = np.array(Hasher(seed).listed(list(elements)))
+        self.of = np.array(Hasher(seed ^ GROUPS).listed(list(groups)))
+        order = np.argsort(words, kind="stable")
+        self.words, self.of = words[order], self.of[order]
+        again = np.flatnonzero((self.words[1:] == self.words[:-1]) & (self.of[1:] != self.of[:-1]))
+        if len(again):
+            raise DataError(f"{name_of(given)}: {elements[order[again[0]]]!r} stands in two groups; an element is of one")
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """The groups of elements, by words; an element without a group is a group of its own."""
+        place = np.searchsorted(self.words, values).clip(max=len(self.words) - 1)
+        return np.where(self.words[place] == values, self.of[place], values)
+
+
+def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """(element, group) pairs. Raises UsageError, DataError."""
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    elif not isinstance(given, Path):
+        raise UsageError(f"--groups {given!r}: {FORMS}; in Python a mapping will do")
+    elif given.suffix == ".json":
+        try:
+            found = msgspec.json.decode(given.read_bytes())
+        except (OSError, msgspec.DecodeError) as error:
+            raise DataError(f"{given}: cannot be read: {error}; {FORMS}") from error
+        if not isinstance(found, dict):
+            raise DataError(f"{given}: holds no object; {FORMS}")
+        pairs = [pair for key, group in found.items() for pair in ((key, group), *((number, group) for number in numbers(key)))]
+    else:
+        table = table_of(given)
+        if not {"element", "group"} <= set(table.column_names):
+            raise DataError(f"{given}: has the columns {', '.join(table.column_names)}; {FORMS}")
+        pairs = list(zip(table["element"].to_pylist(), table["group"].to_pylist(), strict=True))
+    for place, pair in enumerate(pairs):
+        if not all(isinstance(part, int | str) and not isinstance(part, bool) for part in pair):
+            raise DataError(f"{name_of(given)}, pair {place + 1}: {pair!r}; elements and groups are whole numbers or strings")
+    if not pairs:
+        raise DataError(f"{name_of(given)}: holds no element; {FORMS}")
+    return pairs
+
+
+def numbers(key: str) -> list[int]:
+    """The whole number that a key of a JSON object stands for too, since such keys are strings always.
+
+    >>> numbers("7"), numbers("-7"), numbers("07"), numbers("milk")
+    ([7], [-7], [], [])
+    """
+    return [int(key)] if len(key) < 400 and key.isascii() and key.removeprefix("-").isdecimal() and str(int(key)) == key else []
+
+
+def table_of(path: Path) -> pa.Table:
+    from pyarrow import csv, json, parquet
+
+    readers = {".parquet": parquet.read_table, ".csv": csv.read_csv, ".jsonl": json.read_json, ".ndjson": json.read_json}
+    if path.suffix not in readers:
+        raise UsageError(f"--groups {path}: {FORMS}")
+    with reading(path, "a table of groups"):
+        return readers[path.suffix](path)
+
+
+def name_of(given: Path | Mapping[Any, Any]) -> str:
+    return str(given) if isinstance(given, Path) else "groups"

@@ -1,0 +1,228 @@
+"""Arrow columns as rows of items: lists of numbers, elements and weights, sparse vectors, codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from likewise.io import binary, decoded, payloads
+from likewise.io.fields import SPARSE, is_sparse
+from likewise.io.payloads import WEIGHTED, Rows, ends
+from likewise.items.words import Hasher, Words
+from likewise.records import Want
+
+LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+BYTES = (*STRINGS, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+PAIR = ("element", "weight")
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Without the ways of storing a value: strings and bytes of any kind as large_binary; dictionaries, runs and extension types undone."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        return plain(values.dictionary).take(values.indices)  # widened first, so that what is decoded cannot outgrow 32-bit offsets
+    if pa.types.is_run_end_encoded(kind):
+        return plain(pc.run_end_decode(values))
+    if isinstance(kind, pa.UuidType):
+        return binary.from_list(None if value is None else str(value).encode() for value in values.to_pylist())
+    if isinstance(kind, pa.BaseExtensionType) and not isinstance(kind, pa.JsonType):
+        return plain(values.storage)
+    if any(test(kind) for test in BYTES):
+        values = values.cast(binary.TYPE)
+        values.validate(full=True)  # a damaged Arrow file can hold offsets that lead anywhere
+    return values
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Whether values of this type are strings, and not bytes."""
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return is_string(kind.value_type)
+    return any(test(kind) for test in STRINGS)
+
+
+def is_list(kind: pa.DataType) -> bool:
+    return any(test(kind) for test in LISTS)
+
+
+def rows(columns: Sequence[pa.Array | None], names: Sequence[str], want: Want, n: int, stored: pa.DataType | None) -> Rows:
+    """What is compared, from the columns that hold it, or its parts; None where there is no such column. ``stored``: the type of the first."""
+    strings = stored is not None and is_string(stored)
+    if want.kind in ("sparse", "elements") and is_sparse(names):
+        there = [(column, name) for column, name in zip(columns, SPARSE, strict=False) if column is not None]
+        columns = [pa.StructArray.from_arrays(*zip(*there, strict=True)) if there else None]
+    parts = [_part(column, want, strings) if column is not None else None for column in columns]
+    return payloads.compared([payloads.nothing(n, payloads.item(want)) if part is None else part for part in parts], want.kind)
+
+
+def _part(values: pa.Array, want: Want, strings: bool) -> Rows | None:
+    """None where values are of another type."""
+    if isinstance(values.type, pa.JsonType):
+        texts = [None if text in (None, "null") else text.encode("utf-8", "surrogatepass") for text in values.storage.to_pylist()]
+        return decoded.rows([texts], want)
+    if want.kind == "code" and strings and pa.types.is_large_binary(values.type):
+        return payloads.hexadecimal(values)
+    return _READ[want.kind](values, want)
+
+
+def _lists(values: pa.Array) -> tuple[Rows, pa.Array] | None:
+    """Rows whose values are still to be set, and these values as an Arrow array. A list that holds a null is none."""
+    if pa.types.is_map(values.type):
+        key, value = pa.field(PAIR[0], values.type.key_type), pa.field(PAIR[1], values.type.item_type)
+        values = values.cast(pa.list_(pa.struct([key, value])))
+    if not is_list(values.type):
+        return None
+    if (kind := _as_bytes(values.type)) != values.type:
+        values = values.cast(kind)
+    values.validate(full=True)
+    gone = values.is_null().to_numpy(zero_copy_only=False)
+    offsets = ends(pc.list_value_length(values).fill_null(0).to_numpy())
+    return Rows(gone, offsets, np.zeros(0)), values.flatten()
+
+
+def _as_bytes(kind: pa.DataType) -> pa.DataType:
+    """The type with bytes in place of strings: what of them is UTF-8 is nobody's business here, and would be checked."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return (pa.list_ if pa.types.is_list(kind) else pa.large_list)(kind.value_field.with_type(_as_bytes(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_as_bytes(field.type)) for field in kind])
+    return pa.binary() if pa.types.is_string(kind) else pa.large_binary() if pa.types.is_large_string(kind) else kind
+
+
+def _filled(found: Rows, values: NDArray[Any], *of: pa.Array) -> Rows:
+    """``found`` with these values. Where one of the arrays that they come from has a null, the row has no value."""
+    for array in of:
+        if array.null_count:
+            holes = ends(array.is_null().to_numpy(zero_copy_only=False))
+            found.gone = found.gone | (np.diff(holes[found.offsets]) > 0)
+    found.values = values
+    return found
+
+
+def _numbers(values: pa.Array, dtype: Any) -> NDArray[Any] | None:
+    """Zeros in place of nulls; None where these are no numbers."""
+    values = plain(values)
+    if pa.types.is_null(values.type):  # of lists that are all empty
+        return np.zeros(len(values), dtype or np.int64)
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64(), safe=False)
+    if not pa.types.is_integer(values.type) and not pa.types.is_floating(values.type):
+        return None
+    array = values.to_numpy(zero_copy_only=False)
+    if values.null_count:
+        array = np.zeros(len(values), values.type.to_pandas_dtype())
+        there = values.is_valid().to_numpy(zero_copy_only=False)
+        array[there] = values.drop_null().to_numpy(zero_copy_only=False)
+    with np.errstate(over="ignore"):
+        return array.astype(dtype, copy=False) if dtype else array
+
+
+def _integers(values: pa.Array) -> NDArray[np.integer] | None:
+    return _numbers(values, None) if pa.types.is_integer(values.type) or pa.types.is_null(values.type) else None
+
+
+def _words(values: pa.Array, hasher: Hasher) -> Words | None:
+    """Words of elements, any word for a null; None where these are no elements."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        each = _words(values.dictionary, hasher)
+        return each if each is None else np.append(each, np.uint64(0))[values.indices.fill_null(len(each)).to_numpy(zero_copy_only=False)]
+    values = plain(values)
+    if pa.types.is_large_binary(values.type):
+        return hasher.strings(values)
+    if pa.types.is_integer(values.type) or pa.types.is_null(values.type):
+        return hasher.integers(_numbers(values, None))  # type: ignore[arg-type]
+    if pa.types.is_decimal(values.type) and values.type.scale == 0:
+        return hasher.listed([int(value or 0) for value in values.to_pylist()])
+    return None
+
+
+def _tokens(values: pa.Array, want: Want) -> Rows | None:
+    if (lists := _lists(values)) is None or (tokens := _integers(lists[1])) is None:
+        return None
+    return _filled(lists[0], tokens.astype(np.int64, copy=False), lists[1])  # above 2^63 they wrap: still one number for each token
+
+
+def _elements(values: pa.Array, want: Want) -> Rows | None:
+    hasher = Hasher(want.seed)
+    if pa.types.is_struct(values.type):
+        found = _sparse(values, want)
+        return None if found is None else payloads.positions(found, hasher.integers)
+    if (lists := _lists(values)) is None or (words := _words(lists[1], hasher)) is None:
+        return None
+    return _filled(lists[0], words, lists[1])
+
+
+def _weighted(values: pa.Array, want: Want) -> Rows | None:
+    """A map, or a list of structs: with the fields element and weight, or with two fields."""
+    if (lists := _lists(values)) is None or not pa.types.is_struct(lists[1].type):
+        return None
+    found, flat = lists
+    fields = flat.type.names
+    if not set(PAIR) <= set(fields) and len(fields) != 2:
+        return None
+    element, weight = (pc.struct_field(flat, [fields.index(name) if set(PAIR) <= set(fields) else place]) for place, name in enumerate(PAIR))
+    words, weights = _words(element, Hasher(want.seed)), _numbers(weight, np.float64)
+    if words is None or weights is None:
+        return None
+    pairs = np.empty(len(words), WEIGHTED)
+    pairs["word"], pairs["weight"] = words, weights
+    return _filled(found, pairs, element, weight)
+
+
+def _vector(values: pa.Array, want: Want) -> Rows | None:
+    """A list of numbers, or a number."""
+    lists = _lists(values) or (Rows(np.zeros(len(values), bool), np.arange(len(values) + 1), np.zeros(0)), values)
+    numbers = _numbers(lists[1], payloads.item(want))
+    return None if numbers is None else _filled(lists[0], numbers, lists[1])
+
+
+def _sparse(values: pa.Array, want: Want) -> Rows | None:
+    """A struct of a list of indices, a list of values, and the dimension."""
+    if not pa.types.is_struct(values.type) or not set(SPARSE[:2]) <= set(values.type.names):
+        return None
+    fields = {name: pc.struct_field(values, [values.type.names.index(name)]) for name in SPARSE if name in values.type.names}
+    dim = fields.get(SPARSE[2], pa.nulls(len(values), pa.int64()))
+    indices, numbers = (_lists(fields[name]) for name in SPARSE[:2])
+    if indices is None or numbers is None:
+        return None
+    index, value, size = _integers(indices[1]), _numbers(numbers[1], np.float64), _integers(dim)
+    if index is None or value is None or size is None:
+        return None
+    said = dim.is_valid().to_numpy(zero_copy_only=False)
+    return payloads.sparse(_filled(indices[0], index, indices[1]), _filled(numbers[0], value, numbers[1]), size.astype(np.int64), said)
+
+
+def _code(values: pa.Array, want: Want) -> Rows | None:
+    """Bytes; an integer; a list of unsigned integers (packed), of bool, or of 0 and 1."""
+    if pa.types.is_large_binary(values.type):
+        offsets, data = binary.parts(values)
+        found = Rows(values.is_null().to_numpy(zero_copy_only=False), offsets, data)
+        return payloads.code(found.without(found.gone))
+    lists = _lists(values)
+    found, flat = lists or (Rows(values.is_null().to_numpy(zero_copy_only=False), np.arange(len(values) + 1), np.zeros(0)), values)
+    if lists and pa.types.is_boolean(flat.type):
+        return payloads.bits(_filled(found, flat.fill_null(False).to_numpy(zero_copy_only=False), flat))
+    if (numbers := _integers(flat)) is None:
+        return None
+    if lists and numbers.dtype.kind == "i":
+        return payloads.bits(_filled(found, numbers, flat))
+    octets = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False).view(np.uint8)
+    found = _filled(found, octets, flat)
+    found.offsets = found.offsets * numbers.itemsize
+    return payloads.code(found)
+
+
+_READ: dict[str, Callable[[pa.Array, Want], Rows | None]] = {
+    "tokens": _tokens,
+    "elements": _elements,
+    "weighted": _weighted,
+    "vector": _vector,
+    "sparse": _sparse,
+    "code": _code,
+}

@@ -1,0 +1,111 @@
+"""What a caller gives as a batch, before it is read as items of some kind: what has no rows, or none in an order, is refused."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.items.arrow import unpacked
+
+#: Sequences to Python, single values to anyone else.
+BYTES = (bytes, bytearray, memoryview)
+SINGLE = (str, *BYTES)
+
+LONGEST = 60  # characters of a value in a message
+DIGITS = 190  # bits of a whole number of so many characters
+
+
+class _Short(reprlib.Repr):
+    """Values of any size in one short line. Python refuses to write out a whole number of more than 4300 digits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = LONGEST
+
+    def repr_int(self, value: int, level: int) -> str:
+        return repr(value) if value.bit_length() <= DIGITS else f"a whole number of {value.bit_length()} bits"
+
+    def repr_bytes(self, value: bytes, level: int) -> str:
+        return repr(value) if len(value) <= LONGEST else f"{value[:LONGEST]!r}..."
+
+    def repr_ndarray(self, value: NDArray[Any], level: int) -> str:
+        return f"an array of {value.dtype} of shape {value.shape}"
+
+    def repr_instance(self, value: Any, level: int) -> str:
+        return " ".join(super().repr_instance(value, level).split())
+
+
+_SHORT = _Short()
+
+
+def shown(value: Any) -> str:
+    """A value for a message."""
+    return _SHORT.repr(value)
+
+
+def rows(given: Any, forms: str, *hints: tuple[type | tuple[type, ...], str]) -> Sequence[Any] | NDArray[Any]:
+    """The rows of a batch: a list or another sequence, an array, or an Arrow array as a list.
+
+    forms: what a batch is; hints: what to do with a value of a type. Raises UsageError with both for anything else: an iterator would be empty
+    when it is read again, the rows of a set have no order, those of a mapping or a table are its names.
+    """
+    given = unpacked(given)
+    if isinstance(given, np.ndarray):
+        refuse_masked(given, forms)
+        if given.ndim:
+            return given
+        raise UsageError(f"{forms}; here came an array of no dimension, {shown(given.item())}{hint(given.item(), hints)}")
+    if isinstance(given, Sequence) and not isinstance(given, SINGLE):
+        return given
+    raise UsageError(f"{forms}; here came {type(given).__name__}{hint(given, hints)}")
+
+
+def hint(given: Any, hints: Sequence[tuple[type | tuple[type, ...], str]]) -> str:
+    for kind, advice in (*hints, *HINTS):
+        if isinstance(given, kind):
+            return f"; {advice}"
+    return "; give a list" if hasattr(given, "__iter__") and not isinstance(given, SINGLE) else ""
+
+
+HINTS: tuple[tuple[type, str], ...] = (
+    (Iterator, "it can be read once only: give a list of it"),
+    (AbstractSet, "a set has no order: give a list"),
+    (Mapping, "give a list of its values"),
+)
+
+
+def refuse_masked(array: NDArray[Any], where: str) -> None:
+    if isinstance(array, np.ma.MaskedArray):
+        raise UsageError(f"{where}; here came a masked array, whose mask would be ignored: give .filled(value), or leave out what is masked")
+
+
+def is_whole(value: Any) -> bool:
+    """Whether this is a whole number. True is none, and neither is a time span, which numpy takes for one."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a whole number or a float."""
+    return is_whole(value) or isinstance(value, float | np.floating)
+
+
+def borders(offsets: NDArray[Any], most: int) -> NDArray[np.int64]:
+    """Where each row begins among ``most`` values, and where the last ends. They may begin above 0. Raises UsageError for what is no such array."""
+    rule = f"offsets rise from 0 to the number of values, {most}, one more of them than sets"
+    refuse_masked(offsets, rule)
+    if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
+        raise UsageError(f"{rule}; here came {shown(offsets)}, and they are a 1-D array of whole numbers")
+    outside = (offsets < 0) | (offsets > most)
+    if outside.any():
+        raise UsageError(f"{rule}; offset {outside.argmax()} is {offsets[outside.argmax()]}")
+    fall = offsets[1:] < offsets[:-1]
+    if fall.any():
+        at = int(fall.argmax())
+        raise UsageError(f"{rule}; offset {at + 1} is {offsets[at + 1]}, after {offsets[at]}")
+    return np.ascontiguousarray(offsets, np.int64)

@@ -1,0 +1,78 @@
+"""Elements of sets as words of 64 bits, keyed by the seed: as different as 64 bits can be, whatever file or column they come from.
+
+An integer has one word, however it is stored: int64 5 and uint8 5 are one element; -1 and 2^64 - 1 are two, and so are 7 and "7".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from likewise.kernels.digest import KEYS
+from likewise.kernels.elements import hash_strings, mix_integers
+from likewise.kernels.hashing import derive
+
+#: Stream of constants drawn from the seed (kernels.hashing.derive).
+ELEMENT_KEYS = np.uint64(0xE1E3_0001)
+SPARE = 8  # bytes behind a text that kernels.digest may read
+WORD = range(-(2**63), 2**64)
+
+Words = NDArray[np.uint64]
+
+
+class Hasher:
+    """Makes words of elements. Threads may share it."""
+
+    def __init__(self, seed: int):
+        *self.keys, self.plain, self.negative, self.string, self.large = derive(np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF), ELEMENT_KEYS, KEYS + 4)
+        self.keys = np.array(self.keys)
+
+    def integers(self, values: NDArray[np.integer]) -> Words:
+        signed = values.dtype.kind == "i"
+        bits = np.ascontiguousarray(values, np.int64 if signed else np.uint64).view(np.uint64)
+        bits.flags.writeable = False  # one type for the kernel, whatever the array's
+        return mix_integers(bits, signed, self.plain, self.negative)
+
+    def strings(self, values: pa.LargeBinaryArray) -> Words:
+        """Of UTF-8 (or any other bytes); a null has the word of some string."""
+        return self._hashed(values, self.string)
+
+    def _hashed(self, values: pa.LargeBinaryArray, key: np.uint64) -> Words:
+        if not len(values):
+            return np.zeros(0, np.uint64)
+        _, ends, raw = values.buffers()
+        offsets = np.frombuffer(ends, np.int64, len(values) + 1, values.offset * 8)
+        used = np.frombuffer(raw or b"", np.uint8)[offsets[0] : offsets[-1]]
+        return hash_strings(np.concatenate((used, np.zeros(SPARE, np.uint8))), offsets - offsets[0], self.keys, key)
+
+    def listed(self, elements: Sequence[int | str]) -> Words:
+        """Of Python's int and str, in any mix and of any size."""
+        kinds = set(map(type, elements))
+        if kinds == {str}:
+            return self.strings(encoded(elements))  # type: ignore[arg-type]
+        if kinds <= {int}:
+            try:
+                return self.integers(np.fromiter(elements, np.int64, len(elements)))
+            except OverflowError:
+                pass
+        out = np.empty(len(elements), np.uint64)
+        strings = [i for i, element in enumerate(elements) if isinstance(element, str)]
+        words = [i for i, element in enumerate(elements) if not isinstance(element, str) and element in WORD]
+        large = [i for i, element in enumerate(elements) if not isinstance(element, str) and element not in WORD]
+        out[strings] = self.strings(encoded([elements[i] for i in strings]))  # type: ignore[misc]
+        values = np.array([int(elements[i]) & 0xFFFF_FFFF_FFFF_FFFF for i in words], np.uint64)
+        below = np.array([int(elements[i]) < 0 for i in words])
+        out[words] = np.where(below, self.integers(values.view(np.int64)), self.integers(values)) if words else 0
+        out[large] = self._hashed(encoded([str(elements[i]) for i in large]), self.large)
+        return out
+
+
+def encoded(strings: Sequence[str]) -> pa.LargeBinaryArray:
+    """As UTF-8; a lone surrogate as three bytes."""
+    try:
+        return pa.array(strings, pa.large_string()).cast(pa.large_binary())
+    except UnicodeEncodeError:
+        return pa.array([string.encode("utf-8", "surrogatepass") for string in strings], pa.large_binary())

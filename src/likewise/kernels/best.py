@@ -1,0 +1,111 @@
+"""The k most similar items of a query, while one item after the other is compared with it.
+
+What is made small is a *cost*: the squared distance for L2, 2 - 2 cos for cosines, -J for sets, the bits that differ for codes. Costs of vectors are
+sums in their own type and in any order, and good to a bound of rounding; whatever they leave open is decided by the measure's own value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likewise.kernels.distances import cosine, euclidean
+from likewise.kernels.jit import always, inline
+from likewise.kernels.vectorjoin import about_product, about_square
+
+L2, COSINE, JACCARD, HAMMING = 0, 1, 2, 3
+#: Candidates about as near as the k-th that are held beside twice k; then they are looked into exactly.
+SPARE = 256
+
+
+class Items(NamedTuple):
+    """Vectors as they are compared. Empty for what has its exact cost from the start: codes and sets."""
+
+    rows: Any  # float32[n, d] or float64[n, d]
+    inverse: Any  # float64[n], one over their lengths, for cosines
+
+
+class Rule(NamedTuple):
+    kind: int
+    most: float  # no higher cost is wanted
+    relative: float  # a cost may be off by so much of itself,
+    absolute: float  # and by so much
+
+
+class Best(NamedTuple):
+    """What is known of a query's neighbours."""
+
+    heap: Any  # float64[k]: the least costs, the largest of them first
+    found: Any  # int64[2 k + SPARE]: items that may be among the k nearest,
+    costs: Any  # float64[2 k + SPARE], and their costs
+    state: Any  # int64[2]: how many are in the heap, how many were found
+
+
+@always
+def bound_of(rule, best):
+    """The cost above which an item is not among the k nearest for sure."""
+    cost = min(rule.most, best.heap[0]) if best.state[0] == best.heap.size else rule.most
+    return cost + 2 * (rule.relative * abs(cost) + rule.absolute) if cost < np.inf else cost
+
+
+@always
+def cost_of(rule, items, item, queries, query):
+    """The cost of a vector, but for rounding."""
+    if rule.kind == L2:
+        return np.float64(about_square(items.rows[item], queries.rows[query]))
+    return 2 - 2 * np.float64(about_product(items.rows[item], queries.rows[query])) * items.inverse[item] * queries.inverse[query]
+
+
+@always
+def value_of(rule, items, item, queries, query, cost):
+    """The measure's own value to the last bit, as a distance or the negative of a similarity."""
+    if rule.kind == L2:
+        return euclidean(queries.rows[query], items.rows[item])
+    if rule.kind == COSINE:
+        return -cosine(queries.rows[query], items.rows[item])
+    return cost
+
+
+@inline
+def offer(rule, best, items, item, queries, query, cost):
+    """An item whose cost is within the bound."""
+    heap, found, costs, state = best
+    if state[1] == found.size:
+        resolve(rule, best, items, queries, query)
+    found[state[1]] = item
+    costs[state[1]] = cost
+    state[1] += 1
+    if state[0] < heap.size:
+        at = state[0]
+        state[0] += 1
+        while at > 0 and heap[(at - 1) // 2] < cost:
+            heap[at] = heap[(at - 1) // 2]
+            at = (at - 1) // 2
+        heap[at] = cost
+    elif cost < heap[0]:
+        at, child = 0, 1
+        while child < heap.size:
+            child += child + 1 < heap.size and heap[child + 1] > heap[child]
+            if heap[child] <= cost:
+                break
+            heap[at] = heap[child]
+            at, child = child, 2 * child + 1
+        heap[at] = cost
+
+
+@inline
+def resolve(rule, best, items, queries, query):
+    """Leave the k nearest of the items found, the nearest first, ties by the earlier item. Returns their values."""
+    heap, found, costs, state = best
+    count = state[1]
+    values = np.empty(count)
+    for i in range(count):
+        values[i] = value_of(rule, items, found[i], queries, query, costs[i])
+    order = np.argsort(found[:count])
+    order = order[np.argsort(values[order], kind="mergesort")][: heap.size]
+    kept = order.size
+    nearest, paid = found[order], costs[order]
+    found[:kept], costs[:kept] = nearest, paid
+    state[1] = kept
+    return values[order]

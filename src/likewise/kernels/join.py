@@ -1,0 +1,321 @@
+"""Exact joins of sets by prefix filter: no pair at or above the threshold is missed.
+
+Sets are ascending ranks (kernels.rank), rarest first. Two sets that share enough must share one of their first few elements, their
+*prefixes*; an index lists, for each rank, the sets whose prefix holds it: Bayardo, Ma and Srikant's AllPairs with the position filter
+(finer ones cost more than they save: Mann, Augsten and Bouros, VLDB 2016), and with one bound by bits, which does not (Sandes and others, 2019).
+
+Everything here goes by *places*: the order in which sets are entered and probed, 0..n-1.
+``sets`` is (tokens uint32[m], first int64[n], shared uint32[n], size uint32[n], signs uint64[n, words]): the set at a place has its ranks at
+tokens[first:][:shared], and ``size`` elements, those that no other set has included; `sign` says what its signs are.
+``index`` is (lists uint32[ranks, 2], entries uint32[k, 2]): lists[rank] is where the entries of a rank begin and end; an entry is the place of
+a set whose prefix holds the rank, and how many ranks that set has from this one on.
+``rule`` is (kind, p, q), as `least` and `alike` say.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.blocks import count_bits
+from likewise.kernels.jit import always, inline, kernel
+
+#: Jaccard at least p/q; p/q of the entered set inside the probe; all but p of the larger set's q-grams, with signs that differ in at most q bits.
+JACCARD, CONTAINED, GRAMS = 0, 1, 2
+#: Elements looked at between two looks at whether enough can still come.
+STRIDE = 32
+#: A list is searched by halves down to so many entries.
+FEW = 8
+#: Entries visited in about the time of a comparison.
+VISITS = 64
+
+
+@always
+def least(probe, entered, rule):
+    """The least overlap of two sets of these sizes that is enough, in whole numbers."""
+    kind, p, q = rule
+    if kind == JACCARD:
+        return (p * (probe + entered) + p + q - 1) // (p + q)
+    if kind == CONTAINED:
+        return (p * entered + q - 1) // q
+    return max(probe, entered) - p
+
+
+@always
+def out_of(probe, entered, common, rule):
+    """What the overlap is a share of."""
+    kind = rule[0]
+    if kind == JACCARD:
+        return probe + entered - common
+    if kind == CONTAINED:
+        return entered
+    return max(probe, entered)
+
+
+@kernel
+def build(sets, lengths, ranks, filled):
+    """The index of all sets by the first ``lengths`` of their ranks, or the empty lists for it. Lists ascend."""
+    tokens, first, _, _, _ = sets
+    lists = np.zeros((ranks + 1, 2), np.uint32)
+    for place in range(len(first)):
+        for at in range(first[place], first[place] + lengths[place]):
+            lists[tokens[at] + np.uint32(1), 0] += np.uint32(1)
+    for i in range(1, ranks + 1):
+        lists[i, 0] += lists[i - 1, 0]
+    lists[:, 1] = lists[:, 0]
+    index = lists[:-1], np.empty((lists[ranks, 0], 2), np.uint32)
+    if filled:
+        for place in range(len(first)):
+            enter(place, sets, lengths[place], index)
+    return index
+
+
+@inline
+def enter(place, sets, length, index):
+    """Put a set into the lists of the first ``length`` of its ranks."""
+    tokens, first, shared, _, _ = sets
+    lists, entries = index
+    for i in range(length):
+        rank = tokens[first[place] + i]
+        at = lists[rank, 1]
+        entries[at, 0] = place
+        entries[at, 1] = shared[place] - np.uint32(i)
+        lists[rank, 1] = at + np.uint32(1)
+
+
+@kernel
+def change(places, sets, lengths, index, entering):
+    """Enter the sets at these places, which are later than all others in the index, or take the latest out again."""
+    tokens, first, _, _, _ = sets
+    lists, _ = index
+    for place in places:
+        if entering:
+            enter(place, sets, lengths[place], index)
+        else:
+            for at in range(first[place], first[place] + lengths[place]):
+                lists[tokens[at], 1] -= np.uint32(1)
+
+
+@kernel
+def expected(sets, index, lengths, low, high, step):
+    """How many entries `join` visits at most, counted for every ``step``-th place and multiplied."""
+    tokens, first, _, _, _ = sets
+    lists, entries = index
+    visited = np.int64(0)
+    for probe in range(0, len(first), step):
+        for at in range(first[probe], first[probe] + lengths[probe]):
+            begin, end = np.uint64(lists[tokens[at], 0]), np.uint64(lists[tokens[at], 1])
+            for window in range(len(low)):
+                if low[window, probe] < high[window, probe]:
+                    start = from_place(entries, begin, end, low[window, probe])
+                    visited += np.int64(from_place(entries, start, end, high[window, probe]) - start)
+    return visited * step
+
+
+@inline
+def from_place(entries, begin, end, low):
+    """The first of the ascending entries[begin:end] that is not below ``low``."""
+    while end - begin > FEW:
+        middle = (begin + end) >> np.uint64(1)
+        if entries[middle, 0] < low:
+            begin = middle + np.uint64(1)
+        else:
+            end = middle
+    while begin < end and entries[begin, 0] < low:
+        begin += np.uint64(1)
+    return begin
+
+
+@kernel
+def sign(tokens, first, shared, words):
+    """64 * words bits a set, a power of two or none; a bit is set where an odd number of the set's ranks hash to it. uint64[n, words]"""
+    signs = np.zeros((len(first), words), np.uint64)
+    down = np.uint64(58)
+    while np.uint64(1) << (np.uint64(64) - down) < np.uint64(64 * words):
+        down -= np.uint64(1)
+    for place in range(len(first) if words else 0):
+        for at in range(first[place], first[place] + shared[place]):
+            bit = np.uint64(tokens[at]) * np.uint64(0x9E3779B97F4A7C15) >> down
+            signs[place, np.int64(bit >> np.uint64(6))] ^= np.uint64(1) << (bit & np.uint64(63))
+    return signs
+
+
+@inline
+def alike(a, b, sets, need, rule):
+    """Whether the signs leave room for so much overlap: each bit that differs is an element that one of the two lacks."""
+    _, _, shared, _, signs = sets
+    kind, _, q = rule
+    room = q if kind == GRAMS else np.int64(shared[a]) + np.int64(shared[b]) - 2 * need
+    for word in range(signs.shape[1]):
+        room -= count_bits(signs[a, word] ^ signs[b, word])
+    return room >= 0
+
+
+@inline
+def gather(probe, length, sets, index, low, high, rising, rule, seen, found):
+    """Collect the sets at places low <= place < high that may share enough with the probe: (how many, entries visited).
+
+    length: how many of the probe's ranks to look up. rising: sizes rise with places there, so that a list ends where sets get too large.
+    seen: int32[n], the last probe that met a set; found: uint32[2, n], places and how many ranks each has left where the two first met.
+    """
+    tokens, first, shared, size, _ = sets
+    lists, entries = index
+    mine = np.int64(size[probe])
+    count = np.uint64(0)
+    visited = np.int64(0)
+    for i in range(length):
+        rank = tokens[first[probe] + i]
+        mine_left = np.int64(shared[probe]) - i
+        at, end = np.uint64(lists[rank, 0]), np.uint64(lists[rank, 1])
+        if at < end and entries[at, 0] < low:
+            at = from_place(entries, at, end, low)
+        visited -= np.int64(at)
+        while at < end:
+            other = np.int64(entries[at, 0])
+            if other >= high:
+                break
+            if seen[other] != probe:
+                need = least(mine, np.int64(size[other]), rule)
+                if mine_left < need:
+                    if rising:
+                        break
+                elif other != probe:
+                    seen[other] = probe
+                    left = entries[at, 1]
+                    if left >= need and alike(probe, other, sets, need, rule):
+                        found[0, count] = other
+                        found[1, count] = left
+                        count += np.uint64(1)
+            at += np.uint64(1)
+        visited += np.int64(at)
+    return np.int64(count), visited
+
+
+@inline
+def overlap(bits, tokens, begin, end, need):
+    """How many of tokens[begin:end] are in the set whose ``bits`` are set; -1 as soon as it cannot reach ``need``."""
+    common = np.int64(0)
+    at = begin
+    while at + STRIDE <= end:
+        if common + end - at < need:
+            return np.int64(-1)
+        here = np.uint64(0)
+        for i in range(at, at + STRIDE):
+            token = np.uint64(tokens[np.uint64(i)])
+            here += (bits[token >> np.uint64(6)] >> (token & np.uint64(63))) & np.uint64(1)
+        common += np.int64(here)
+        at += STRIDE
+    for i in range(at, end):
+        token = np.uint64(tokens[np.uint64(i)])
+        common += np.int64((bits[token >> np.uint64(6)] >> (token & np.uint64(63))) & np.uint64(1))
+    return common if common >= need else np.int64(-1)
+
+
+@inline
+def mark(bits, place, sets, on):
+    """Set the bits of a set's ranks, or clear them."""
+    tokens, first, shared, _, _ = sets
+    for i in range(first[place], first[place] + shared[place]):
+        token = np.uint64(tokens[np.uint64(i)])
+        if on:
+            bits[token >> np.uint64(6)] |= np.uint64(1) << (token & np.uint64(63))
+        else:
+            bits[token >> np.uint64(6)] = 0
+
+
+@inline
+def compare(probe, sets, rule, state, found, bits, matches, written):
+    """Compare the probe with what it found, from state[1] to state[2], while ``matches`` has room; how many rows that holds then."""
+    tokens, first, shared, size, _ = sets
+    mark(bits, probe, sets, True)
+    while state[1] < state[2] and written < len(matches):
+        other = np.int64(found[0, state[1]])
+        need = least(np.int64(size[probe]), np.int64(size[other]), rule)
+        stop = first[other] + np.int64(shared[other])
+        common = overlap(bits, tokens, stop - np.int64(found[1, state[1]]), stop, need)
+        if common >= 0:
+            matches[written, 0] = probe
+            matches[written, 1] = other
+            matches[written, 2] = common
+            matches[written, 3] = out_of(np.int64(size[probe]), np.int64(size[other]), common, rule)
+            written += 1
+        state[1] += 1
+    mark(bits, probe, sets, False)
+    return written
+
+
+@kernel
+def join(sets, index, lengths, low, high, rising, rule, end, most, state, room, matches):
+    """Compare the probes from place state[0] to ``end`` with the sets of the index; return (matches written, entries visited, comparisons).
+
+    lengths: uint32[n], how many ranks of each to look up; low, high: uint32[windows, n], between which places its partners lie.
+    state: int64[3]: the place to go on from, and which of what it found are still to be compared.
+    room: (seen int32[n], -1 at first; found uint32[2, n]; bits uint64, 0 at first), scratch of one thread.
+    matches: int64[m, 4], one row a pair: probe, partner, overlap, out of. Stops when it is full, or after about ``most`` comparisons or as
+    long a time without.
+    """
+    seen, found, bits = room
+    written = 0
+    visited = 0
+    compared = 0
+    while state[0] < end and compared + visited // VISITS < most:
+        probe = state[0]
+        if state[2] == 0:
+            for window in range(len(low)):
+                lowest, highest = np.int64(low[window, probe]), np.int64(high[window, probe])
+                if lowest < highest:
+                    count, steps = gather(probe, lengths[probe], sets, index, lowest, highest, rising, rule, seen, found[:, state[2] :])
+                    state[2] += count
+                    visited += steps
+            compared += state[2]
+        if state[1] < state[2]:
+            written = compare(probe, sets, rule, state, found, bits, matches, written)
+        if state[1] < state[2]:
+            break
+        state[0] += 1
+        state[1] = state[2] = 0
+    return written, visited, compared
+
+
+@kernel
+def walk(sets, index, lengths, low, rule, end, most, state, room, decided, matches):
+    """Go on with the greedy walk in the order of places, from state[0] to ``end``; return (matches written, entries visited, comparisons).
+
+    Each item is compared with those kept since place state[3]; ``join`` has compared it with those kept before, and `settle` has taken note.
+    low: uint32[n], from which place on an item's partners lie. most, state, room, matches: as for ``join``. Kept items enter the index.
+    decided: int64[n, 3]: witness (-1: kept), overlap, out of.
+    """
+    seen, found, bits = room
+    written = 0
+    visited = 0
+    compared = 0
+    while state[0] < end and compared + visited // VISITS < most:
+        probe = state[0]
+        if state[2] == 0:
+            lowest = max(np.int64(low[probe]), state[3])
+            state[2], steps = gather(probe, lengths[probe], sets, index, lowest, probe, False, rule, seen, found)
+            visited += steps
+            compared += state[2]
+        if state[1] < state[2]:
+            before = written
+            written = compare(probe, sets, rule, state, found, bits, matches, written)
+            settle(matches[before:written], decided)
+        if state[1] < state[2]:
+            break
+        if decided[probe, 0] < 0:
+            enter(probe, sets, lengths[probe], index)
+        state[0] += 1
+        state[1] = state[2] = 0
+    return written, visited, compared
+
+
+@kernel
+def settle(matches, decided):
+    """Note for each item the kept item that is most like it, among equals the earlier."""
+    for row in range(len(matches)):
+        item, other, common, whole = matches[row, 0], matches[row, 1], matches[row, 2], matches[row, 3]
+        witness = decided[item, 0]
+        better = common * decided[item, 2] - decided[item, 1] * whole if witness >= 0 else np.int64(1)
+        if better > 0 or (better == 0 and other < witness):
+            decided[item, 0] = other
+            decided[item, 1] = common
+            decided[item, 2] = whole

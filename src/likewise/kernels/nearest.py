@@ -1,0 +1,248 @@
+"""The most similar items by codes: those first whose code leaves most hope, until none is left that may be among the k nearest.
+
+How near an item may be at best, given in how many bits its code differs from the query's, is a table, `hopes`: nearer than that only with a small
+chance. Items are compared exactly as long as that is nearer than the k-th that is known, so far and no further (the idea of PUFFINN: Aumüller,
+Christiani, Pagh and Vesterli 2019). A true neighbour is missed only when its own code is one of those few, whatever else is in the collection.
+
+Vectors lie in the order of their *sizes*, their distances from the centre, so that those of a group have about one size, and one limit to the bits
+that may differ. Items that are codes themselves have no sizes, and no doubt.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likewise.kernels.best import HAMMING, SPARE, Best, bound_of, cost_of, offer, resolve
+from likewise.kernels.blocks import between64, count_bits, lowest_bit
+from likewise.kernels.jit import always, inline, kernel
+from likewise.kernels.scan import BLOCK, MOST, fetch, least, repeated, scan
+
+#: Blocks that share a limit.
+GROUP = 8
+#: Groups whose counts are held at once, for so many queries.
+SEGMENT, QUERIES = 512, 16
+#: Candidates that are put in order together, and into how many steps of hope.
+WAITING, STEPS = 1024, 64
+#: Candidates, beside twice k, that are to lie within the first radius; parts of the items that it is estimated from.
+FIRST, PARTS = 12, 128
+#: Rows are asked for so many comparisons ahead, and so many lines of each; the machine foresees the others.
+AHEAD, LINES = 2, 16
+#: Sizes are those of vectors in float32: a hope may be off by so much of their squares.
+ROUNDING = 1e-6
+
+
+class Codes(NamedTuple):
+    """Codes of items in the order of their sizes, as `scan.arrange` puts them; the item at each place, its size, and those of its group."""
+
+    planes: Any  # uint8[groups * GROUP * width * 64]
+    rest: Any  # uint64[n, words]
+    order: Any  # int64[n]
+    sizes: Any  # float64[n]
+    low: Any  # float64[groups]
+    high: Any
+
+
+class Asked(NamedTuple):
+    """Codes of queries: uint64[q, words]; and their sizes, float64[q], below 0 for one that has no neighbours."""
+
+    codes: Any
+    sizes: Any
+
+
+class Hopes(NamedTuple):
+    """By the bits that differ, the cosine that two vectors have at best: of the first bits (float64[MOST + 1]), and of all."""
+
+    first: Any
+    all: Any
+
+
+class Task(NamedTuple):
+    """What is to be found out."""
+
+    rule: Any  # best.Rule
+    hopes: Any  # Hopes
+    items: Any  # best.Items
+    codes: Any  # Codes
+    queries: Any  # best.Items
+    asked: Any  # Asked
+    own: bool  # query i is item i, and none of its neighbours
+
+
+@always
+def hope(kind, hopes, differ, size, query):
+    """The least cost that an item of this size may have with a query of that size when so many bits differ."""
+    if kind == HAMMING:
+        return np.float64(differ)
+    return size * size + query * query - 2 * size * query * hopes[differ] - ROUNDING * (size * size + query * query)
+
+
+@always
+def limit_of(kind, hopes, low, high, query, cost):
+    """The most bits, MOST for more, in which an item of a size from low to high may differ if it costs no more than this; -1 where none may."""
+    if kind == HAMMING:
+        return np.int64(min(max(cost, -1.0), MOST))
+    cost += 3 * ROUNDING * (cost + query * query)
+    apart = max(low - query, query - high, 0.0)
+    if apart * apart > cost:
+        return np.int64(-1)
+    size = min(max(math.sqrt(max(query * query - cost, 0.0)), low), high)  # the one at which the least cosine is enough
+    spare, both = size * size + query * query - cost, 2 * size * query
+    if spare <= -both:
+        return np.int64(MOST)
+    wanted = spare / both
+    if hopes[0] < wanted:
+        return np.int64(-1)
+    differ = 0
+    for power in (128, 64, 32, 16, 8, 4, 2, 1):
+        differ += power if hopes[differ + power] >= wanted else 0
+    return differ
+
+
+@inline
+def first_radius(task, query, counts, at, first, groups, wanted, parts):
+    """A cost that about ``wanted`` items may have, or more: that of the most hopeful one of so many equal parts of them. Infinite for few items."""
+    sizes, blocks = task.codes.sizes, groups * GROUP
+    many = min(blocks, parts.size)
+    if wanted >= many:
+        return np.inf
+    for part in range(many):
+        begin, end = part * blocks // many * BLOCK, (part + 1) * blocks // many * BLOCK
+        middle = min(first * GROUP * BLOCK + (begin + end) // 2, sizes.size - 1)
+        parts[part] = hope(task.rule.kind, task.hopes.first, least(counts, at + begin, at + end), sizes[middle], task.asked.sizes[query])
+    return np.partition(parts[:many], wanted - 1)[wanted - 1]
+
+
+@inline
+def refine(task, query, waiting, count, counters, best):
+    """Compare so many candidates that wait (places, bits that differ, hopes, order), those with most hope first, as long as there is hope."""
+    rule, hopes, items, codes, queries, asked, own = task
+    places, differ, hoped, order = waiting
+    size, words = asked.sizes[query], codes.rest.shape[1]
+    skipped = asked.codes.shape[1] - words
+    bound = bound_of(rule, best)
+    kept, low, high = 0, np.inf, -np.inf
+    for c in range(count):
+        place = places[c]
+        bits = np.int64(differ[c])
+        for word in range(words):
+            bits += count_bits(codes.rest[place, word] ^ asked.codes[query, skipped + word])
+        cost = hope(rule.kind, hopes.all, bits, codes.sizes[place], size)
+        item = codes.order[place]
+        if cost <= bound and not (own and item == query):
+            places[kept] = item
+            hoped[kept] = cost
+            low, high = min(low, cost), max(high, cost)
+            kept += 1
+    counters[1] += count
+    begins = np.zeros(STEPS + 1, np.int64)
+    scale = (STEPS - 1) / (high - low) if high > low else 0.0
+    for c in range(kept):
+        begins[np.int64((hoped[c] - low) * scale) + 1] += 1
+    for step in range(STEPS):
+        begins[step + 1] += begins[step]
+    for c in range(kept):
+        here = np.int64((hoped[c] - low) * scale)
+        order[begins[here]] = c
+        begins[here] += 1
+    for c in range(kept):
+        if c + AHEAD < kept:
+            fetch(items.rows, places[order[c + AHEAD]] * items.rows.shape[1], LINES)
+        cost = hoped[order[c]]
+        if cost > bound:
+            continue
+        item = places[order[c]]
+        counters[2] += 1
+        if rule.kind != HAMMING:
+            cost = cost_of(rule, items, item, queries, query)
+        if cost <= bound:
+            offer(rule, best, items, item, queries, query, cost)
+            bound = bound_of(rule, best)
+
+
+@inline
+def gather(task, query, counts, at, first, groups, radius, seen, waiting, counters, best):
+    """Refine the items of some groups that may cost no more than the radius and the bound, but for those that were seen before.
+
+    seen int64[groups]: up to how many differing bits the items of a group were.
+    """
+    places, differ, _, _ = waiting
+    codes, size, count = task.codes, task.asked.sizes[query], 0
+    for group in range(groups):
+        reach = min(radius, bound_of(task.rule, best))
+        limit = limit_of(task.rule.kind, task.hopes.first, codes.low[first + group], codes.high[first + group], size, reach)
+        before = seen[group]
+        if limit <= before:
+            continue
+        seen[group] = limit
+        for block in range(group * GROUP, (group + 1) * GROUP):
+            here = first * GROUP * BLOCK + block * BLOCK
+            mask = between64(counts, at + block * BLOCK, before + 1, limit)
+            while mask:
+                bit = lowest_bit(mask)
+                mask &= mask - np.uint64(1)
+                if here + bit >= codes.order.size:
+                    break
+                place = here + bit
+                places[count] = place
+                differ[count] = counts[at + block * BLOCK + bit]
+                count += 1
+                fetch(codes.rest, place * codes.rest.shape[1], 1)
+                fetch(codes.sizes, place, 1)
+                fetch(codes.order, place, 1)
+                if count == WAITING:
+                    refine(task, query, waiting, count, counters, best)
+                    count = 0
+    refine(task, query, waiting, count, counters, best)
+
+
+@inline
+def seek(task, query, counts, at, first, groups, seen, parts, waiting, counters, best):
+    """The neighbours of a query among some groups: first those within a radius that should hold enough, then all within the k-th of these."""
+    seen[:groups] = -1
+    wanted = 2 * best.heap.size + FIRST
+    radius = first_radius(task, query, counts, at, first, groups, wanted, parts)
+    while radius < np.inf:
+        gather(task, query, counts, at, first, groups, radius, seen, waiting, counters, best)
+        if best.state[0] == best.heap.size or radius >= task.rule.most:
+            break
+        wanted *= 4
+        radius = first_radius(task, query, counts, at, first, groups, wanted, parts)
+    gather(task, query, counts, at, first, groups, np.inf, seen, waiting, counters, best)
+    counters[0] += min(groups * GROUP * BLOCK, task.codes.order.size - first * GROUP * BLOCK)
+
+
+@kernel
+def nearest(task, begin, end, width, out_items, out_values, out_counts, counters):
+    """The k nearest of the queries begin..end, the nearest first, ties by the earlier item, into those rows of what begins with ``out``.
+
+    width: bytes of a code in the planes. out_items int64[q, k], out_values float64[q, k] (similarities negative), out_counts int64[q]; counters
+    int64[q, 3]: items scanned, refined by their whole codes, and compared.
+    """
+    codes, asked = task.codes, task.asked
+    k, groups = out_items.shape[1], codes.low.size
+    repeats = np.empty(QUERIES * width, np.uint32)
+    counts = np.empty(QUERIES * min(SEGMENT, groups) * GROUP * BLOCK, np.uint8)
+    seen, parts = np.empty(SEGMENT, np.int64), np.empty(max(PARTS, 8 * k))
+    waiting = np.empty(WAITING, np.int64), np.empty(WAITING, np.uint8), np.empty(WAITING), np.empty(WAITING, np.int64)
+    heaps, states = np.empty((QUERIES, k)), np.zeros((QUERIES, 2), np.int64)
+    found, costs = np.empty((QUERIES, 2 * k + SPARE), np.int64), np.empty((QUERIES, 2 * k + SPARE))
+    for start in range(begin, end, QUERIES):
+        many = min(QUERIES, end - start)
+        repeated(asked.codes, start, start + many, width, repeats)
+        states[:] = 0
+        for first in range(0, groups, SEGMENT):
+            here = min(SEGMENT, groups - first)
+            scan(codes.planes, first * GROUP, here * GROUP, repeats, many, width, counts)
+            for i in range(many):
+                query = start + i
+                if asked.sizes[query] >= 0:
+                    best = Best(heaps[i], found[i], costs[i], states[i])
+                    seek(task, query, counts, i * here * GROUP * BLOCK, first, here, seen, parts, waiting, counters[query], best)
+        for i in range(many):
+            values = resolve(task.rule, Best(heaps[i], found[i], costs[i], states[i]), task.items, task.queries, start + i)
+            out_counts[start + i] = values.size
+            out_items[start + i, : values.size] = found[i, : values.size]
+            out_values[start + i, : values.size] = values

@@ -1,0 +1,172 @@
+"""Elements by how rare they are: rank 0 is the rarest that two sets have. Sets become ascending ranks, 4 bytes an element.
+
+No sort and no table of all elements: both would miss the cache once an element. Elements are dealt out to parts by their top bits, each
+part is counted in a small table, and dealing them out a second time in the same order gives each set its ranks back.
+
+Keys are mixed elements. mix64 is a bijection, so equal keys are equal elements, and keys spread evenly whatever the elements were.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.hashing import mix64
+from likewise.kernels.jit import inline, kernel
+
+#: The rank of elements that no two sets have, or none across the sides that are compared: they count for a set's size alone.
+ALONE = 0xFFFFFFFF
+#: How often an element occurs is told apart up to here. Any order is right; a good one has the rare ones first.
+MOST_COUNTED = 1 << 20
+DIGIT = 11  # bits of a rank that one pass of a sort looks at
+
+
+@kernel
+def tally(values, begin, end, shift):
+    """How many of values[begin:end] go to each part, the top bits of their keys. int64[parts]"""
+    count = np.zeros(np.int64(1) << np.int64(64 - shift), np.int64)
+    for at in range(begin, end):
+        count[mix64(values[at]) >> np.uint64(shift)] += 1
+    return count
+
+
+@kernel
+def deal(values, offsets, side, begin, end, shift, place, keys, sides):
+    """Put the keys of the sets ``begin`` to ``end`` into their parts, from ``place`` on (int64[parts], moved on); with each its set's side."""
+    crossing = len(side) > 0
+    for item in range(begin, end):
+        for at in range(offsets[item], offsets[item + 1]):
+            key = mix64(values[at])
+            part = key >> np.uint64(shift)
+            to = np.uint64(place[part])
+            place[part] += 1
+            keys[to] = key
+            if crossing:
+                sides[to] = side[item]
+
+
+@kernel
+def number(keys, sides, shift, ids):
+    """Number the different keys of a part in the order in which they come. ids: uint32[len(keys)].
+
+    Returns uint32[different keys]: how often each occurs, or 0 where it is not shared. sides: uint8[len(keys)] or empty.
+    """
+    bits = 4
+    while 1 << bits < len(keys) + len(keys) // 2:
+        bits += 1
+    table = np.zeros(1 << bits, np.uint32)  # 1 + the number of the key there
+    mask = np.uint64(len(table) - 1)
+    down = np.uint64(shift - bits) if shift > bits else np.uint64(0)  # the bits below those that the keys of a part share
+    known = np.empty(len(keys), np.uint64)
+    counts = np.zeros(len(keys), np.uint32)
+    seen = np.zeros(len(keys), np.uint8)
+    crossing = len(sides) > 0
+    different = np.uint32(0)
+    for i in range(len(keys)):
+        key = keys[i]
+        slot = (key >> down) & mask
+        while table[slot] != 0 and known[table[slot] - np.uint32(1)] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if table[slot] == 0:
+            known[different] = key
+            different += np.uint32(1)
+            table[slot] = different
+        it = table[slot] - np.uint32(1)
+        ids[i] = it
+        counts[it] += np.uint32(1)
+        if crossing:
+            seen[it] |= sides[i]
+    counts = counts[:different].copy()
+    for it in range(different):
+        if counts[it] < 2 or (crossing and seen[it] != 3):
+            counts[it] = 0
+    return counts
+
+
+@kernel
+def rank(counts):
+    """Ranks by count, among equals the earlier first; ALONE where the count is 0. Into ``counts``, uint32; returns how many ranks there are."""
+    begin = np.zeros(MOST_COUNTED + 2, np.uint32)
+    for count in counts:
+        begin[min(count, MOST_COUNTED) + 1] += np.uint32(1)
+    begin[1] = 0
+    for i in range(1, len(begin)):
+        begin[i] += begin[i - 1]
+    total = begin[-1]
+    for i in range(len(counts)):
+        count = min(counts[i], MOST_COUNTED)
+        if count == 0:
+            counts[i] = ALONE
+        else:
+            counts[i] = begin[count]
+            begin[count] += np.uint32(1)
+    return np.int64(total)
+
+
+@kernel
+def exchange(ids, ranks):
+    """The rank in place of each number."""
+    for i in range(len(ids)):
+        ids[i] = ranks[ids[i]]
+
+
+@kernel
+def arrange(values, offsets, begin, end, shift, place, ranks, bits, tokens, first, shared):
+    """Give the sets ``begin`` to ``end`` their ranks back, ascending, into ``tokens`` from offsets[begin] on.
+
+    ranks: uint32[m], dealt out as the keys were; place: where the first of these lie, moved on. bits: of the highest rank.
+    first: int64[n], where a set's ranks begin; shared: uint32[n], how many they are.
+    """
+    most = np.int64(1 << 15)  # so many at once stay in the cache
+    for item in range(begin, end):
+        most = max(most, offsets[item + 1] - offsets[item])
+    pairs = np.empty((2, most), np.uint64)
+    written = offsets[begin]
+    item = begin
+    while item < end:
+        stop = item + 1
+        while stop < end and offsets[stop + 1] - offsets[item] <= most:
+            stop += 1
+        count = np.uint64(0)
+        for row in range(item, stop):
+            first[row] = written + np.int64(count)
+            before = count
+            high = np.uint64(row - item) << np.uint64(32)
+            for at in range(offsets[row], offsets[row + 1]):
+                part = mix64(values[at]) >> np.uint64(shift)
+                it = ranks[np.uint64(place[part])]
+                place[part] += 1
+                pairs[0, count] = high | np.uint64(it)
+                count += np.uint64(it != np.uint32(ALONE))
+            shared[row] = np.uint32(count - before)
+        written += sort_rows(pairs, np.int64(count), bits, first[item:stop], tokens)
+        item = stop
+    return written
+
+
+@inline
+def sort_rows(pairs, count, bits, first, tokens):
+    """Sort the ranks of each row: pairs[0, :count] are row << 32 | rank with rows ascending; row i goes to tokens from first[i] on.
+
+    Digit by digit, all rows at once, the lowest digit first; the row is the last digit.
+    """
+    this = 0
+    for low in range(0, bits, DIGIT):
+        begin = np.zeros((1 << DIGIT) + 1, np.int64)
+        mask = np.uint64((1 << DIGIT) - 1)
+        for i in range(count):
+            begin[((pairs[this, i] >> np.uint64(low)) & mask) + np.uint64(1)] += 1
+        for i in range(1, len(begin)):
+            begin[i] += begin[i - 1]
+        for i in range(count):
+            pair = pairs[this, i]
+            digit = (pair >> np.uint64(low)) & mask
+            pairs[1 - this, np.uint64(begin[digit])] = pair
+            begin[digit] += 1
+        this = 1 - this
+    place = first.copy()
+    for i in range(count):
+        pair = pairs[this, i]
+        row = pair >> np.uint64(32)
+        tokens[np.uint64(place[row])] = np.uint32(pair)
+        place[row] += 1
+    return count

@@ -1,0 +1,57 @@
+"""Rows of 64-bit words: sets put in order, and what stands for a whole row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.digest import absorb
+from likewise.kernels.hashing import mix64
+from likewise.kernels.jit import kernel
+
+
+@kernel
+def ascending(values, offsets):
+    """Sets with their elements ascending and each once, from values uint64[m] and offsets int64[n + 1]: (uint64[k], int64[n + 1])."""
+    n = len(offsets) - 1
+    out = np.empty(offsets[n] - offsets[0], np.uint64)
+    ends = np.zeros(n + 1, np.int64)
+    count = 0
+    for i in range(n):
+        row = np.sort(values[offsets[i] : offsets[i + 1]])
+        for j in range(len(row)):
+            if j == 0 or row[j] != row[j - 1]:
+                out[count] = row[j]
+                count += 1
+        ends[i + 1] = count
+    return out[:count], ends
+
+
+@kernel
+def digests(words, offsets, keys):
+    """128 bits for each row words[offsets[i] : offsets[i + 1]], keyed: uint64[n, 2]. keys: uint64[8], as kernels.digest takes them."""
+    n = len(offsets) - 1
+    out = np.empty((n, 2), np.uint64)
+    for i in range(n):
+        one, two = keys[4], keys[5]
+        for at in range(offsets[i], offsets[i + 1], 2):
+            low = words[at]
+            high = words[at + 1] if at + 1 < offsets[i + 1] else np.uint64(0)
+            one = absorb(one, low, high, keys[6])
+            two = absorb(two, low, high, keys[7])
+        size = np.uint64(offsets[i + 1] - offsets[i])
+        out[i, 0] = mix64(one + size * keys[7])
+        out[i, 1] = mix64(two + size * keys[6])
+    return out
+
+
+@kernel
+def gather(words, begin, size):
+    """Rows words[begin[i] : begin[i] + size[i]] one after the other: (uint64[m], int64[n + 1])."""
+    n = len(begin)
+    ends = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        ends[i + 1] = ends[i] + np.int64(size[i])
+    out = np.empty(ends[n], np.uint64)
+    for i in range(n):
+        out[ends[i] : ends[i + 1]] = words[begin[i] : begin[i] + np.int64(size[i])]
+    return out, ends

@@ -1,0 +1,165 @@
+"""All codes beside those of queries: in how many bits they differ, for sixty-four items at a time.
+
+Byte b of the codes of 64 items lies together, in a plane: a vector of 64 bytes then holds 64 counts, and nothing has to be added across it.
+Numba has no vector type, so three small functions are written in LLVM's, as in kernels.blocks. They take places in flat arrays, never slices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from likewise.kernels.jit import inline, kernel
+
+BLOCK = 64
+#: Queries that a block is compared with at once, so that it is loaded once.
+AT_ONCE = 4
+#: Bytes of planes that stay in the cache while one query after the other is compared with them.
+TILE = 2**18
+#: Counts end here: as many bits, or more.
+MOST = 255
+
+BYTE, LANE, WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+BYTES, LANES = ir.VectorType(BYTE, BLOCK), ir.VectorType(LANE, BLOCK // 4)
+
+
+def _data(context, builder, kind, array):
+    return context.make_array(kind)(context, builder, array).data
+
+
+def _block(builder, data, at):
+    return builder.bitcast(builder.gep(data, [at]), BYTES.as_pointer())
+
+
+def _call(builder, name, *args):
+    function = ir.FunctionType(BYTES, [BYTES] * len(args))
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.v{BLOCK}i8"), args)
+
+
+@intrinsic
+def _differing(typingctx, planes, at, queries, query, width, out, to, stride):
+    """Counts of the block whose planes begin at planes[at], for AT_ONCE queries: of the first to out[to : to + 64], of the next ``stride`` later.
+
+    queries uint32: byte b of the first query's code, four times, is queries[query + b]; the next query follows ``width`` later, a multiple of 8.
+    """
+
+    def codegen(context, builder, signature, args):
+        planes, at, queries, query, width, out, to, stride = args
+        planes, queries, out = (_data(context, builder, signature.args[i], args[i]) for i in (0, 2, 5))
+        totals = [cgutils.alloca_once_value(builder, ir.Constant(BYTES, [0] * BLOCK)) for _ in range(AT_ONCE)]
+        with cgutils.for_range_slice(builder, ir.Constant(WORD, 0), width, ir.Constant(WORD, 8)) as (first, _):
+            for step in range(8):
+                byte = builder.add(first, ir.Constant(WORD, step))
+                plane = builder.load(_block(builder, planes, builder.add(at, builder.mul(byte, ir.Constant(WORD, BLOCK)))), align=1)
+                for number, total in enumerate(totals):
+                    place = builder.add(builder.add(query, byte), builder.mul(width, ir.Constant(WORD, number)))
+                    four = builder.load(builder.gep(queries, [place]))
+                    one = builder.insert_element(ir.Constant(LANES, ir.Undefined), four, ir.Constant(LANE, 0))
+                    all_of_them = builder.bitcast(builder.shuffle_vector(one, one, ir.Constant(LANES, [0] * LANES.count)), BYTES)
+                    more = _call(builder, "ctpop", builder.xor(plane, all_of_them))
+                    builder.store(_call(builder, "uadd.sat", builder.load(total), more), total)
+        for number, total in enumerate(totals):
+            place = builder.add(to, builder.mul(stride, ir.Constant(WORD, number)))
+            builder.store(builder.load(total), _block(builder, out, place), align=1)
+        return context.get_dummy_value()
+
+    return types.void(planes, types.int64, queries, types.int64, types.int64, out, types.int64, types.int64), codegen
+
+
+@intrinsic
+def least(typingctx, counts, begin, end):
+    """The least of counts[begin:end], uint8, whole blocks."""
+
+    def codegen(context, builder, signature, args):
+        counts, begin, end = args
+        counts = _data(context, builder, signature.args[0], counts)
+        lowest = cgutils.alloca_once_value(builder, ir.Constant(BYTES, [MOST] * BLOCK))
+        with cgutils.for_range_slice(builder, begin, end, ir.Constant(WORD, BLOCK)) as (at, _):
+            builder.store(_call(builder, "umin", builder.load(_block(builder, counts, at), align=1), builder.load(lowest)), lowest)
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(BYTE, [BYTES]), f"llvm.vector.reduce.umin.v{BLOCK}i8")
+        return builder.zext(builder.call(function, [builder.load(lowest)]), WORD)
+
+    return types.int64(counts, types.int64, types.int64), codegen
+
+
+@intrinsic
+def worth(typingctx, products, at, squares, begin, limit):
+    """Bit i: squares[begin + i] - 2 products[at + i] <= limit, for 64 of them; float32."""
+
+    def codegen(context, builder, signature, args):
+        floats = ir.VectorType(ir.FloatType(), BLOCK)
+
+        def load(kind, array, at):
+            place = builder.gep(_data(context, builder, kind, array), [at])
+            return builder.load(builder.bitcast(place, floats.as_pointer()), align=4)
+
+        products, at, squares, begin, limit = args
+        product, square = load(signature.args[0], products, at), load(signature.args[2], squares, begin)
+        one = builder.insert_element(ir.Constant(floats, ir.Undefined), limit, ir.Constant(LANE, 0))
+        limits = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(LANE, BLOCK), [0] * BLOCK))
+        cost = builder.fsub(square, builder.fadd(product, product))
+        return builder.bitcast(builder.fcmp_ordered("<=", cost, limits), WORD)
+
+    return types.uint64(products, types.int64, squares, types.int64, types.float32), codegen
+
+
+@intrinsic
+def fetch(typingctx, array, at, lines):
+    """Ask for so many lines of cache (64 bytes) of an array from element ``at`` on, C-contiguous, to be there when they are read."""
+
+    def codegen(context, builder, signature, args):
+        array, at, lines = args
+        start = builder.bitcast(builder.gep(_data(context, builder, signature.args[0], array), [at]), BYTE.as_pointer())
+        function = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), LANE, LANE, LANE])
+        ask = builder.module.declare_intrinsic("llvm.prefetch.p0i8", (), function)
+        with cgutils.for_range(builder, lines) as loop:
+            place = builder.gep(start, [builder.mul(loop.index, ir.Constant(WORD, 64))])
+            builder.call(ask, [place, *(ir.Constant(LANE, hint) for hint in (0, 3, 1))])  # for reading, to stay, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), codegen
+
+
+@kernel
+def arrange(codes, order, begin, end, width, planes, rest):
+    """Put the codes of the places begin..end where a scan wants them; item order[place] is at a place.
+
+    The first ``width`` bytes of a code, whole words, go to planes uint8[blocks * width * 64], the other words to rest uint64[n, words].
+    """
+    words = width // 8
+    for place in range(begin, end):
+        item = order[place]
+        at = place // BLOCK * width * BLOCK + place % BLOCK
+        for word in range(words):
+            code = codes[item, word]
+            for byte in range(8):
+                planes[at + (8 * word + byte) * BLOCK] = code >> np.uint64(8 * byte)
+        for word in range(words, codes.shape[1]):
+            rest[place, word - words] = codes[item, word]
+
+
+@inline
+def repeated(codes, begin, end, width, out):
+    """Each of the first ``width`` bytes of the codes begin..end four times, as a scan wants queries: out uint32; zeros where there is no query."""
+    out[:] = 0
+    for query in range(begin, end):
+        for byte in range(width):
+            one = codes[query, byte // 8] >> np.uint64(8 * (byte % 8)) & np.uint64(0xFF)
+            out[(query - begin) * width + byte] = np.uint32(one) * np.uint32(0x01010101)
+
+
+@inline
+def scan(planes, first, blocks, queries, count, width, out):
+    """In how many of the first ``width`` bytes' bits a query differs from the items of ``blocks`` blocks from ``first`` on, MOST for more.
+
+    out uint8: item i of query q is out[(q * blocks) * 64 + i]. queries: as `repeated` gives them, ``count`` of them, rounded up to AT_ONCE.
+    """
+    step = max(1, TILE // (width * BLOCK))
+    for tile in range(0, blocks, step):
+        for query in range(0, count, AT_ONCE):
+            for block in range(tile, min(tile + step, blocks)):
+                at, to = (first + block) * width * BLOCK, (query * blocks + block) * BLOCK
+                _differing(planes, at, queries, query * width, width, out, to, blocks * BLOCK)

@@ -1,0 +1,55 @@
+"""The curve of a run, from its plan as report.json has it: with what chance a pair is found, by how alike it is."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from likewise import curves
+from likewise.curves import Curve
+from likewise.drawing.curves import Drawn, s_curves
+from likewise.drawing.markup import Html
+from likewise.planning import chance
+
+#: Family -> the curve of one of its functions, by the family's parameters.
+COLLISION: dict[str, Callable[..., Curve]] = {
+    "MinHash": curves.jaccard,
+    "WeightedMinHash": curves.jaccard,
+    "Hyperplane": curves.angle,
+    "CrossPolytope": curves.cross_polytope,
+    "Line": lambda width, norm: {"l1": curves.cauchy_line, "l2": curves.gaussian_line}[norm](width),
+    "Stripe": curves.stripe,
+    "Threshold": curves.threshold_bit,
+    "Bits": curves.bit_sampling,
+}
+PARAMETERS = ("width", "norm", "dimension", "low", "high")
+
+
+def picture(report: dict[str, Any], note: str) -> Html:
+    """The curve around the threshold. Without a plan that tells it in full, straight lines between the points that the report has."""
+    plan, known = report["method"].get("plan") or {}, report["curve"]
+    falling = report.get("value") == "distance"
+    found = of_plan(plan) or partial(between, known)
+    axis = plan.get("measure") or "similarity of the pair"
+    ends = (0.0, float(known[-1][0]))
+    return s_curves([Drawn("", found)], float(report["threshold"]), axis=axis, span=ends, falling=falling, note=note)
+
+
+def of_plan(plan: dict[str, Any]) -> Callable[[float], float] | None:
+    """The chance to be found, by similarity or distance; None where the plan does not tell it."""
+    made = COLLISION.get(plan.get("family", "MinHash"))
+    if made is None or "bands" not in plan:
+        return None
+    curve = made(**{name: plan[name] for name in PARAMETERS if name in plan})
+    if plan.get("measure") == "angle in degrees":
+        curve = curves.in_degrees(curve)
+    return lambda value: chance(curve.at(value), plan["bands"], plan["rows"])
+
+
+def between(known: list[list[float]], value: float) -> float:
+    """The chance at a value, between the two nearest points; that of the nearest one outside of them."""
+    place = bisect_left([x for x, _ in known], value)
+    (x1, y1), (x2, y2) = known[max(0, place - 1)], known[min(place, len(known) - 1)]
+    return float(y1 if x1 == x2 else y1 + (y2 - y1) * (value - x1) / (x2 - x1))

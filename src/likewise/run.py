@@ -1,0 +1,99 @@
+"""What every step of a run shares, and the items that it compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from likewise.engines.local import Local
+from likewise.io.collection import Collection
+from likewise.io.work import Work
+from likewise.kernels.rows import gather
+from likewise.methods import Text
+from likewise.options import Options
+from likewise.progress import Progress
+from likewise.stages.cluster import MODES, Sets
+from likewise.stages.kinds import KINDS, set_rule
+
+#: Items, later items, and how alike they are: int64[m], int64[m], float64[m].
+Block = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass
+class Run:
+    """What every step of a run shares."""
+
+    options: Options
+    work: Work
+    engine: Local
+    progress: Progress
+    inputs: list[dict]  # the fingerprint of each source, as it was when the run began
+    first_side: int  # so many sources are of the first collection, the others of the second
+    memory: int  # bytes to stay within
+
+    def advance(self, amount: int) -> None:
+        """Called from several threads: so much more is done, unless the run is being stopped."""
+        self.engine.check()
+        self.progress.advance(amount)
+
+
+@dataclass
+class Items:
+    """The rows that are compared: distinct ones, in keep order."""
+
+    collection: Collection
+    empty: np.ndarray  # bool[rows]: no token at all
+    short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
+    first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
+    rank: np.ndarray  # int64[rows]: place in keep order
+    member: np.ndarray  # int64[items]: the row of each item
+
+    @property
+    def per(self) -> np.ndarray:
+        """uint64[items]: only items of equal values are compared."""
+        return np.asarray(self.collection.column("per")[self.member])
+
+
+def sets(items: Items, run: Run) -> Sets:
+    """The items' words, where the work folder holds them."""
+    size = items.collection.column("size")
+    offset = np.cumsum(size, dtype=np.int64) - size
+    file, values = run.work.opened("sets", "u8")
+    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), rule(run.options))
+
+
+def rule(options: Options) -> Any:
+    """How two items are compared (kernels.compare)."""
+    mode = MODES[options.verify]
+    return set_rule(options, mode) if isinstance(options.method, Text) else KINDS[options.measure.name].rule(options, mode)
+
+
+def words(items: Items, run: Run, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The words of all items, or of some rows, in memory: uint64[m], and where each begins, int64[n + 1]."""
+    return words_of(items.collection, run, items.member if rows is None else rows)
+
+
+def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    size = np.asarray(collection.column("size"))
+    begin = np.cumsum(size, dtype=np.int64) - size
+    stored = run.work.column("sets", "u8")
+    if len(rows) == len(size) and (rows == np.arange(len(rows))).all():
+        return stored, np.concatenate((begin, [len(stored)]))  # as they lie
+    values, offsets = gather(stored, begin[rows], size[rows])
+    return values, offsets
+
+
+def numbers(values: np.ndarray, options: Options) -> np.ndarray:
+    """Words of vectors as float32 or float64[n, dimension]."""
+    dtype = np.dtype(np.float64 if options.facts.wide else np.float32)
+    each = -(-options.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
+    return np.ascontiguousarray(values.view(dtype).reshape(-1, each)[:, : options.dimension])
+
+
+def strings(items: Items, run: Run) -> list[bytes]:
+    """The items' strings, as UTF-8 with lone surrogates as three bytes each."""
+    values, offsets = words(items, run)
+    raw, length = values.tobytes(), items.collection.column("tokens")[items.member].tolist()
+    return [raw[8 * begin : 8 * begin + size] for begin, size in zip(offsets[:-1].tolist(), length, strict=True)]

@@ -1,0 +1,223 @@
+"""All pairs of codes that share a table and differ in few bits. Exact for Hamming distances: by the pigeonhole, some table holds every pair.
+
+Tables are taken several at a time: sorted, split into parts of about equal work, and joined, part by part on threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likewise.errors import UsageError
+from likewise.items.sets import read_only
+from likewise.kernels.codejoin import NUMBER, SIFTED, distances_of, meet, sort_table, split_rows
+
+#: Bytes of sorted tables that are held at once, if that is more than one table.
+SORTED_BYTES = 2**28
+#: Comparisons after which a part's kernel is done, or looks up at least: a tenth of a second or two.
+WORK_AT_ONCE = 2**28
+#: Pairs that a kernel hands over at once.
+PAIRS_AT_ONCE = 2**17
+
+#: Nanoseconds of one core of 2026 for an entry of a table, to sort it and bring its code; for a comparison, and more for each word up to four.
+ENTRY_COST, COMPARE_COST, WORD_COST = 35.0, 0.1, 0.04
+#: Layouts of at most so many tables, and of so many blocks more than bits may differ, are looked at; their keys are tried on so many codes.
+MOST_TABLES, MOST_BLOCKS, SAMPLE = 500, 12, 2048
+
+Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # left, right, and the measure of each pair
+#: Makes a block of proposed pairs, left and right, and says how many of them it computed exactly.
+Check = Callable[[np.ndarray, np.ndarray], tuple[Block, int]]
+Run = Callable[..., Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Keys made of some bits of a code: ``pieces`` int64[tables, pieces, 3], as kernels.codejoin takes them."""
+
+    pieces: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @property
+    def widths(self) -> np.ndarray:
+        """The bits of each key. int64[tables]"""
+        widths: np.ndarray = self.pieces[:, :, 2].sum(axis=1)
+        return widths
+
+    @classmethod
+    def of(cls, keys: Sequence[Sequence[tuple[int, int]]]) -> Tables:
+        """By the bits of each key, as spans from a bit to another, that one not included."""
+        split = [[piece for span in key for piece in in_words(*span)] for key in keys]
+        longest = max(map(len, split), default=0)
+        padded = [key + [(0, 0, 0)] * (longest - len(key)) for key in split]
+        return cls(np.array(padded, np.int64).reshape(len(keys), longest, 3))
+
+    @classmethod
+    def bands(cls, bands: int, rows: int) -> Tables:
+        """``rows`` bits each, as many bands in a word as it holds whole; of no rows: a table in which all codes meet."""
+        each, words = in_word(rows)
+        begins = [band // each * words * 64 + band % each * rows for band in range(bands)]
+        return cls.of([[(begin, begin + rows)] for begin in begins])
+
+    @staticmethod
+    def bits_of_bands(bands: int, rows: int) -> int:
+        """The bits that codes of so many bands have."""
+        each, words = in_word(rows)
+        return -(-bands // each) * words * 64
+
+    @classmethod
+    def pigeonhole(cls, bits: int, blocks: int, within: int) -> Tables:
+        """Codes cut into blocks as even as can be; a key is any blocks - within of them: codes that differ in so many bits share one."""
+        ends = [bits * block // blocks for block in range(blocks + 1)]
+        spans = list(itertools.pairwise(ends))
+        return cls.of([list(key) for key in itertools.combinations(spans, blocks - within)])
+
+
+def in_word(rows: int) -> tuple[int, int]:
+    """So many bands of these rows lie in so many words."""
+    return max(1, 64 // max(1, rows)), -(-rows // 64)
+
+
+def in_words(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The span of bits as (word, shift, width), each of up to 63 bits of one word."""
+    while begin < end:
+        width = min(end - begin, 63, 64 - begin % 64)
+        yield begin // 64, begin % 64, width
+        begin += width
+
+
+@dataclass
+class Counts:
+    """What a join did, whatever the number of parts; added to as it goes on."""
+
+    compared: int = 0  # codes that met in a table, each time
+    near: int = 0  # of those, the ones that differed in few enough bits
+    proposed: int = 0  # different pairs among these
+    computed: int = 0  # pairs of vectors whose measure was computed exactly
+    found: int = 0
+
+
+class Part(NamedTuple):
+    """Some rows of a sorted table."""
+
+    table: int
+    entries: np.ndarray
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Join:
+    """Codes, the tables in which they meet, and in how many bits they may differ.
+
+    side: uint8[n] or None: 0 never paired, 1 of A, 2 of B, 3 of both: only pairs across are wanted. per: uint64[n] or None: only pairs of equal
+    values are. run: maps a function over values, at once where it can. shares: parts of a table at least; nothing depends on their number but
+    the order of pairs. expect, advance: called with the comparisons to come, and with those that were made, from any thread.
+    most: parts that have found more pairs than this look for no more.
+    """
+
+    codes: np.ndarray
+    tables: Tables
+    cut: int
+    first_cut: int
+    side: np.ndarray | None = None
+    per: np.ndarray | None = None
+    run: Run = map
+    shares: int = 1
+    expect: Callable[[int], None] = lambda comparisons: None
+    advance: Callable[[int], None] = lambda comparisons: None
+    most: int = 2**62
+
+    def blocks(self, check: Check, counts: Counts) -> Iterator[Block]:
+        """What ``check`` makes of the pairs left[i] < right[i], int64 each, block by block on the threads of ``run``. Each pair once."""
+        side = np.zeros(0, np.uint8) if self.side is None else np.ascontiguousarray(self.side, np.uint8)
+        per = np.zeros(0, np.uint64) if self.per is None or not self.per.any() else np.ascontiguousarray(self.per, np.uint64)
+        if len(self.codes) < 2:
+            return
+        if len(self.codes) > 2**NUMBER:
+            raise UsageError(f"{len(self.codes):,} items are more than can be joined at once ({2**NUMBER:,})")
+        times = -(-len(self.tables) // max(1, SORTED_BYTES // (8 * len(self.codes))))
+        at_once = -(-len(self.tables) // times)
+        for begin in range(0, len(self.tables), at_once):
+            tables = range(begin, min(begin + at_once, len(self.tables)))
+            parts = []
+            for table, (entries, places, met) in zip(tables, self.run(lambda table: self.sorted(table, side, per), tables), strict=True):
+                self.expect(met)
+                parts += [Part(table, entries, *span) for span in itertools.pairwise(places.tolist())]
+            for found, seen in self.run(lambda part: self.part(part, side, per, check), parts):
+                for name, number in vars(seen).items():
+                    setattr(counts, name, getattr(counts, name) + number)
+                yield from found
+
+    def sorted(self, table: int, side: np.ndarray, per: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """The entries of a table, the places where its parts begin and end, and the comparisons in all."""
+        entries = sort_table(self.codes, self.tables.pieces[table], side, per)
+        return entries, *split_rows(entries, len(side) > 0, self.shares, WORK_AT_ONCE)
+
+    def part(self, part: Part, side: np.ndarray, per: np.ndarray, check: Check) -> tuple[list[Block], Counts]:
+        """The pairs of the rows of one part, checked."""
+        at = np.array([part.begin, 0, 0], np.int64)
+        pairs = np.empty((2, PAIRS_AT_ONCE + SIFTED), np.int64)
+        found, counts, compared = [], Counts(), np.zeros(2, np.int64)
+        while at[0] < part.end and counts.found <= self.most:
+            before = int(compared[0])
+            place = (part.table, part.entries, side, per, part.begin, part.end, at, self.cut, self.first_cut)
+            written = meet(self.codes, self.tables.pieces, *place, pairs, compared)
+            if written:
+                block, computed = check(pairs[0, :written].copy(), pairs[1, :written].copy())
+                found.append(block)
+                counts.proposed += written
+                counts.computed += computed
+                counts.found += len(block[0])
+            self.advance(int(compared[0]) - before)
+        counts.compared, counts.near = compared.tolist()
+        return found, counts
+
+
+def code_pairs(codes: np.ndarray, bits: int, within: int, counts: Counts | None = None, **how: Any) -> Iterator[Block]:
+    """All pairs of codes, uint64[n, words], that differ in at most ``within`` of their ``bits`` bits: left, right, distance, int64 each.
+
+    Blocks in no particular order, left < right, each pair once, equal codes among them. ``how``: side, per, run, shares, expect, advance and
+    most, as for `Join`. A million equal codes are 5·10^11 pairs: collapse equal ones first, or bound what is listed by ``most``.
+    """
+    codes = read_only(np.ascontiguousarray(codes))
+    within = min(within, bits)
+    tables = cheapest(codes, bits, within)
+
+    def check(left: np.ndarray, right: np.ndarray) -> tuple[Block, int]:
+        return (left, right, distances_of(codes, left, right)), len(left)
+
+    return Join(codes, tables, within, within, **how).blocks(check, counts or Counts())
+
+
+def cheapest(codes: np.ndarray, bits: int, within: int) -> Tables:
+    """The layout of least predicted cost: from one table in which all meet to any few of many blocks, by the keys of a sample."""
+    count = len(codes)
+    sample = read_only(codes[np.unique(np.random.default_rng(0).integers(0, max(1, count), SAMPLE))] if count else codes)
+    best, least = Tables.bands(1, 0), math.inf
+    for blocks in range(max(within, 1), min(bits, within + MOST_BLOCKS) + 1):
+        number = math.comb(blocks, within)
+        if number > MOST_TABLES or number * ENTRY_COST * count >= least:
+            break
+        tables = Tables.pigeonhole(bits, blocks, within)
+        if (price := cost(sample, tables, count)) < least:
+            best, least = tables, price
+    return best
+
+
+def cost(sample: np.ndarray, tables: Tables, items: int) -> float:
+    """Predicted nanoseconds of one core. A key's share of the pairs is the sample's, or that of random bits where the sample shows less."""
+    each = COMPARE_COST + WORD_COST * min(4, sample.shape[1])
+    none = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
+    total = 0.0
+    for pieces, width in zip(tables.pieces, tables.widths.tolist(), strict=True):
+        met = split_rows(sort_table(sample, pieces, *none), False, 1, WORK_AT_ONCE)[1]
+        share = max(2.0**-width, met / max(1, len(sample) * (len(sample) - 1) / 2))
+        total += ENTRY_COST * items + each * share * items * items / 2
+    return total

@@ -1,0 +1,202 @@
+"""Exact joins of sets: every pair at or above a threshold, and the greedy walk, with nothing missed; and what they will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.kernels import join as kernels
+from likewise.kernels.join import CONTAINED, JACCARD
+from likewise.stages.cluster import Walk
+from likewise.stages.prefix import (
+    ACROSS,
+    COMPARED_AT_ONCE,
+    HOLDING,
+    Counts,
+    Joined,
+    Longs,
+    Places,
+    Rule,
+    Workers,
+    by_group,
+    join_of,
+    matches,
+    signs_of,
+    windows,
+)
+from likewise.stages.ranking import Ranked, ranked
+
+Sides = NDArray[np.uint8]
+Groups = NDArray[np.uint64]
+
+#: The walk takes an eighth of what it has behind it at once, within these bounds: the items of one step meet each other one after the other.
+LEAST_STEP, MOST_STEP = 1 << 9, 1 << 16
+#: Nanoseconds of ranking an element, entering one into the index, and putting a set in order.
+RANK, ENTER, ORDER = 22, 50, 200
+#: Sets whose visits are counted to predict those of all.
+SAMPLED = 1 << 13
+
+
+def exact_pairs(
+    values: NDArray[np.uint64],
+    offsets: Longs,
+    threshold: Fraction,
+    *,
+    side: Sides | None = None,
+    per: Groups | None = None,
+    contained: bool = False,
+    run: Callable = map,
+    shares: int = 1,
+    advance: Callable[[int], None] = lambda items: None,
+    most: int = 2**62,
+    ranking: Ranked | None = None,
+    counts: Counts | None = None,
+) -> Iterator[Longs]:
+    """All pairs of sets at or above a Jaccard threshold: int64[m, 4] blocks of item, later item, overlap, out of. Each once, in no order.
+
+    values: uint64[m], distinct within a set; offsets: int64[n + 1]. Sets with nothing in common are no pair at any threshold, nor are empty ones.
+    side: uint8[n] of 1, 2 or 3 for items of A, B or both, when only pairs across them are wanted. per: uint64[n]: only pairs of equal values.
+    contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it, out of the item's size; with
+    sides the first is of A and the second of B.
+    ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of items done. Ends early when more than ``most`` pairs are found.
+    ranking: what `ranked` gave for these sets and sides, where the caller has it.
+    """
+    side = None if side is None or not len(side) else side
+    ranking = ranking or ranked(values, offsets, side=side, run=run, shares=shares)
+    joined, low, high, order = ready(ranking, threshold, side, per, contained)
+    for block in matches(joined, low, high, (0, len(order)), Workers(run, shares, advance), counts or Counts(), most):
+        probe, partner = order[block[:, 0]], order[block[:, 1]]
+        block[:, 0] = partner if contained else np.minimum(probe, partner)
+        block[:, 1] = probe if contained else np.maximum(probe, partner)
+        yield block
+
+
+def ready(ranking: Ranked, threshold: Fraction, side: Sides | None, per: Groups | None, contained: bool) -> tuple[Joined, Places, Places, Longs]:
+    """For a join: the sets by size, between which places the partners of each lie, and the items in that order."""
+    size = ranking.size.astype(np.int64)
+    rule, entered, probed, least, greatest = lengths(size, threshold, contained)
+    order, low, high = windows(size, least, greatest, per, side, HOLDING if contained else ACROSS)
+    return join_of(ranking, order, rule, entered, probed, signs_of(ranking, entered - 1), rising=True, filled=True), low, high, order
+
+
+def lengths(size: Longs, threshold: Fraction, contained: bool) -> tuple[Rule, Longs, Longs, Longs, Longs | None]:
+    """(rule, prefix of a set that is entered, prefix of one that is looked up, least and greatest size of the partners of one that is looked up).
+
+    An overlap of o needs a common element within the first size - o + 1 of either set, wherever the rest lies. Of two sets the larger is
+    looked up, and the smaller, which is entered, is at least p/q of it: then o is at least p/q of the larger, and 2p/(p+q) of the smaller.
+    Where one is to hold a share of the other, that one is entered, and all of the holder is looked up: it may be of any size from that share on.
+    """
+    p, q = threshold.numerator, threshold.denominator
+    share = ceil(p * size, q)
+    if contained:
+        return (CONTAINED, p, q), size - share + 1, size, np.zeros_like(size), size * q // p
+    return (JACCARD, p, q), size - ceil(2 * p * size, p + q) + 1, size - share + 1, share, None
+
+
+def ceil(a: Longs, b: int) -> Longs:
+    return -(-a // b)
+
+
+def exact_walk(
+    values: NDArray[np.uint64],
+    offsets: Longs,
+    threshold: Fraction,
+    *,
+    per: Groups | None = None,
+    run: Callable = map,
+    shares: int = 1,
+    advance: Callable[[int], None] = lambda items: None,
+    ranking: Ranked | None = None,
+    counts: Counts | None = None,
+) -> Walk:
+    """SPEC 7's greedy walk over items in keep order, as if all of them, or all of equal ``per``, shared a bucket. Arguments as for `exact_pairs`.
+
+    Only kept items are entered into the index, so that a crowd of like items costs each of its members one comparison.
+    """
+    ranking, counts = ranking or ranked(values, offsets, run=run, shares=shares), counts or Counts()
+    joined, low, high, order = ready_to_walk(ranking, threshold, per, filled=False)
+    decided = np.full((len(order), 3), -1, np.int64)
+    found = [np.empty((0, 4), np.int64)]
+    begin = 0
+    while begin < len(order):
+        end = min(len(order), begin + min(max(begin // 8, LEAST_STEP), MOST_STEP))
+        high[0, begin:end] = begin
+        for block in matches(joined, low, high, (begin, end), Workers(run, shares, lambda items: advance(0)), counts):
+            kernels.settle(block, decided)
+            found.append(block)
+        found += walk_step(joined, low[0], begin, end, decided, advance, counts)
+        advance(end - begin)
+        begin = end
+    return walked(order, decided, np.concatenate(found), counts.compared)
+
+
+def ready_to_walk(ranking: Ranked, threshold: Fraction, per: Groups | None, *, filled: bool) -> tuple[Joined, Places, Places, Longs]:
+    """The same for a walk: a partner may be of any size, and comes before in the group."""
+    rule, entered, prefix, _, _ = lengths(ranking.size.astype(np.int64), threshold, False)
+    order, low = by_group(per, len(ranking))
+    high = np.arange(len(order), dtype=np.uint32)
+    return join_of(ranking, order, rule, prefix, prefix, signs_of(ranking, entered - 1), rising=False, filled=filled), low[None], high[None], order
+
+
+def walk_step(joined: Joined, low: Places, begin: int, end: int, decided: Longs, advance: Callable[[int], None], counts: Counts) -> list[Longs]:
+    """Compare the items at places ``begin`` to ``end`` with those among them that stay, one after the other; the verified pairs."""
+    room, out = joined.room()
+    state = np.array([begin, 0, 0, begin])
+    found = []
+    while state[0] < end:
+        arguments = joined.sets, joined.index, joined.probed, low, joined.rule, end, COMPARED_AT_ONCE, state, room, decided, out
+        written, visited, compared = kernels.walk(*arguments)
+        found.append(out[:written].copy())
+        counts.visited += visited
+        counts.compared += compared
+        advance(0)
+    joined.idle.append((room, out))
+    return found
+
+
+def walked(order: Longs, decided: Longs, found: Longs, compared: int) -> Walk:
+    """What was decided and found, from places to items."""
+    state = np.empty_like(decided)
+    state[order] = decided
+    removed = state[:, 0] >= 0
+    state[removed, 0] = order[state[removed, 0]]
+    found[:, :2] = order[found[:, :2]]
+    found = found[np.lexsort((found[:, 1], found[:, 0]))]
+    return Walk(state[:, 0], state[:, 1], state[:, 2], found, np.zeros(0, np.int64), compared)
+
+
+def exact_cost(
+    values: NDArray[np.uint64],
+    offsets: Longs,
+    threshold: Fraction,
+    *,
+    side: Sides | None = None,
+    per: Groups | None = None,
+    contained: bool = False,
+    walk: bool = False,
+    run: Callable = map,
+    shares: int = 1,
+    ranking: Ranked | None = None,
+) -> float:
+    """Nanoseconds of one core that `exact_pairs`, or `exact_walk` if nothing is removed, should take, ranking included. The same on every machine.
+
+    The frequencies say how many entries of the index are visited, which is counted for some thousand sets. What similar pairs cost to
+    verify goes with that: they meet in many entries.
+    """
+    side = None if side is None or not len(side) else side
+    ranking = ranking or ranked(values, offsets, side=side, run=run, shares=shares)
+    joined, low, high, _ = ready_to_walk(ranking, threshold, per, filled=True) if walk else ready(ranking, threshold, side, per, contained)
+    n, entries = len(ranking), len(joined.index[1])
+    visited = kernels.expected(joined.sets, joined.index, joined.probed, low, high, max(1, n // SAMPLED))
+    visit = 2 + 2 * access(4 * n) + access(joined.sets[4].nbytes)
+    look_up = 5 + access(8 * ranking.ranks) + access(8 * entries)
+    done_once = ORDER * n + RANK * len(ranking.tokens) + ENTER * entries
+    return float(done_once + look_up * int(joined.probed.sum(dtype=np.int64)) + visit * visited)
+
+
+def access(size: int) -> int:
+    """Nanoseconds to reach a random place of so many bytes: in a core's own cache, in the one that cores share, in memory."""
+    return 1 if size <= 1 << 20 else 15 if size <= 1 << 25 else 60

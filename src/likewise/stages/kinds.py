@@ -1,0 +1,192 @@
+"""What each kind of item becomes: words that are compared, keys by which alike items meet, and the rule by which two of them are alike.
+
+One entry of KINDS a measure; texts have theirs in stages/sketch.py, for they are cut first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likewise import families
+from likewise.items.weighted import merged
+from likewise.kernels.compare import CodeRule, DirectionRule, NormRule, SetRule, WeightedRule
+from likewise.kernels.digest import KEYS
+from likewise.kernels.hashing import derive
+from likewise.kernels.rows import ascending, digests
+from likewise.options import Options
+from likewise.records import Records
+
+#: Stream of constants drawn from the seed (kernels.hashing.derive).
+COPY_KEYS = np.uint64(0x4B1D_0001)
+
+
+class Sketched(NamedTuple):
+    """Rows as arrays."""
+
+    tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector, bytes of a code or string; 0: an empty item
+    words: np.ndarray  # uint64[m]: what is compared, row after row
+    size: np.ndarray  # uint32[n]: words of each row
+    keys: np.ndarray  # uint64[bands, n]; [0, n] where no bands are wanted
+
+
+class Payload(NamedTuple):
+    """The bytes of rows: row i is data[offsets[i] : offsets[i + 1]], nothing where the row has no value."""
+
+    data: np.ndarray  # uint8[m]
+    offsets: np.ndarray  # int64[n + 1]
+    width: np.ndarray  # int64[n]: numbers of a vector, bits of a code; 0 for other kinds
+
+    def words(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows as whole words: values uint64[m / 8] and offsets int64[n + 1]."""
+        begin = int(self.offsets[0])
+        data = np.ascontiguousarray(self.data[begin : int(self.offsets[-1])]).view(np.uint64)
+        return data, (self.offsets - begin) // 8
+
+
+def payload(records: Records) -> Payload:
+    """The payload of records; rows that are not to be read are empty."""
+    text = records.text
+    _, ends, data = text.buffers()
+    offsets = np.frombuffer(ends, np.int64, len(text) + 1, text.offset * 8) if len(text) else np.zeros(1, np.int64)
+    width = np.zeros(len(text), np.int64) if records.width is None else records.width
+    return Payload(np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8), offsets, width)
+
+
+def sets(given: Payload, options: Options, bands: bool) -> Sketched:
+    words, offsets = given.words()
+    values, offsets = ascending(words if options.grouped is None else options.grouped(words), offsets)
+    return sketched(np.diff(offsets), values, np.diff(offsets), keys_of(options, (values, offsets), bands))
+
+
+def weighted_sets(given: Payload, options: Options, bands: bool) -> Sketched:
+    words, offsets = given.words()
+    pairs = words.reshape(-1, 2)
+    values, weights, ends = merged(pairs[:, 0], pairs[:, 1].view(np.float64), offsets // 2)
+    size = np.diff(ends)
+    out = np.empty(2 * len(values), np.uint64)
+    place = np.arange(len(values)) + np.repeat(ends[:-1], size)  # the elements of a row, then its weights
+    out[place] = values
+    out[place + np.repeat(size, size)] = weights.view(np.uint64)
+    return sketched(size, out, 2 * size, keys_of(options, (values, weights, ends), bands))
+
+
+def vectors(given: Payload, options: Options, bands: bool) -> Sketched:
+    """Rows of one length at a time: those of another than the first row's are refused once all are read (pipeline.collect)."""
+    lengths = np.diff(given.offsets)
+    n, each = len(lengths), 8 if options.facts.wide else 4
+    size = -(-lengths // 8)
+    ends = np.concatenate(([0], np.cumsum(size)))
+    words = np.zeros(int(ends[-1]), np.uint64)
+    tokens = np.zeros(n, np.int64)
+    keys = np.zeros((options.plan.bands if bands else 0, n), np.uint64)
+    for length in np.unique(lengths[lengths > 0]).tolist():
+        rows = np.flatnonzero(lengths == length)
+        raw = np.lib.stride_tricks.sliding_window_view(given.data, length)[given.offsets[rows]] if len(rows) < n else whole(given, length)
+        numbers = np.ascontiguousarray(raw).view(np.float64 if each == 8 else np.float32)
+        tokens[rows] = given.width[rows]
+        if options.measure.name in ("cosine", "angle"):
+            zero = ~numbers.any(axis=1)
+            tokens[rows[zero]] = 0
+            size[rows[zero]] = 0
+            rows, numbers = rows[~zero], numbers[~zero]
+        padded = np.zeros((len(rows), 8 * -(-length // 8)), np.uint8)
+        padded[:, :length] = numbers.view(np.uint8).reshape(len(rows), length)
+        place = ends[rows][:, None] + np.arange(padded.shape[1] // 8)
+        words[place] = padded.view(np.uint64)
+        if bands and len(rows):
+            keys[:, rows] = keys_of(options, numbers, bands)
+    used = np.repeat(size > 0, np.diff(ends)) if (np.diff(ends) != size).any() else slice(None)
+    return sketched(tokens, words[used], size, keys)
+
+
+def whole(given: Payload, length: int) -> np.ndarray:
+    """Rows that are all of one length, as they lie: uint8[n, length]."""
+    begin = int(given.offsets[0])
+    return given.data[begin : int(given.offsets[-1])].reshape(-1, length)
+
+
+def codes(given: Payload, options: Options, bands: bool) -> Sketched:
+    words, offsets = given.words()
+    keys = np.zeros((options.plan.bands if bands else 0, len(given.width)), np.uint64)
+    full = np.flatnonzero(bands & (given.width == options.dimension))
+    if len(full):
+        each = -(-options.dimension // 64)
+        keys[:, full] = keys_of(options, (words[offsets[full][:, None] + np.arange(each)], options.dimension), bands)
+    return sketched(given.width, words, np.diff(offsets), keys)
+
+
+def strings(given: Payload, options: Options, bands: bool) -> Sketched:
+    lengths = np.diff(given.offsets)
+    size = -(-lengths // 8)
+    ends = np.concatenate(([0], np.cumsum(size)))
+    out = np.zeros(8 * int(ends[-1]), np.uint8)
+    place = np.arange(int(lengths.sum())) + np.repeat(8 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)
+    out[place] = given.data[int(given.offsets[0]) : int(given.offsets[-1])]
+    return sketched(lengths, out.view(np.uint64), size, keys_of(options, size, False))
+
+
+def sketched(tokens: np.ndarray, words: np.ndarray, size: np.ndarray, keys: np.ndarray) -> Sketched:
+    return Sketched(tokens.astype(np.uint32), words, size.astype(np.uint32), keys)
+
+
+def keys_of(options: Options, batch: Any, bands: bool) -> np.ndarray:
+    """The band keys of a batch, uint64[bands, n]; none where no bands are wanted."""
+    if not bands:
+        return np.zeros((0, len(batch[-1]) - 1 if isinstance(batch, tuple) else len(batch)), np.uint64)
+    plan = options.plan
+    family = families.from_plan(plan, options.seed)
+    if hasattr(family, "band_keys"):
+        return family.band_keys(batch, plan.bands, plan.rows)
+    return family.band_keys_of(family.signature(batch), plan.bands, plan.rows)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How items of a measure are read, sketched and compared."""
+
+    want: str  # the payload that readers give (records.Want.kind)
+    sketch: Callable[[Payload, Options, bool], Sketched]
+    rule: Callable[[Options, int], Any]
+
+
+def set_rule(options: Options, mode: int) -> SetRule:
+    return SetRule(options.threshold.numerator, options.threshold.denominator, mode)
+
+
+def weighted_rule(options: Options, mode: int) -> WeightedRule:
+    return WeightedRule(float(options.threshold), mode)
+
+
+def direction_rule(options: Options, mode: int) -> DirectionRule:
+    return DirectionRule(float(options.threshold), options.measure.name == "angle", options.dimension, options.facts.wide, mode)
+
+
+def norm_rule(options: Options, mode: int) -> NormRule:
+    order = {"l1": 1.0, "l2": 2.0}[options.measure.name]
+    return NormRule(float(options.threshold), order, options.dimension, options.facts.wide, mode)
+
+
+def code_rule(options: Options, mode: int) -> CodeRule:
+    return CodeRule(int(options.threshold), mode)
+
+
+KINDS = {
+    "elements": Kind("elements", sets, set_rule),
+    "weighted": Kind("weighted", weighted_sets, weighted_rule),
+    "cosine": Kind("vector", vectors, direction_rule),
+    "angle": Kind("vector", vectors, direction_rule),
+    "l1": Kind("vector", vectors, norm_rule),
+    "l2": Kind("vector", vectors, norm_rule),
+    "hamming": Kind("code", codes, code_rule),
+    "edit": Kind("string", strings, set_rule),
+    "levenshtein": Kind("string", strings, set_rule),
+}
+
+
+def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:
+    """128 bits that stand for the words of each row, uint64[n, 2]: equal rows are copies of each other."""
+    return digests(words, np.concatenate(([0], np.cumsum(size, dtype=np.int64))), derive(np.uint64(seed), COPY_KEYS, KEYS))

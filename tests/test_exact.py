@@ -1,0 +1,272 @@
+"""Exact joins of sets against brute force, with ties at the threshold, sides, groups, and any number of threads."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.engines.local import Local
+from likewise.errors import UsageError
+from likewise.stages import exact, prefix, ranking
+from likewise.stages.exact import exact_cost, exact_pairs, exact_walk
+from likewise.stages.prefix import Counts
+from likewise.stages.ranking import ranked
+
+Rows = list[tuple[int, int, int, int]]
+
+
+def arrays(sets: Sequence[set[int]]) -> tuple[np.ndarray, np.ndarray]:
+    values = np.array([x for one in sets for x in sorted(one)], np.uint64)
+    return values, np.cumsum([0, *map(len, sets)], dtype=np.int64)
+
+
+def pairs_of(sets: Sequence[set[int]], threshold: Fraction, **choices) -> Rows:
+    return sorted(tuple(row) for block in exact_pairs(*arrays(sets), threshold, **choices) for row in block.tolist())
+
+
+def at_least(common: int, union: int, threshold: Fraction) -> bool:
+    return common > 0 and common * threshold.denominator >= threshold.numerator * union
+
+
+def slow_pairs(sets: Sequence[set[int]], threshold: Fraction, side: Sequence[int] | None = None, per: Sequence[int] | None = None) -> Rows:
+    out = []
+    for a, b in itertools.combinations(range(len(sets)), 2):
+        if side is not None and side[a] == side[b] != 3:
+            continue
+        if per is not None and per[a] != per[b]:
+            continue
+        common, union = len(sets[a] & sets[b]), len(sets[a] | sets[b])
+        if at_least(common, union, threshold):
+            out.append((a, b, common, union))
+    return out
+
+
+def slow_contained(sets: Sequence[set[int]], threshold: Fraction, side: Sequence[int] | None, per: Sequence[int] | None) -> Rows:
+    out = []
+    for a, b in itertools.permutations(range(len(sets)), 2):
+        if side is not None and (side[a] == 2 or side[b] == 1):
+            continue
+        if per is not None and per[a] != per[b]:
+            continue
+        common = len(sets[a] & sets[b])
+        if at_least(common, len(sets[a]), threshold):
+            out.append((a, b, common, len(sets[a])))
+    return sorted(out)
+
+
+def slow_walk(sets: Sequence[set[int]], threshold: Fraction, per: Sequence[int]) -> tuple[list[int], list[Fraction], list[tuple[int, int]]]:
+    """SPEC 7 word by word, with one bucket for each group; the witnesses, how alike they are, and all verified pairs."""
+    witness: list[int] = []
+    value: list[Fraction] = []
+    met = []
+    for item, mine in enumerate(sets):
+        best, at = Fraction(0), -1
+        for kept in range(item):
+            if witness[kept] < 0 and per[kept] == per[item]:
+                common, union = len(mine & sets[kept]), len(mine | sets[kept])
+                if at_least(common, union, threshold):
+                    met.append((item, kept))
+                    if Fraction(common, union) > best:
+                        best, at = Fraction(common, union), kept
+        witness.append(at)
+        value.append(best)
+    return witness, value, met
+
+
+thresholds = st.sampled_from(["3/10", "1/3", "1/2", "2/3", "3/5", "4/5", "9/10", "1"]).map(Fraction)
+small = st.lists(st.sets(st.integers(0, 9), max_size=7), max_size=30)
+#: Sets that are large beside what they differ in, so that prefixes are long and several words of signs are used.
+large = st.lists(st.sets(st.integers(0, 11), max_size=12).map(lambda some: set(range(100, 160)) | some), max_size=12)
+mixed = st.one_of(small, large, st.tuples(small, large).map(lambda both: both[0] + both[1]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(mixed, thresholds)
+def test_pairs_equal_brute_force(sets, threshold):
+    assert pairs_of(sets, threshold) == slow_pairs(sets, threshold)
+
+
+@settings(max_examples=300, deadline=None)
+@given(mixed, thresholds, st.data())
+def test_pairs_across_sides_and_inside_groups_equal_brute_force(sets, threshold, data):
+    side = data.draw(st.lists(st.integers(1, 3), min_size=len(sets), max_size=len(sets)))
+    per = data.draw(st.none() | st.lists(st.integers(0, 2**64 - 1).map(lambda x: x % 3), min_size=len(sets), max_size=len(sets)))
+    groups = None if per is None else np.array(per, np.uint64)
+    assert pairs_of(sets, threshold, side=np.array(side, np.uint8), per=groups) == slow_pairs(sets, threshold, side, per)
+    assert pairs_of(sets, threshold, per=groups) == slow_pairs(sets, threshold, None, per)
+
+
+@settings(max_examples=300, deadline=None)
+@given(mixed, thresholds, st.data())
+def test_contained_pairs_equal_brute_force(sets, threshold, data):
+    side = data.draw(st.none() | st.lists(st.integers(1, 3), min_size=len(sets), max_size=len(sets)))
+    per = data.draw(st.none() | st.lists(st.integers(0, 2), min_size=len(sets), max_size=len(sets)))
+    choices = {"side": None if side is None else np.array(side, np.uint8), "per": None if per is None else np.array(per, np.uint64)}
+    assert pairs_of(sets, threshold, contained=True, **choices) == slow_contained(sets, threshold, side, per)
+
+
+@settings(max_examples=300, deadline=None)
+@given(mixed, thresholds, st.data())
+def test_walk_equals_the_sequential_walk(sets, threshold, data):
+    step, exact.LEAST_STEP = exact.LEAST_STEP, data.draw(st.integers(1, 9))
+    per = data.draw(st.lists(st.integers(0, 1), min_size=len(sets), max_size=len(sets)))
+    try:
+        found = exact_walk(*arrays(sets), threshold, per=np.array(per, np.uint64))
+    finally:
+        exact.LEAST_STEP = step
+    witness, value, met = slow_walk(sets, threshold, per)
+    assert found.witness.tolist() == witness
+    assert [Fraction(a, b) for a, b in zip(found.overlap.tolist(), found.out_of.tolist(), strict=True) if a >= 0] == [v for v in value if v]
+    assert [tuple(row) for row in found.matches[:, :2].tolist()] == met
+    assert all(row[2] == len(sets[row[0]] & sets[row[1]]) and row[3] == len(sets[row[0]] | sets[row[1]]) for row in found.matches.tolist())
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "similarity"),
+    [(10, 8, "4/5"), (3, 2, "2/3"), (1, 1, "1"), (10, 3, "3/10"), (1000, 999, "999/1000"), (7, 7, "1")],
+)
+def test_equality_with_the_threshold_counts(a, b, similarity):
+    """The first b of a elements; a hair above their similarity they are no pair."""
+    threshold, sets = Fraction(similarity), [set(range(a)), set(range(b)), {5000}]
+    assert pairs_of(sets, threshold) == [(0, 1, b, a)]
+    assert exact_walk(*arrays(sets), threshold).witness.tolist() == [-1, 0, -1]
+    above = threshold + Fraction(1, 10**9) if threshold < 1 else None
+    if above:
+        assert pairs_of(sets, above.limit_denominator(10**9)) == []
+        assert exact_walk(*arrays(sets), above.limit_denominator(10**9)).witness.tolist() == [-1, -1, -1]
+
+
+def test_a_third_is_a_third():
+    """1/3 as a threshold is not 0.3333: {1} in {1, 2, 3} is at it; overlap 3333 of 10000 is below it."""
+    assert pairs_of([{1}, {1, 2, 3}], Fraction(1, 3)) == [(0, 1, 1, 3)]
+    assert pairs_of([set(range(3333)), set(range(10000))], Fraction(1, 3)) == []
+    assert pairs_of([set(range(3334)), set(range(10000))], Fraction(1, 3)) == [(0, 1, 3334, 10000)]
+
+
+def test_empty_sets_never_pair_and_no_sets_are_no_error():
+    assert pairs_of([set(), set(), {1}, {1}], Fraction(1, 2)) == [(2, 3, 1, 1)]
+    assert exact_walk(*arrays([set(), set(), {1}, {1}]), Fraction(1, 2)).witness.tolist() == [-1, -1, -1, 2]
+    for sets in ([], [set()], [set(), set()], [{1}]):
+        assert pairs_of(sets, Fraction(3, 10)) == []
+        assert pairs_of(sets, Fraction(3, 10), contained=True) == []
+        assert exact_walk(*arrays(sets), Fraction(3, 10)).witness.tolist() == [-1] * len(sets)
+        assert exact_cost(*arrays(sets), Fraction(3, 10)) >= 0
+
+
+def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
+    sets = [{0, 2**64 - 1, 7}, {0, 2**64 - 1, 7, 8}, {2**63, 1}, {2**63, 1}]
+    values, offsets = arrays(sets)
+    shifted = np.concatenate([np.array([99, 98], np.uint64), values, np.array([97], np.uint64)])
+    want = [(0, 1, 3, 4), (2, 3, 2, 2)]
+    assert pairs_of(sets, Fraction(3, 4)) == want
+    assert sorted(tuple(row) for block in exact_pairs(shifted, offsets + 2, Fraction(3, 4)) for row in block.tolist()) == want
+
+
+def crowd(n: int, seed: int = 5) -> list[set[int]]:
+    """Baskets in which small numbers are common, with some near-copies of earlier ones."""
+    draw = np.random.default_rng(seed)
+    sets: list[set[int]] = []
+    for _ in range(n):
+        if sets and draw.random() < 0.3:
+            one = set(sets[draw.integers(len(sets))])
+            one -= set(draw.choice(sorted(one), 1).tolist())
+            sets.append(one | {int(draw.integers(0, 400))})
+        else:
+            sets.append(set((draw.pareto(0.7, draw.integers(3, 30)) * 5).astype(int).clip(0, 5000).tolist()))
+    return sets
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
+    """Small pieces, tasks and buffers, so that everything is cut and goes on in the middle."""
+    monkeypatch.setattr(ranking, "PIECE", 1000)
+    monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
+    monkeypatch.setattr(prefix, "MATCHES_OF_A_TASK", 300)
+    monkeypatch.setattr(prefix, "COMPARED_AT_ONCE", 200)
+    monkeypatch.setattr(exact, "LEAST_STEP", 100)
+    sets = crowd(1000)
+    engine = Local(threads)
+    done: list[int] = []
+    choices = {"run": engine.run, "shares": threads, "advance": done.append}
+    try:
+        for threshold in (Fraction(4, 5), Fraction(1, 2)):
+            counts, walked = Counts(), Counts()
+            got = pairs_of(sets, threshold, counts=counts, **choices)
+            assert got == slow_pairs(sets, threshold)
+            assert sum(done) == len(sets)
+            done.clear()
+            found = exact_walk(*arrays(sets), threshold, counts=walked, **choices)
+            assert sum(done) == len(sets)
+            done.clear()
+            assert found.witness.tolist() == slow_walk(sets, threshold, [0] * len(sets))[0]
+            assert found.compared == walked.compared
+            assert (counts, walked) == COUNTED[threshold]
+    finally:
+        engine.close()
+
+
+#: What joins and walks of crowd(1000) do: entries of the index visited, overlaps counted. More is a filter that got worse.
+COUNTED = {
+    Fraction(4, 5): (Counts(1991, 283), Counts(9121, 181)),  # 273 pairs
+    Fraction(1, 2): (Counts(60057, 1598), Counts(122542, 922)),  # 844 pairs
+}
+
+
+def test_rank_numbers_elements_by_how_many_sets_have_them():
+    """7 is in three sets, 1 in two, 5 and 6 in one: ranks 1 and 0, and one element a set that it shares with none."""
+    got = ranked(*arrays([{1, 5, 7}, {1, 6, 7}, {7}]))
+    rows = [got.tokens[begin : begin + count].tolist() for begin, count in zip(got.first, got.shared, strict=True)]
+    assert (rows, got.size.tolist(), got.ranks) == ([[0, 1], [0, 1], [1]], [3, 3, 1], 2)
+
+
+def test_rank_leaves_out_what_only_one_side_has():
+    got = ranked(*arrays([{1, 5}, {1, 5, 6}, {6}, {5}]), side=np.array([1, 1, 2, 2], np.uint8))
+    assert (got.shared.tolist(), got.ranks) == ([1, 2, 1, 1], 2)  # 1 is in two sets of A; 5 and 6 are in both
+
+
+def test_a_crowd_of_like_sets_costs_the_walk_one_comparison_each():
+    base = set(range(40))
+    values, offsets = arrays([base | {100 + i} for i in range(20_000)])
+    counts = Counts()
+    found = exact_walk(values, offsets, Fraction(4, 5), counts=counts)
+    assert (found.witness[1:] == 0).all()
+    assert counts.compared == 19_999
+    assert counts.visited < 10 * 20_000
+
+
+def test_strangers_are_told_apart_without_counting_their_overlap():
+    """50 of 1,000 elements each: a million pairs share a rare element by chance, none is similar."""
+    draw = np.random.default_rng(3)
+    values = np.concatenate([np.sort(draw.choice(1000, 50, replace=False)) for _ in range(2000)]).astype(np.uint64)
+    counts = Counts()
+    assert not [*itertools.chain(*(block.tolist() for block in exact_pairs(values, np.arange(0, 100_001, 50), Fraction(1, 2), counts=counts)))]
+    assert counts.visited > 1_000_000
+    assert counts.compared < 200
+
+
+def test_stops_when_there_are_too_many_pairs():
+    sets = [{1, 2, 3}] * 3000
+    rows = sum(len(block) for block in exact_pairs(*arrays(sets), Fraction(1), most=10_000))
+    assert 10_000 < rows < 3000 * 2999 // 2
+
+
+def test_too_many_elements_are_refused():
+    with pytest.raises(UsageError, match="up to 4,294,967,294 elements"):
+        ranked(np.empty(0, np.uint64), np.array([0, 2**32]))
+
+
+def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
+    sets = arrays(crowd(4000))
+    costs = [exact_cost(*sets, Fraction(t, 10)) for t in (3, 5, 8, 10)]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > 3 * costs[3]
+    assert exact_cost(*sets, Fraction(4, 5)) == costs[2]
+    assert exact_cost(*sets, Fraction(4, 5), walk=True) > exact_cost(*sets, Fraction(4, 5))
+    everywhere = np.ones(4000, np.uint8)
+    assert exact_cost(*sets, Fraction(4, 5), side=everywhere) < costs[2]  # nothing is across

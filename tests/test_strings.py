@@ -1,0 +1,227 @@
+"""Exact joins of strings by edit distance against all pairs measured one by one, and the bound of the count filter itself."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.engines.local import Local
+from likewise.kernels.grams import grams
+from likewise.stages import prefix, strings, strings_walk
+from likewise.stages.prefix import Counts
+from likewise.stages.strings import Layer, edit_pairs, layers, strings_of
+from likewise.stages.strings_walk import edit_walk
+
+Rows = list[tuple[int, int, int]]
+
+
+def slow_distance(a: str, b: str, levenshtein: bool) -> int:
+    """The textbook's table, a row at a time."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            replaced = before + (0 if x == y else 1 if levenshtein else 2)
+            before, row[j] = row[j], min(replaced, row[j] + 1, row[j - 1] + 1)
+    return row[-1]
+
+
+def pairs_of(texts: Sequence[str], within: int, levenshtein: bool, **choices) -> Rows:
+    return sorted(tuple(row) for block in edit_pairs(texts, within, levenshtein=levenshtein, **choices) for row in block.tolist())
+
+
+def slow_pairs(texts: Sequence[str], within: int, levenshtein: bool, side: Sequence[int] | None = None, per: Sequence[int] | None = None) -> Rows:
+    out = []
+    for a, b in itertools.combinations(range(len(texts)), 2):
+        apart = side is None or side[a] != side[b] or side[a] == 3
+        if apart and (per is None or per[a] == per[b]) and (distance := slow_distance(texts[a], texts[b], levenshtein)) <= within:
+            out.append((a, b, distance))
+    return out
+
+
+def slow_walk(texts: Sequence[str], within: int, levenshtein: bool, per: Sequence[int]) -> tuple[list[int], list[int], Rows]:
+    """SPEC 7 word by word: the witnesses, their distances (-1 for kept strings), and all pairs that were near."""
+    witness: list[int] = []
+    distances: list[int] = []
+    met = []
+    for item, text in enumerate(texts):
+        near = [
+            (distance, kept)
+            for kept in range(item)
+            if witness[kept] < 0 and per[kept] == per[item] and (distance := slow_distance(text, texts[kept], levenshtein)) <= within
+        ]
+        met += sorted((item, kept, distance) for distance, kept in near)
+        distance, kept = min(near, default=(-1, -1))
+        witness.append(kept)
+        distances.append(distance)
+    return witness, distances, met
+
+
+@st.composite
+def families(draw) -> list[str]:
+    """Strings over few letters, and strings made from others by a few edits."""
+    letters = draw(st.sampled_from(["a", "ab", "abc", "aé\ud800\U0001f600"]))
+    texts = draw(st.lists(st.text(letters, max_size=draw(st.integers(0, 20))), max_size=14))
+    for text in draw(st.lists(st.sampled_from(texts), max_size=8)) if texts else []:
+        for place, letter, kind in draw(st.lists(st.tuples(st.integers(0, 20), st.sampled_from(letters), st.integers(0, 2)), max_size=4)):
+            text = text[:place] + (letter if kind else "") + text[place + (kind != 2) :]
+        texts.append(text)
+    return texts
+
+
+@settings(max_examples=400, deadline=None)
+@given(families(), st.integers(0, 5), st.booleans())
+def test_pairs_equal_brute_force(texts, within, levenshtein):
+    assert pairs_of(texts, within, levenshtein) == slow_pairs(texts, within, levenshtein)
+
+
+@settings(max_examples=150, deadline=None)
+@given(families(), st.integers(0, 4), st.booleans(), st.data())
+def test_pairs_across_sides_and_inside_groups_equal_brute_force(texts, within, levenshtein, data):
+    side = data.draw(st.lists(st.integers(1, 3), min_size=len(texts), max_size=len(texts)))
+    per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
+    choices = {"side": np.array(side, np.uint8), "per": np.array(per, np.uint64)}
+    assert pairs_of(texts, within, levenshtein, **choices) == slow_pairs(texts, within, levenshtein, side, per)
+
+
+@settings(max_examples=200, deadline=None)
+@given(families(), st.integers(0, 5), st.booleans(), st.integers(1, 9), st.data())
+def test_walk_equals_the_sequential_walk(texts, within, levenshtein, step, data):
+    per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
+    usual, strings_walk.LEAST_STEP = strings_walk.LEAST_STEP, step
+    try:
+        found = edit_walk(texts, within, levenshtein=levenshtein, per=np.array(per, np.uint64))
+    finally:
+        strings_walk.LEAST_STEP = usual
+    witness, distances, met = slow_walk(texts, within, levenshtein, per)
+    assert found.witness.tolist() == witness
+    assert found.overlap.tolist() == distances
+    assert [tuple(row) for row in found.matches[:, :3].tolist()] == met
+    assert (found.matches[:, 3] == 1).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(families(), st.integers(1, 4))
+def test_the_bound_on_common_grams_holds(texts, q):
+    """|s| - q + 1 - qD for the longer string, the grams taken as a bag; and the code points that one of two strings lacks."""
+    bags = [Counter(text[i : i + q] for i in range(len(text) - q + 1)) for text in texts]
+    for a, b in itertools.combinations(range(len(texts)), 2):
+        longer = max(len(texts[a]), len(texts[b]))
+        for levenshtein in (True, False):
+            distance = slow_distance(texts[a], texts[b], levenshtein)
+            assert (bags[a] & bags[b]).total() >= longer - q + 1 - q * distance
+            left, right = Counter(texts[a]), Counter(texts[b])
+            assert ((left - right) + (right - left)).total() <= distance * (2 if levenshtein else 1)
+
+
+def test_grams_are_a_bag():
+    """abab has ab twice and ba once, and its second ab is an element of its own; aba has one ab and one ba of these; a has no gram of 2."""
+    points = np.frombuffer("abababaa".encode("utf-32-le"), np.uint32)
+    values, offsets = grams(points, np.array([0, 4, 7]), np.array([4, 3, 1]), 2)
+    first, second = values[:3].tolist(), values[3:].tolist()
+    assert offsets.tolist() == [0, 3, 5, 5]
+    assert len(set(first)) == 3
+    assert set(second) < set(first)
+
+
+def test_equal_strings_are_pairs_at_distance_0_and_an_empty_string_is_a_string():
+    assert pairs_of(["ab", "ab", "", "a"], 1, True) == [(0, 1, 0), (0, 3, 1), (1, 3, 1), (2, 3, 1)]
+    assert pairs_of(["ab", "ab", "abc"], 0, True) == [(0, 1, 0)]
+    assert pairs_of(["", ""], 0, False) == [(0, 1, 0)]
+    assert pairs_of([], 2, True) == []
+    assert edit_walk([], 2, levenshtein=True).witness.tolist() == []
+
+
+def test_replacing_is_one_edit_or_two():
+    assert pairs_of(["kitten", "sitting"], 3, True) == [(0, 1, 3)]
+    assert pairs_of(["kitten", "sitting"], 4, False) == []
+    assert pairs_of(["kitten", "sitting"], 5, False) == [(0, 1, 5)]
+
+
+def test_arrow_strings_and_bytes_are_told_by_code_points():
+    texts = ["naïve café", "naive café", "\ud800x", "\ud800y"]
+    coded = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    want = [(0, 1, 1), (2, 3, 1)]
+    assert pairs_of(texts, 1, True) == pairs_of(coded, 1, True) == want
+    assert pairs_of(pa.array(texts[:2], pa.large_string()), 1, True) == want[:1]
+
+
+def test_layers_take_grams_as_long_as_the_bound_allows():
+    """q (2 + 1) letters for q, and 3 at most: 828 letters of 3.3 bits each are fewer than there are 3-grams."""
+    texts = ["abcdef"[:n] for n in range(7)] + ["abcdefghij" * 4] * 20 + ["a" * 7]
+    assert layers(strings_of(texts, 2, True, 1)) == [Layer(0, 0, 2), Layer(1, 3, 5), Layer(2, 6, 7), Layer(3, 40, 40)]
+
+
+def names(n: int) -> list[str]:
+    """Names of three syllables, of which a third are others with an edit or two."""
+    draw = np.random.default_rng(11)
+    syllables = np.array(["an", "bel", "cor", "dun", "el", "fra", "gor", "hil", "is", "jo", "ka", "lin", "mar", "nor", "os", "pe", "quin", "ro"])
+    out: list[str] = []
+    for _ in range(n):
+        if out and draw.random() < 0.35:
+            text, place = out[draw.integers(len(out))], draw.integers(0, 6)
+            out.append(text[:place] + "xyz"[draw.integers(3)] + text[place + draw.integers(2) :])
+        else:
+            out.append("".join(syllables[draw.integers(0, len(syllables), draw.integers(2, 5))]))
+    return out
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
+    monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
+    monkeypatch.setattr(strings, "MEASURED_AT_ONCE", 70)
+    monkeypatch.setattr(strings_walk, "LEAST_STEP", 40)
+    texts, engine = names(700), Local(threads)
+    done: list[int] = []
+    try:
+        counts, walked = Counts(), Counts()
+        choices = {"run": engine.run, "shares": threads, "advance": done.append}
+        assert pairs_of(texts, 2, True, counts=counts, **choices) == slow_pairs_of_names()
+        assert sum(done) == len(texts)
+        done.clear()
+        found = edit_walk(texts, 2, levenshtein=True, counts=walked, **choices)
+        assert sum(done) == len(texts)
+    finally:
+        engine.close()
+        monkeypatch.undo()
+    alone = edit_walk(texts, 2, levenshtein=True)
+    assert (found.witness.tolist(), found.matches.tolist(), found.compared) == (alone.witness.tolist(), alone.matches.tolist(), alone.compared)
+    assert (counts.visited, counts.compared, walked.compared) == (34901, 4647, 1864)  # more is a filter that got worse
+
+
+def slow_pairs_of_names() -> Rows:
+    from likewise.measures.edit import library
+
+    texts = names(700)
+    distances = library().process.cdist(texts, texts, scorer=library().distance.Levenshtein.distance)
+    return [(a, b, int(distances[a, b])) for a, b in np.argwhere(distances <= 2).tolist() if a < b]
+
+
+def test_near_equal_strings_cost_the_walk_what_is_kept():
+    """Ten thousand numbers of which a hundred are kept at most: each is measured against those, and not against all."""
+    texts = [f"product {i:04d}" for i in range(10_000)]
+    found = edit_walk(texts, 2, levenshtein=True)
+    kept = int((found.witness < 0).sum())
+    assert kept <= 400
+    assert found.compared < 10_000 * kept / 2
+
+
+def test_thousands_of_tiny_strings_do_not_meet_all_others():
+    draw = np.random.default_rng(2)
+    texts = ["".join(letters) for letters in np.array(list("abcdefghijklmnopqrstuvwxyz"))[draw.integers(0, 26, (4000, 3))]]
+    counts = Counts()
+    found = pairs_of(texts, 1, True, counts=counts)
+    assert len(found) > 10_000
+    assert counts.compared < 8 * len(found) < 4000 * 3999 // 20
+
+
+def test_stops_when_there_are_too_many_pairs():
+    rows = sum(len(block) for block in edit_pairs(["abcdefgh"] * 2000, 1, levenshtein=True, most=5000))
+    assert 5000 < rows < 2000 * 1999 // 2
