@@ -121,9 +121,9 @@ MUTANTS = {
     ),
     "offsets of 32 bits": Mutant(
         "the elements of all sets are numbered in 32 bits",
-        "pipeline.py",
-        "np.cumsum(size, dtype=np.int64) - size",
-        "np.cumsum(size, dtype=np.uint32) - size",
+        "run.py",
+        "    offset = np.cumsum(size, dtype=np.int64) - size",
+        "    offset = np.cumsum(size, dtype=np.uint32) - size",
         ("test_widths.py::test_more_elements_than_32_bits_can_number",),
     ),
     "pairs in 32 bits": Mutant(
@@ -135,7 +135,7 @@ MUTANTS = {
     ),
     "empty sets estimate as equal": Mutant(
         "all slots of two empty sets are the same value, so that their share of equal slots is 1",
-        "families/shares.py",
+        "families/similarity.py",
         "        share = np.where(both_empty, np.nan, share)\n",
         "",
         ("test_minhash.py::test_estimates",),
