@@ -137,26 +137,29 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
 
 
 def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, seed: int) -> tuple[float, float]:
-    """An interval of the recall: the sample is drawn again from itself, item by item with all its pairs.
+    """An interval of the recall: the sample is drawn again from itself, item by item with its pairs.
 
-    Where all pairs, or none, are found, that tells nothing: the end is then the one that so many items with pairs leave room for (Clopper and
+    A pair of two sampled items is one observation and not two: it goes with the one that has more of them, so that those of a hub stay together.
+    Where all pairs, or none, are found, drawing again tells nothing: the end is then what so many items with pairs leave room for (Clopper and
     Pearson 1934).
     """
     if not len(pair):
         return 0.0, 1.0
-    total, hits = (np.zeros(n) for _ in range(2))
-    for end in (pair // n, pair % n):
-        np.add.at(total, end, 1)
-        np.add.at(hits, end, found)
-    total, hits = total[drawn], hits[drawn]
+    ends = np.stack([pair // n, pair % n])
+    degree = np.full(n, -1)  # of items that were not drawn
+    degree[drawn] = np.bincount(ends.ravel(), minlength=n)[drawn]
+    owner = ends[(degree[ends[1]] > degree[ends[0]]).astype(np.int64), np.arange(len(pair))]
+    total, hits = (np.bincount(owner, weights=each, minlength=n)[drawn] for each in (np.ones(len(pair)), found))
     tail = (1 - COVERED) / 2
     if found.all() or not found.any():
-        room = tail ** (1 / min(len(pair), int(np.count_nonzero(total))))
+        room = tail ** (1 / np.count_nonzero(total))
         return (float(room), 1.0) if found.all() else (0.0, float(1 - room))
-    chance = derive(np.uint64(seed), RESAMPLING, RESAMPLED * len(drawn)).reshape(RESAMPLED, -1)
-    again = (chance >> np.uint64(1)) % np.uint64(len(drawn))
-    sums = total[again].sum(axis=1)
-    recalls = np.sort((hits[again].sum(axis=1) / np.maximum(sums, 1))[sums > 0])
+    recalls = []
+    for turn in range(RESAMPLED):
+        chance = derive(np.uint64(seed), RESAMPLING ^ np.uint64(turn << 32), len(drawn))
+        again = (chance >> np.uint64(1)) % np.uint64(len(drawn))
+        if (pairs := total[again].sum()) > 0:
+            recalls.append(hits[again].sum() / pairs)
     return float(np.quantile(recalls, tail)), float(np.quantile(recalls, 1 - tail))
 
 

@@ -45,7 +45,7 @@ def command(
     found = api.neighbors([Path(given) for given in inputs], query=[Path(given) for given in query] or None, progress=progress, **choices)
     if target is not None:
         write(found, target)
-    deliver(screen, found, target)
+    deliver(screen, found, target, "likewise/neighbors/1")
     for message in found.report["warnings"]:
         if message not in progress.warnings:
             screen.warn(message)

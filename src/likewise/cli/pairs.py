@@ -112,13 +112,13 @@ def write(found: Any, target: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def deliver(screen: Screen, found: Any, target: Path | None) -> None:
+def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "likewise/pairs/1") -> None:
     """Pairs on standard output: one document, a table for a person, or JSON lines for the next program."""
     from likewise.results import json_lines
 
     if screen.json:
         place = {"out": str(target.absolute())} if target is not None else {"pairs": found.to_arrow().to_pylist()}
-        screen.document({"schema": "likewise/pairs/1", **found.report, "count": len(found), **place})
+        screen.document({"schema": schema, **found.report, "count": len(found), **place})
     elif target is not None:
         return
     elif is_terminal(sys.stdout):
