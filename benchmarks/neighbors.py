@@ -9,8 +9,8 @@ Each contender is a process of its own, all in turn, so many rounds; medians, an
 the clock. Peers run in the environment of PYTHON ($BENCH_VENVS/neighbors by default); one that is not there is said, not hidden.
 
 faiss's wheel brings a BLAS that takes processors newer than itself for one without AVX, and is then four times slower: it is told here.
-A graph (hnswlib) pays for itself when it is kept and asked again and again: once built, it answers single queries faster than anything else
-here, two or three times on the pictures. likewise keeps no index: for a job that is done once, or where recall must be known before the answer is.
+A graph (hnswlib) pays for itself when it is kept: once built, it answers a single query in a fraction of a millisecond. likewise keeps no index and
+codes all items first, a tenth of a second here: take it for many queries at once, or where recall must be known before the answer is.
 """
 
 from __future__ import annotations

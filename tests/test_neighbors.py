@@ -174,6 +174,20 @@ def test_recall_is_as_promised(name, shape):
             assert (np.diff(order) >= 0).all()
 
 
+def test_lists_end_early_and_miss_nothing():
+    """Sets of popular and rare elements, some of them near copies; limits and k of all sizes."""
+    rng, n = np.random.default_rng(11), 2000
+    values = rng.zipf(1.4, (n, 25)) % 3000
+    values[1::4] = np.where(rng.random((len(values[1::4]), 25)) < 0.25, values[1::4], values[::4])
+    base = sets(*values.tolist())
+    some = list(range(0, n, 50))
+    for k, limit in ((1, None), (3, None), (40, None), (10, 0.4)):
+        found = neighbors(base, take("elements", base, some), "elements", k, limit=limit)
+        assert rows_of(found) == brute("elements", base, take("elements", base, some), k, limit=limit)
+        if k < 40:
+            assert found.scanned.mean() < 0.8 * sum(np.isin(base[0], list(set(values[i]))).sum() for i in some) / len(some)
+
+
 def test_a_lower_recall_compares_less():
     rng = np.random.default_rng(3)
     batch = gaussian(rng, 5100, 64)

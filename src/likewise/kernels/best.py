@@ -102,10 +102,15 @@ def resolve(rule, best, items, queries, query):
     values = np.empty(count)
     for i in range(count):
         values[i] = value_of(rule, items, found[i], queries, query, costs[i])
-    order = np.argsort(found[:count])
-    order = order[np.argsort(values[order], kind="mergesort")][: heap.size]
-    kept = order.size
-    nearest, paid = found[order], costs[order]
-    found[:kept], costs[:kept] = nearest, paid
-    state[1] = kept
-    return values[order]
+    gap = count // 2
+    while gap:  # Shell's sort
+        for i in range(gap, count):
+            value, item, cost = values[i], found[i], costs[i]
+            at = i
+            while at >= gap and (values[at - gap] > value or (values[at - gap] == value and found[at - gap] > item)):
+                values[at], found[at], costs[at] = values[at - gap], found[at - gap], costs[at - gap]
+                at -= gap
+            values[at], found[at], costs[at] = value, item, cost
+        gap //= 2
+    state[1] = min(count, heap.size)
+    return values[: state[1]]

@@ -112,7 +112,28 @@ def first_radius(task, query, counts, at, first, groups, wanted, parts):
         begin, end = part * blocks // many * BLOCK, (part + 1) * blocks // many * BLOCK
         middle = min(first * GROUP * BLOCK + (begin + end) // 2, sizes.size - 1)
         parts[part] = hope(task.rule.kind, task.hopes.first, least(counts, at + begin, at + end), sizes[middle], task.asked.sizes[query])
-    return np.partition(parts[:many], wanted - 1)[wanted - 1]
+    return smallest(parts, many, wanted)
+
+
+@inline
+def smallest(values, count, wanted):
+    """The wanted-th smallest of so many values, which change places (Hoare's way; numpy's takes seconds to compile)."""
+    low, high, place = 0, count - 1, wanted - 1
+    while low < high:
+        middle, i, j = values[place], low, high
+        while i <= j:
+            while values[i] < middle:
+                i += 1
+            while middle < values[j]:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i, j = i + 1, j - 1
+        if j < place:
+            low = i
+        if place < i:
+            high = j
+    return values[place]
 
 
 @inline
