@@ -376,7 +376,10 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     said, axis = SAID[items.by]
     words = html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<style>.*?</style>|<details.*?</details>", "", page)))
     assert said in words and not re.search(r"shingle|[^-]\btexts?\b", words)
-    assert ("near-duplicate, distance" in words) == items.distance and ("near-duplicate, similarity" in words) != items.distance
+    shown = re.findall(r"Example \d: near-duplicate, (distance|similarity) ([\d.]+)", words)
+    assert len(shown) >= 4 and {name for name, _ in shown} == {"distance" if items.distance else "similarity"}
+    spread = [float(value) for _, value in shown][-4:]  # from the least alike to the most
+    assert spread == sorted(spread, reverse=items.distance) and spread[0] != spread[-1]
     if axis is None:
         assert "by an exact join, not by hashing: none is missed" in words and "chance to be found" not in page
         return
@@ -606,6 +609,29 @@ def test_a_similarity_equal_to_the_threshold_counts(threshold, names, exact):
     result = lw.pairs(rows, by="elements", threshold=threshold, recall=0.9999, exact=exact).to_arrow().to_pylist()
     assert [(row["id_a"], row["id_b"]) for row in result] == [(f"{name}1", f"{name}2") for name in names]
     assert [row["similarity"] for row in result] == [shares[name][0] / shares[name][1] for name in names]
+
+
+@EACH
+def test_nothing_or_little_to_do(tmp_path, items):
+    """No item, one, and none with a value."""
+    for rows in ([], items.rows()[:1], [{"id": 1, items.field: None}, {"id": 2, items.field: None}]):
+        path = tmp_path / "in.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert len(lw.pairs(path, **items.choices)) == 0
+        result = lw.dedup(path, **items.choices)
+        assert result.report["counts"]["kept"] == len(rows) and len(result.removed) == 0
+
+
+@EACH
+def test_at_the_end_of_the_scale_only_equals_are_alike(items):
+    """A similarity of 1, a distance of 0."""
+    ends = Items(items.by, items.field, items.values[:40] + items.values[5:9], {"within": 0} if items.distance else {"threshold": 1})
+    want = ends.alike()
+    assert len(want) >= 3
+    value = "distance" if items.distance else "similarity"
+    same(found(lw.pairs(ends.rows(), **ends.choices).to_arrow(), value), want)
+    removed = lw.dedup(ends.rows(), **ends.choices).removed.to_arrow().to_pylist()
+    assert {number(row["id"]) for row in removed} == {b for _, b in want} and all(row[value] == (0 if items.distance else 1) for row in removed)
 
 
 # groups

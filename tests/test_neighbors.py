@@ -245,6 +245,21 @@ def test_copies_cost_nothing(name):
     assert rows_of(neighbors(equal, equal[:1], name, 2)) == [(0, i, 1.0 if name == "cosine" else 0.0) for i in range(2)]
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", ["cosine", "l2"])
+def test_rounding_decides_nothing(name, dtype, monkeypatch):
+    """Clusters so tight that products in float32 cannot tell their members apart; and sums of the same numbers in other orders."""
+    rng = np.random.default_rng(10)
+    tight = (np.repeat(rng.standard_normal((30, 20)), 100, axis=0) + 1e-5 * rng.standard_normal((3000, 20))).astype(dtype)
+    found = neighbors(tight, tight[::300], name, 10, exact=True)
+    assert rows_of(found) == brute(name, tight, tight[::300], 10)
+    monkeypatch.setattr(stage, "FEW_ITEMS", 0)
+    alike = rng.permuted(np.tile(rng.standard_normal(60), (110, 1)), axis=1).astype(dtype)
+    for exact in (False, True):
+        found = neighbors(alike, np.full((1, 60), 0.1, dtype), name, 60, exact=exact)
+        assert rows_of(found) == brute(name, alike, np.full((1, 60), 0.1, dtype), 60)
+
+
 def test_what_has_no_neighbours():
     base = np.eye(3, dtype=np.float32)
     zero = np.zeros((1, 3), np.float32)

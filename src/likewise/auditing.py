@@ -106,6 +106,8 @@ def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iter
 def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
     """Pairs of some vectors with all, by all products in float32, and exactly where these come near the threshold."""
     options = run.options
+    if len(items.member) < 2:
+        return
     vectors = numbers(words(items, run)[0], options)
     limit, name = float(options.threshold), options.measure.name
     compare = measure(name)

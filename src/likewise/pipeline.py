@@ -70,7 +70,10 @@ def acquaint(sources: Sequence[Source], options: Options) -> Options:
         return options
     asked = want(options)
     wide = asked.kind == "vector" and wide_numbers(sources, asked)
-    return acquainted(options, Facts(first_width(sources, asked._replace(wide=wide)), wide=wide))
+    width = first_width(sources, asked._replace(wide=wide))
+    if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
+        width = max(64, int(options.bound or 0) + 1)
+    return acquainted(options, Facts(width, wide=wide))
 
 
 def check_verify(options: Options) -> None:
@@ -298,6 +301,8 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
     second = collection.source_of(rows) >= run.first_side
     same = not second.any() and run.first_side == len(collection.sources)
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
+    if not len(base) or not len(queries):
+        return np.zeros((0, 2), np.int64), np.zeros(0)
     run.progress.begin("looking for neighbours", len(queries), "items")
     limit = None if options.bound is None else float(options.bound)
     how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}

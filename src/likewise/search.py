@@ -66,6 +66,8 @@ def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 def of_vectors(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """Pairs of vectors that meet by their codes."""
     options = run.options
+    if len(items.member) < 2:  # and of none the dimension is not known
+        return
     values, _ = words(items, run)
     prepared = prepare(numbers(values, options), options.measure.name, float(options.threshold), options.seed, run.engine.run)
     layout = choose_layout(prepared, options.asked["recall"], options.seed)
@@ -74,6 +76,8 @@ def of_vectors(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 
 def of_codes(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of codes, with none missed."""
+    if len(items.member) < 2:
+        return
     values, _ = words(items, run)
     codes = values.reshape(len(items.member), -1)
     for left, right, distance in code_pairs(codes, run.options.dimension, int(run.options.threshold), Counts(), **joined(items, run, side)):
