@@ -47,7 +47,6 @@ class Items:
     empty: np.ndarray  # bool[rows]: no token at all
     short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
     first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
-    rank: np.ndarray  # int64[rows]: place in keep order
     member: np.ndarray  # int64[items]: the row of each item
 
     @property

@@ -67,8 +67,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
         for message in result.report["warnings"]:
             if message not in {*foretold(options), *progress.warnings}:  # those have been said
                 screen.warn(message)
-    if screen.verbose:
-        screen.rows((stage, duration(seconds)) for stage, seconds in progress.seconds.items())
+    progress.steps()
     return int(exit_code and result.report["counts"]["removed"] > 0)
 
 

@@ -55,4 +55,5 @@ def command(
         sure = "none is missed" if found.report["recall"] == 1 else f"each is found with at least {percent(found.report['recall'], down=True)}"
         said = f"{counted(len(found), 'neighbour')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
         screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}")
+    progress.steps()
     return int(exit_code and len(found) > 0)

@@ -76,6 +76,7 @@ def command(
         limit, falling = found.report["threshold"], found.report["value"] == "distance"
         promise = "none is missed" if found.report["recall"] == 1 else promised(limit, found.report["recall"], at(falling))
         screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{where}; {read}; {promise}")
+    progress.steps()
     return int(exit_code and len(found) > 0)
 
 

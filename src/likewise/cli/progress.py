@@ -51,6 +51,11 @@ class Told(Progress):
     def seconds_in_all(self) -> float:
         return time.perf_counter() - self.started
 
+    def steps(self) -> None:
+        """With -v, what each step took."""
+        if self.screen.verbose:
+            self.screen.rows((stage, f"{seconds:.2f} s" if seconds < 10 else duration(seconds)) for stage, seconds in self.seconds.items())
+
     def show(self) -> None:
         """Nothing is shown with -q."""
 

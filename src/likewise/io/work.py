@@ -142,6 +142,11 @@ class Work:
                 self._maps[name] = mmap.mmap(file.fileno(), self.lengths[name], access=mmap.ACCESS_READ)
         return np.frombuffer(self._maps[name], dtype.base).reshape(-1, *dtype.shape)
 
+    def rest(self, name: str) -> None:
+        """Let the memory go that a mapped column takes; where it is looked at again, it is read again."""
+        if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
+            self._maps[name].madvise(mmap.MADV_DONTNEED)
+
     def read_once(self, name: str, dtype: Any) -> np.ndarray:
         """A column in memory, with no file left open for it."""
         path = self.folder / f"{name}.col"

@@ -15,13 +15,15 @@ class Listing:
 
         ``equal`` is the similarity of copies, or their distance.
         """
-        self.member, self.sides, self.most, self.equal = member, sides, most, equal
-        other = np.zeros(len(first), np.uint8) if sides is None else sides
-        self.order = np.lexsort((np.arange(len(first)), other, first))  # copies of one row lie together, those of side 0 before those of side 1
-        heads = first[self.order]
-        self.begin = np.searchsorted(heads, np.arange(len(heads)), side="left")
-        self.end = np.searchsorted(heads, np.arange(len(heads)), side="right")
-        self.middle = self.end - np.bincount(first, other, len(first)).astype(np.int64)  # where side 1 begins
+        self.first, self.member, self.sides, self.most, self.equal = first, member, sides, most, equal
+        later = np.flatnonzero(first != np.arange(len(first)))
+        self.heads = np.unique(first[later])
+        rows = np.concatenate((self.heads, later))
+        side = np.zeros(len(rows), np.uint8) if sides is None else sides[rows]
+        self.order = rows[np.lexsort((rows, side, first[rows]))]  # copies of one row lie together, those of side 0 before those of side 1
+        self.begin = np.searchsorted(first[self.order], self.heads, side="left")
+        self.end = np.searchsorted(first[self.order], self.heads, side="right")
+        self.middle = self.end - np.bincount(np.searchsorted(self.heads, first[rows]), side, len(self.heads)).astype(np.int64)  # where side 1 begins
         self.rows: list[np.ndarray] = []
         self.similarity: list[np.ndarray] = []
         self.count = 0
@@ -30,31 +32,48 @@ class Listing:
         """uint8[items]: 1, 2 or 3, as copies of the item lie in A, B or both; empty when all pairs are wanted."""
         if self.sides is None:
             return np.zeros(0, np.uint8)
-        side = np.zeros(len(self.order), np.uint8)
-        np.bitwise_or.at(side, np.repeat(np.arange(len(side)), self.end - self.begin), (1 << self.sides[self.order]).astype(np.uint8))
+        side = np.left_shift(np.uint8(1), self.sides, dtype=np.uint8)
+        np.bitwise_or.at(side, self.first[self.order], side[self.order])
         return side[self.member]
+
+    def runs(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the copies of first rows begin in ``order``, where those of side 1 do, and where they end. A row without copies lies behind
+        all of ``order``, in a place of its own."""
+        begin = len(self.order) + rows
+        middle, end = begin + 1 if self.sides is None else begin + (self.sides[rows] == 0), begin + 1
+        if len(self.heads):
+            place = np.minimum(np.searchsorted(self.heads, rows), len(self.heads) - 1)
+            known = np.flatnonzero(self.heads[place] == rows)
+            for run, of_head in ((begin, self.begin), (middle, self.middle), (end, self.end)):
+                run[known] = of_head[place[known]]
+        return begin, middle, end
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        """The rows that lie there."""
+        inside = places < len(self.order)
+        rows = places - len(self.order)
+        rows[inside] = self.order[places[inside]]
+        return rows
 
     def copies(self) -> None:
         """All pairs among the copies of one text."""
-        heads = np.flatnonzero(self.end - self.begin > 1)
         if self.sides is not None:
-            ones = np.full(len(heads), self.equal)
-            self.product((self.begin[heads], self.middle[heads]), (self.middle[heads], self.end[heads]), ones)
+            self.product((self.begin, self.middle), (self.middle, self.end), np.full(len(self.heads), self.equal))
             return
-        for head in heads:
-            group = np.sort(self.order[self.begin[head] : self.end[head]])
+        for begin, end in zip(self.begin, self.end, strict=True):
+            group = np.sort(self.order[begin:end])
             self.check(len(group) * (len(group) - 1) // 2)
             left, right = np.triu_indices(len(group), 1)
             self.list(group[left], group[right], np.full(len(left), self.equal))
 
     def add(self, left: np.ndarray, right: np.ndarray, similarity: np.ndarray) -> None:
         """Verified pairs of items, int64[m] each, and how alike they are, float64[m]."""
-        a, b = self.member[left], self.member[right]
+        (a, a_middle, a_end), (b, b_middle, b_end) = self.runs(self.member[left]), self.runs(self.member[right])
         if self.sides is None:
-            self.product((self.begin[a], self.end[a]), (self.begin[b], self.end[b]), similarity)
+            self.product((a, a_end), (b, b_end), similarity)
         else:
-            self.product((self.begin[a], self.middle[a]), (self.middle[b], self.end[b]), similarity)
-            self.product((self.middle[a], self.end[a]), (self.begin[b], self.middle[b]), similarity)
+            self.product((a, a_middle), (b_middle, b_end), similarity)
+            self.product((a_middle, a_end), (b, b_middle), similarity)
 
     def product(self, a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray], similarity: np.ndarray) -> None:
         """Each row of a run of ``order`` with each of another; a and b are where the runs begin and end."""
@@ -63,8 +82,8 @@ class Listing:
         self.check(int(times.sum()))
         pair = np.repeat(np.arange(len(times)), times)
         place = np.arange(len(pair)) - np.repeat(np.cumsum(times) - times, times)
-        left = self.order[a[0][pair] + place // sizes_b[pair]]
-        right = self.order[b[0][pair] + place % sizes_b[pair]]
+        left = self.at(a[0][pair] + place // sizes_b[pair])
+        right = self.at(b[0][pair] + place % sizes_b[pair])
         self.list(left, right, similarity[pair])
 
     def list(self, a: np.ndarray, b: np.ndarray, similarity: np.ndarray) -> None:
