@@ -153,11 +153,14 @@ def distinct(collection: Collection, run: Run) -> Items:
     if options.copies == "empty":
         copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
     order = keep_order(options.keep, collection.column("chars"), collection.column("score"), preference(collection, options.prefer))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
+    rank = order  # of input order; and else its inverse
+    if options.keep != "first" or options.prefer:
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
     first = first_of_copies(copy, collection.column("per"), copied, rank)
     member = order[(first[order] == order) & live[order]]
-    items = Items(collection, empty, short, first, rank, member)
+    items = Items(collection, empty, short, first, member)
+    run.work.rest("copy")
     if not run.work.done("chosen"):  # a resumed run goes on as it began: what was weighed may be gone by then
         run.work.append({}, step="chosen", exact=cheaper_exactly(items, run))
     if run.work.done("chosen")[0]["exact"]:
