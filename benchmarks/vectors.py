@@ -5,8 +5,8 @@
 
 DATA: arrays of vectors wl.X.npy (cosine of 0.9 or more) and fm.X.npy (0.975), and of fingerprints fp.npy, uint64[n] (3 bits or fewer); and every
 pair of them, exact: wl.pairs.npz and fm.pairs.npz with i, j and t, the threshold, fp.pairs.npz with K = i * n + j, i < j, ascending.
-Peers run in the environment $BENCH_VENVS/vectors (faiss-cpu, numpy). What is timed, inside the process, is the whole job from arrays in memory
-to pairs in memory; imports, reading and Numba's compiling lie outside. Both cores; --slow adds contenders that take a minute or more.
+Peers run in the environment $BENCH_VENVS/vectors (faiss-cpu, hnswlib, numpy). What is timed, inside the process, is the whole job from arrays in
+memory to pairs in memory; imports, reading and Numba's compiling lie outside. Both cores; --slow adds contenders that take a minute or more.
 "half product" is no contender: the float32 products of each vector with those after it, and nothing else.
 BLAS: the OpenBLAS in faiss's wheel takes new machines for old ones, which costs it up to four times its speed; it is told the type of core here.
 """
@@ -79,6 +79,24 @@ def faiss_join(folder: Path, task: str, lists: int, probes: int) -> Callable[[],
         exact = np.concatenate([np.einsum("ij,ij->i", vectors[i[a : a + 200_000]], vectors[j[a : a + 200_000]]) for a in range(0, len(i), 200_000)])
         good = (i != j) & (exact >= threshold)
         return i[good], j[good]
+
+    return job
+
+
+def graph_join(folder: Path, task: str, k: int) -> Callable[[], Pairs]:
+    """A graph gives the k nearest of each, however many are at or above the threshold."""
+    import hnswlib
+
+    vectors, threshold = unit(folder, task)
+
+    def job() -> Pairs:
+        index = hnswlib.Index("ip", vectors.shape[1])
+        index.init_index(len(vectors), ef_construction=100, M=16)
+        index.add_items(vectors, num_threads=CORES)
+        index.set_ef(k)
+        ids, distances = index.knn_query(vectors, k, num_threads=CORES)
+        left, near = np.repeat(np.arange(len(vectors)), k), 1 - distances.ravel() >= threshold
+        return left[near], ids.ravel()[near].astype(np.int64)
 
     return job
 
@@ -164,6 +182,7 @@ JOINS = {
     "half product (numpy)": (half_product, (), False),
     "numpy, exact": (numpy_join, (), True),
     "faiss flat range search": (faiss_join, (0, 0), True),
+    "hnswlib, 128 nearest": (graph_join, (128,), True),
 }
 TASKS: dict[str, dict] = {
     "wl": JOINS,
@@ -234,7 +253,7 @@ def main() -> None:
     rows: dict[tuple[str, str], list[dict]] = {}
     for _ in range(options.rounds):
         for task, name in chosen:
-            python = PEERS if name.startswith("faiss") else Path(sys.executable)
+            python = PEERS if name.startswith(("faiss", "hnswlib")) else Path(sys.executable)
             if not python.exists():
                 print(f"{name}: not installed ({python})", file=sys.stderr)
                 continue

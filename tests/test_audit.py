@@ -245,10 +245,11 @@ def test_what_the_command_says(tmp_path):
     assert lines[2] == f"recall     {100 * found.recall:.1f} % found, {100 * found.low:.1f} % to {100 * found.high:.1f} % with 95 % confidence"
     assert lines[3] == "promise    at least 59.6 % of pairs exactly at 0.8"
     assert lines[4] == "precision  100 %: what is reported was compared exactly"
-    assert lines[5] == f"0.8..0.82  {found.found} of 300 pairs found"
+    assert lines[5] == "pairs      found, by similarity:"
+    assert lines[6] == f"0.8..0.82  {found.found} of 300 pairs found"
     first = found.missed[0]
-    assert lines[6].startswith(f"missed at 0.8: {first['id_a']} (in.jsonl, item {first['position_a'] + 1}) and {first['id_b']} (in.jsonl, item ")
-    assert len(lines) == 11
+    assert lines[7].startswith(f"missed at 0.8: {first['id_a']} (in.jsonl, item {first['position_a'] + 1}) and {first['id_b']} (in.jsonl, item ")
+    assert len(lines) == 12
 
 
 def test_what_the_command_says_in_json(tmp_path):
@@ -268,7 +269,11 @@ def test_vectors_and_codes_on_the_command_line(tmp_path):
     np.save(tmp_path / "v.npy", vectors(np.random.default_rng(2)))
     np.save(tmp_path / "c.npy", codes(np.random.default_rng(3)))
     result = run("audit", tmp_path / "v.npy", "--by", "l2", "--within", "1.5", "--sample", "50")
-    assert result.exit_code == 0 and result.stdout.startswith("sampled    50 items of 225\n") and "of pairs exactly at 1.5" in result.stdout
+    assert (
+        result.exit_code == 0
+        and result.stdout.startswith("sampled    50 items of 225\n")
+        and "of pairs at a distance of exactly 1.5" in result.stdout
+    )
     result = run("audit", tmp_path / "c.npy", "--by", "hamming", "--within", "4", "--sample", "1000")
     # 50 pairs differ in one bit and 20 in four; and where 1 << i is one of the bits of 0b10111, the two variants differ in three: i = 0, 1, 2, 4
     assert "1          50 of 50 pairs found" in result.stdout and "4          20 of 20 pairs found" in result.stdout

@@ -289,7 +289,7 @@ def test_what_is_refused():
         family.of(packed)
     with pytest.raises(UsageError, match="26 bands of 4 rows do not fit a signature of 100 slots"):
         family.band_keys_of(packed, 26, 4)
-    with pytest.raises(UsageError, match="elements are whole numbers"):
+    with pytest.raises(UsageError, match="an element is a whole number or a string"):
         family.signature([[0.5]])
 
 

@@ -139,6 +139,7 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "-o", "out", "--recall", "1"], ["--recall", "below 1"]),
         (["dedup", "docs.jsonl", "-o", "out", "--threads", "0"], ["--threads 0", "1 or more"]),
         (["dedup", "docs.jsonl", "-o", "out", "--memory", "lots"], ["--memory 'lots'", "512M"]),
+        (["dedup", "docs.jsonl", "-o", "out", "--memory", "1K"], ["--memory 1K", "256M or more"]),
         (["dedup", "docs.jsonl", "-o", "out", "--seed", "abc"], ["--seed 'abc'", "random"]),
         (["dedup", "docs.jsonl", "-o", "out", "--color", "blue"], ["'--color'", "'blue'"]),
         (["dedup", "dogs.jsonl", "-o", "out"], ["dogs.jsonl: no such file", "did you mean docs.jsonl?"]),
@@ -542,7 +543,7 @@ def test_doctor_reports_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "ESSENTIAL", ("nosuchpackage",))
     result = run("doctor")
     assert result.exit_code == 2 and "does not work here" in result.stderr
-    assert "broken  nosuchpackage" in result.stdout and "pip install nosuchpackage" in result.stdout
+    assert "broken  nosuchpackage" in result.stdout and " install nosuchpackage" in result.stdout
     assert "broken  kernels   wrong results: similarity" in result.stdout
 
 
@@ -570,7 +571,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
     def stop(*_: object, out: Path, **__: object) -> None:
         work = out.with_name(out.name + ".work")
         work.mkdir()
-        (work / "journal.jsonl").write_text("")
+        (work / "work.json").write_text("{}")
         raise error
 
     monkeypatch.setattr(api, "dedup", stop)

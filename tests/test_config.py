@@ -122,6 +122,21 @@ def test_flag_wins_over_environment_over_file_over_default() -> None:
     assert planned(env={"LIKEWISE_CONFIG": "other.toml"})[0] == 0.65
 
 
+def test_a_preset_wins_over_what_the_file_says_of_the_same() -> None:
+    Path("likewise.toml").write_text('by = "chars:9"\nthreshold = 0.9\nbands = 20\nrows = 5\nseed = 4\nkeep = "last"\n')
+
+    def plan(*args: str) -> tuple[list, str]:
+        result = CliRunner().invoke(main, ["plan", "--json", *args])
+        told = json.loads(result.stdout)
+        return [told[name] for name in ("by", "threshold", "bands", "rows", "chosen_by")], result.stderr.partition(": ")[2]
+
+    assert plan("--preset", "fineweb") == (["words:5", 0.75, 14, 8, "preset fineweb"], "seed\n")
+    assert plan("--preset", "fineweb", "--bands", "9", "--rows", "8") == (["words:5", 0.75, 9, 8, "hand"], "seed\n")
+    assert plan("--threshold", "0.7") == (["chars:9", 0.7, 20, 5, "hand"], "by, bands, rows, seed\n")
+    Path("likewise.toml").write_text('preset = "fineweb"\nbands = 13\n')
+    assert plan("--threshold", "0.7") == (["words:5", 0.7, 13, 8, "hand"], "preset, bands\n")
+
+
 @pytest.mark.parametrize(("text", "flag"), [("threshold = 80\n", "--threshold '80'"), ("bands = 'many'\n", "--bands")])
 def test_an_error_says_that_the_value_stands_in_the_file(text: str, flag: str) -> None:
     Path("likewise.toml").write_text(text)

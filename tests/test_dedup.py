@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
+from likewise import options
 from likewise.families.minhash import MinHash
 from likewise.items.documents import shingler
 from likewise.methods import parse
@@ -150,6 +151,7 @@ def test_output_bytes_are_the_same_for_any_number_of_threads_and_any_memory(tmp_
     from likewise.io.formats import lines as line_formats
 
     monkeypatch.setattr(line_formats, "CHUNK_BYTES", 3000)
+    monkeypatch.setattr(options, "LEAST_MEMORY", 1)
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in CORPUS))
     for name, choices in {"one": {"threads": 1}, "two": {"threads": 2}, "eight": {"threads": 8, "memory": 1}}.items():
         lw.dedup(tmp_path / "in.jsonl", out=tmp_path / name, pairs=True, threshold="0.6", **choices)

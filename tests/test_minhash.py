@@ -6,14 +6,20 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise import families
 from likewise.errors import UsageError
-from likewise.families import MinHash
+from likewise.families import BBit, MinHash
+from likewise.io.formats.memory import chunks, parse, table
+from likewise.items.words import Hasher
 from likewise.kernels.minhash import BAND, EMPTY, FILL, FOLD, GOLDEN
+from likewise.options import resolve
+from likewise.pipeline import want
+from likewise.stages.sketch import sketcher
 
 WORD = 2**64 - 1
 WORDS = st.integers(0, WORD)
@@ -230,12 +236,54 @@ def test_elements_are_64_bit_integers_of_any_kind():
     assert family.signature([]).shape == (0, 16)
 
 
+@pytest.mark.parametrize("mode", ["oph", "classic"])
+def test_strings_and_large_numbers_are_hashed_by_the_seed(mode):
+    """A set of them has the slots of its words, which are those that a run makes of a column of strings; 7 is the word 7, and "7" is not."""
+    words = Hasher(5).listed(["a", "é", "7", "\ud800", 2**64, -(2**70)]).tolist()
+    family = MinHash(30, mode, 5)
+    assert family.signature([["a", "é", "7", "\ud800", 2**64, -(2**70)]])[0].tolist() == twin(words, 30, 5, mode)
+    assert family.signature([{7, "7", -1}])[0].tolist() == twin([7, words[2], WORD], 30, 5, mode)
+    assert not (family.signature([["7"]]) == family.signature([[7]])).any()
+    assert not (family.signature([["7"]]) == MinHash(30, mode, 6).signature([["7"]])).any()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda sets: [set(one) for one in sets],
+        lambda sets: [(element for element in one) for one in sets],
+        lambda sets: [np.array(one, str) for one in sets],
+        lambda sets: [np.array(one, object) for one in sets],
+        lambda sets: (np.array([element for one in sets for element in one]), np.cumsum([0, *map(len, sets)])),
+        lambda sets: pa.array(sets),
+        lambda sets: pa.array(sets, pa.list_(pa.dictionary(pa.int32(), pa.string()))),
+        lambda sets: [pa.array(one, pa.string()) for one in sets],
+    ],
+)
+def test_sets_of_strings_in_every_form(form):
+    sets = [["a", "bc"], [], ["é", "7", "a"]]
+    expected = MinHash(16).signature(sets)
+    assert len(np.unique(expected, axis=0)) == 3
+    assert (MinHash(16).signature(form(sets)) == expected).all()
+    assert (MinHash(16).band_keys(form(sets), 4, 4) == MinHash(16).band_keys_of(expected, 4, 4)).all()
+    assert (BBit(16, 8).signature(form(sets)) == BBit(16, 8).of(expected)).all()
+
+
+def test_keys_of_strings_are_those_of_a_run():
+    """What stages.kinds makes of a column of strings under the same seed."""
+    options = resolve(by="elements", threshold=0.8, bands=4, rows=3, seed=9)
+    sets = [["a", "b"], ["c"], ["a", "b", "x"]]
+    records = parse(next(chunks(table(sets, want(options)), want(options))), want(options), "memory")
+    keys = sketcher(options)(records)["band_keys"]
+    assert (MinHash(12, "oph", 9).band_keys(sets, 4, 3) == keys).all()
+
+
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        ([[1], ["a"]], "set 1: elements are whole numbers of 64 bits.*hash them first"),
-        ([[1.5]], "set 0: elements are whole numbers"),
-        ([[2**64]], "set 0: elements are whole numbers"),
+        ([[1], [b"a"]], "set 1: b'a'; an element is a whole number or a string"),
+        ([[1.5]], "set 0: 1.5; an element is"),
+        ([[True]], "set 0: True; an element is"),
         ([np.zeros((2, 2), int)], "set 0: .*shape"),
         ({1, 2}, "a batch is a list of sets"),
         ("abc", "a batch is a list of sets"),

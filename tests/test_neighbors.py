@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import likewise as lw
 from likewise.errors import UsageError
 from likewise.kernels.jit import kernel
 from likewise.kernels.scan import AT_ONCE, BLOCK, MOST, arrange, repeated, scan
@@ -18,8 +19,11 @@ from likewise.stages import search_vectors as stage
 from likewise.stages.neighbors import neighbors
 from likewise.stages.search_codes import hopes_of, least_chances
 
-MEASURES = ("cosine", "l2", "elements", "hamming")
-DISTANCES = ("l2", "hamming")
+MEASURES = ("cosine", "angle", "l2", "l1", "elements", "weighted", "hamming")
+DISTANCES = ("angle", "l2", "l1", "hamming")
+SETS = ("elements", "weighted")
+#: Measures by which vectors go by codes, and those by which only directions count.
+CODED, DIRECTIONS = ("cosine", "angle", "l2"), ("cosine", "angle")
 
 
 def sets(*given):
@@ -28,13 +32,32 @@ def sets(*given):
     return np.array([x for one in ordered for x in one], np.uint64), np.cumsum([0, *map(len, ordered)], dtype=np.int64)
 
 
+def weighted_sets(rng, *given):
+    """Sets with weights: the elements of each, and then the bits of their weights."""
+    rows = [(np.array(sorted(set(one)), np.uint64), rng.choice([0.25, 1.0, 1.5, 4.0], len(set(one)))) for one in given]
+    return np.concatenate([np.empty(0, np.uint64), *(part.view(np.uint64) for row in rows for part in row)]), np.cumsum(
+        [0, *(2 * len(elements) for elements, _ in rows)], dtype=np.int64
+    )
+
+
+def measurable(name, batch):
+    """A batch as its measure takes it."""
+    if name != "weighted":
+        return (batch, 64 * batch.shape[1]) if name == "hamming" else batch
+    words, offsets = batch
+    middle = (offsets[:-1] + offsets[1:]) // 2
+    elements = [words[begin:end] for begin, end in zip(offsets, middle, strict=False)]
+    weights = [words[begin:end].view(float) for begin, end in zip(middle, offsets[1:], strict=True)]
+    return np.concatenate([np.empty(0, np.uint64), *elements]), np.concatenate([np.empty(0), *weights]), offsets // 2
+
+
 def length(name, batch):
-    return len(batch[1]) - 1 if name == "elements" else len(batch)
+    return len(batch[1]) - 1 if name in SETS else len(batch)
 
 
 def take(name, batch, rows):
     """The items at these places."""
-    if name != "elements":
+    if name not in SETS:
         return batch[rows]
     values, offsets = batch
     parts = [values[offsets[i] : offsets[i + 1]] for i in rows]
@@ -46,14 +69,14 @@ def compared(name, base, queries, query, rows):
     if len(rows) == 0:
         return np.zeros(0)
     a, b = take(name, queries, np.full(len(rows), query)), take(name, base, rows)
-    return np.asarray(measure(name)(*(((a, 64 * a.shape[1]), (b, 64 * b.shape[1])) if name == "hamming" else (a, b))), np.float64)
+    return np.asarray(measure(name)(measurable(name, a), measurable(name, b)), np.float64)
 
 
 def empty(name, batch):
     """Items that are nobody's neighbours."""
-    if name == "elements":
+    if name in SETS:
         return np.diff(batch[1]) == 0
-    return ~batch.any(axis=1) if name == "cosine" else np.zeros(len(batch), bool)
+    return ~batch.any(axis=1) if name in DIRECTIONS else np.zeros(len(batch), bool)
 
 
 def brute(name, base, queries, k, *, limit=None, same=False):
@@ -64,7 +87,7 @@ def brute(name, base, queries, k, *, limit=None, same=False):
         rows = usable[usable != query] if same else usable
         values = compared(name, base, queries, query, rows)
         order = np.lexsort((rows, values if name in DISTANCES else -values))
-        good = [i for i in order if name != "elements" or values[i] > 0]
+        good = [i for i in order if name not in SETS or values[i] > 0]
         if limit is not None:
             good = [i for i in good if (values[i] <= limit if name in DISTANCES else values[i] >= limit)]
         found += [(int(query), int(rows[i]), float(values[i])) for i in good[:k]]
@@ -79,6 +102,8 @@ def small(name, rng, n, dtype=np.float32):
     """Items with many ties, copies and empty ones."""
     if name == "elements":
         return sets(*(rng.integers(0, 8, rng.integers(0, 6)).tolist() for _ in range(n)))
+    if name == "weighted":
+        return weighted_sets(rng, *(rng.integers(0, 8, rng.integers(0, 6)).tolist() for _ in range(n)))
     if name == "hamming":
         return rng.integers(0, 4, (n, 2), dtype=np.uint64) << np.uint64(60)
     return rng.integers(-1, 2, (n, 3)).astype(dtype)
@@ -93,13 +118,14 @@ def test_exact_is_brute_force(name, seed, n, m, k, same, threads, dtype, limit):
     rng = np.random.default_rng(seed)
     base = small(name, rng, n, dtype)
     queries = base if same else small(name, rng, m, dtype)
+    limit = 60 * limit if name == "angle" and limit is not None else limit
     with ThreadPoolExecutor(2) as pool:
         found = neighbors(base, queries, name, k, exact=True, limit=limit, same=same, run=pool.map if threads else map, shares=2 if threads else 1)
     assert found.exact
     assert rows_of(found) == brute(name, base, queries, k, limit=limit, same=same)
 
 
-@pytest.mark.parametrize("name", ["cosine", "l2"])
+@pytest.mark.parametrize("name", CODED)
 def test_codes_of_few_vectors_find_all(name, monkeypatch):
     """With fewer items than are wanted at first, none is passed over; ties, copies and zero vectors included."""
     monkeypatch.setattr(stage, "FEW_ITEMS", 0)
@@ -153,7 +179,7 @@ def shares_found(name, base, queries, found, k):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", ["cosine", "l2"])
+@pytest.mark.parametrize("name", CODED)
 def test_recall_is_as_promised(name, shape):
     """Each of the neighbours, the last as well, is found with the chance that was asked for; the bound is four standard errors below it."""
     rng, n, q, k, recall = np.random.default_rng(7), 4000, 300, 5, 0.9
@@ -202,6 +228,7 @@ def test_found_for_a_query_alone_and_on_threads(name):
     rng, n, q = np.random.default_rng(5), 5000, 70
     base = {
         "elements": lambda: sets(*(rng.integers(0, 400, rng.integers(1, 30)).tolist() for _ in range(n + q))),
+        "weighted": lambda: weighted_sets(rng, *(rng.integers(0, 400, rng.integers(1, 30)).tolist() for _ in range(n + q))),
         "hamming": lambda: rng.integers(0, 2**64, (n + q, 10), dtype=np.uint64),
     }.get(name, lambda: gaussian(rng, n + q))()
     base, queries = take(name, base, range(n)), take(name, base, range(n, n + q))
@@ -220,13 +247,13 @@ def test_found_for_a_query_alone_and_on_threads(name):
 @pytest.mark.parametrize("name", MEASURES)
 def test_among_themselves_no_item_is_its_own(name):
     rng = np.random.default_rng(9)
-    base = small(name, rng, 120) if name in ("elements", "hamming") else clustered(rng, 3000)
+    base = small(name, rng, 120) if name in (*SETS, "hamming") else clustered(rng, 3000)
     found = neighbors(base, base, name, 4, same=True, recall=0.999)
     assert (found.query != found.item).all()
     assert {row for row in rows_of(found) if row[0] < 40} <= set(brute(name, base, take(name, base, range(40)), 5))
 
 
-@pytest.mark.parametrize("name", ["cosine", "l2"])
+@pytest.mark.parametrize("name", CODED)
 def test_copies_cost_nothing(name):
     """A collection of copies: the first k of each are neighbours, and the others are not looked at."""
     rng, n, k = np.random.default_rng(2), 6000, 4
@@ -246,7 +273,7 @@ def test_copies_cost_nothing(name):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", ["cosine", "l2"])
+@pytest.mark.parametrize("name", CODED)
 def test_rounding_decides_nothing(name, dtype, monkeypatch):
     """Clusters so tight that products in float32 cannot tell their members apart; and sums of the same numbers in other orders."""
     rng = np.random.default_rng(10)
@@ -290,7 +317,7 @@ def test_limit_is_inclusive_and_is_not_filled_up():
 @pytest.mark.parametrize(
     ("size", "dtype"), [(1e-30, "f4"), (1e30, "f4"), (1e-300, "f8"), (1e-170, "f8"), (1e-30, "f8"), (1e170, "f8"), (1e300, "f8")]
 )
-@pytest.mark.parametrize("name", ["cosine", "l2"])
+@pytest.mark.parametrize("name", CODED)
 def test_numbers_of_any_size(name, size, dtype, monkeypatch):
     """Squares may overflow or vanish; beside ordinary vectors too."""
     monkeypatch.setattr(stage, "FEW_ITEMS", 0)
@@ -367,6 +394,62 @@ def test_wrong_use():
     with pytest.raises(UsageError, match="2 numbers and queries of 3"):
         neighbors(ones, np.ones((1, 3), np.float32), "l2", 1)
     with pytest.raises(UsageError, match="choose one of"):
-        neighbors(ones, ones, "l1", 1)
+        neighbors(ones, ones, "linf", 1)
     with pytest.raises(UsageError, match="1 words and queries of 2"):
         neighbors(np.ones((1, 1), np.uint64), np.ones((1, 2), np.uint64), "hamming", 1)
+
+
+def test_angles_tell_apart_what_cosines_cannot():
+    """Cosines of 1 - 1e-20 and 1 - 1e-18 are both 1 in float64; angles are 8e-9 and 8e-8 degrees, and in their order."""
+    base = np.array([[1.0, 1e-9 * place] for place in (10, 3, 1, 7)] + [[1.0, 1.0]])
+    found = neighbors(base, base[-1:] * [[1.0, 0.0]], "angle", 3, exact=True)
+    assert found.item.tolist() == [2, 1, 3]
+    assert found.value == pytest.approx([math.degrees(1e-9), math.degrees(3e-9), math.degrees(7e-9)], rel=1e-9)
+    by_cosine = neighbors(base, base[-1:] * [[1.0, 0.0]], "cosine", 3, exact=True)
+    assert by_cosine.item.tolist() == [0, 1, 2] and by_cosine.value.tolist() == [1.0, 1.0, 1.0]
+
+
+VERBS = {
+    "angle": (lambda rng: rng.permutation(clustered(rng, 150, 12)).tolist(), "vector", 10),
+    "l1": (lambda rng: rng.permutation(clustered(rng, 150, 12)).tolist(), "vector", 3),
+    "weighted": (
+        lambda rng: [{f"e{e}": float(rng.integers(1, 5)) for e in rng.choice(20, int(rng.integers(1, 9)), replace=False)} for _ in range(150)],
+        "elements",
+        0.3,
+    ),
+}
+
+
+@pytest.mark.parametrize("by", VERBS)
+@pytest.mark.parametrize("limited", [False, True])
+def test_neighbours_through_the_verb(by, limited):
+    """Of some items among others, and of each among all; what was compared with all is promised to be all."""
+    make, field, limit = VERBS[by]
+    values = make(np.random.default_rng(1))
+    base, queries = values[:120], values[120:]
+    rows = [{"id": place, field: value} for place, value in enumerate(values)]
+    choices = {"by": by, "k": 4} | ({"threshold" if by == "weighted" else "within": limit} if limited else {})
+    for inputs, query in ((rows[:120], rows[120:]), (rows, None)):
+        result = lw.neighbors(inputs, query=query, **choices)
+        got = [(row["id_a"], row["id_b"], row.get("similarity", row.get("distance"))) for row in result.to_arrow().to_pylist()]
+        want = []
+        for place, asked in enumerate(queries if query else values):
+            place += 120 if query else 0
+            others = [other for other in range(len(base if query else values)) if other != place]
+            found = lw.similarity([asked] * len(others), [values[other] for other in others], by=by).tolist()
+            near = sorted(zip(found, others, strict=True), key=lambda pair: (-pair[0] if by == "weighted" else pair[0], pair[1]))
+            near = [(value, other) for value, other in near if (value > 0 or by != "weighted")]
+            near = [(value, other) for value, other in near if not limited or (value >= limit if by == "weighted" else value <= limit)]
+            want += [(place, other, pytest.approx(value, rel=1e-12)) for value, other in near[:4]]
+        assert got == want and len(want) > 40
+        assert result.report["recall"] == 1 and result.report["value"] == ("similarity" if by == "weighted" else "distance")
+
+
+def test_of_neighbours_the_promise_is_what_was_done():
+    """Codes and sets are searched exactly unasked; of many vectors each neighbour is found with the recall that was asked for."""
+    many = clustered(np.random.default_rng(3), 3000)
+    assert lw.neighbors(many, query=many[:5], by="angle", k=2, recall=0.9).report["recall"] == 0.9
+    assert lw.neighbors(many, query=many[:5], by="angle", k=2, exact=True).report["recall"] == 1
+    assert lw.neighbors(np.arange(50, dtype=np.uint64), by="hamming", k=2).report["recall"] == 1
+    with pytest.raises(UsageError, match="neighbours are looked for by texts, elements, weighted, cosine, angle, l1, l2 and hamming"):
+        lw.neighbors(["a", "b"], by="edit", k=1)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
+from likewise import options
 
 BY = "whitespace:2"
 texts_of_few_words = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=6).map(" ".join), max_size=20)
@@ -107,7 +108,8 @@ def test_pairs_are_written_by_the_name_of_the_file(tmp_path, suffix):
         lw.pairs(["a"]).write(tmp_path / "pairs.xlsx")
 
 
-def test_any_memory_gives_the_same_pairs_and_removals(tmp_path):
+def test_any_memory_gives_the_same_pairs_and_removals(tmp_path, monkeypatch):
+    monkeypatch.setattr(options, "LEAST_MEMORY", 1)
     draw = random.Random(2)
     texts = [" ".join(draw.choices("abcdefgh", k=20)) for _ in range(500)]
     texts += [text + " h" for text in texts[:100]]

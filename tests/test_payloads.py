@@ -276,7 +276,6 @@ OTHERS = {
     "vector": ["text", ["1"], [True], [[1]], {"a": 1}, True, [1, None], [{}]],
     "sparse": [
         "text",
-        [1.5],
         {},
         {"indices": [1]},
         {"indices": [1.5], "values": [1]},

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import likewise as lw
-from likewise import pilot
+from likewise import api, pilot
+from likewise.cli.main import main
 from likewise.curves import bit_sampling, jaccard
-from likewise.errors import DataError, UsageError
+from likewise.errors import DataError, LikewiseError, UsageError
 from likewise.families import MinHash
 from likewise.kernels.sets import overlaps_of_all
 from likewise.planning import choose
@@ -229,13 +232,148 @@ def test_batches_in_every_form_that_similarity_takes(by):
         ("hamming", {1, 2}, "here came set"),
         ("hamming", ["ab", "cd"], "strings have no hash family by hamming"),
         ("edit", ["ab", "cd"], "there is no hash family for it"),
-        ("cosine", "vectors.parquet", "a sample is taken of items in memory"),
-        ("cosine", [Path("vectors.parquet")], "a sample is taken of items in memory"),
+        ("cosine", "vectors.parquet", "vectors.parquet: no such file"),
+        ("cosine", [Path("vectors.parquet")], "vectors.parquet: no such file"),
     ],
 )
 def test_what_is_no_batch(by, data, message):
     with pytest.raises(UsageError, match=message):
         lw.plan(data, by=by, **({"within": 1} if by in ("l2", "hamming", "edit") else {"threshold": 0.8}))
+
+
+HALVES = [[code.tobytes().hex() for code in CODES], CODES.view(np.uint8).reshape(30, 8)]
+
+
+def saved(by: str, folder: Path) -> list[Path]:
+    """The thirty items in files of each format that holds them; float64 throughout."""
+    field = {"elements": "elements", "weighted": "elements", "hamming": "code"}.get(by, "vector")
+    values = {"elements": SETS, "weighted": WEIGHTS, "hamming": HALVES[0]}.get(by, VECTORS.tolist())
+    lines, table, array = folder / "in.jsonl", folder / "in.parquet", folder / "in.npy"
+    lines.write_text("".join(json.dumps({"id": f"i{place}", field: value}) + "\n" for place, value in enumerate(values)))
+    pairs = [list(one.items()) for one in WEIGHTS]
+    column = pa.array(pairs, pa.map_(pa.int64(), pa.float64())) if by == "weighted" else pa.array(values)
+    pq.write_table(pa.table({"n": range(30), field: column}), table, row_group_size=7)
+    if by == "weighted":
+        return [table]  # a key of an object is a string, which is another element
+    np.save(array, {"elements": np.array(SETS), "hamming": HALVES[1]}.get(by, VECTORS))
+    return [lines, table, array]
+
+
+@pytest.mark.parametrize("by", [*FORMS, "l1", "angle"])
+def test_files_of_items_as_of_the_same_in_memory(by, tmp_path):
+    asked = {"within": {"angle": 20}.get(by, 1)} if by in ("l1", "l2", "hamming", "angle") else {"threshold": 0.8}
+    data = FORMS[by][0] if by in FORMS else VECTORS
+    expected = lw.plan(data, by=by, **asked)
+    for path in saved(by, tmp_path):
+        plan = lw.plan(path, by=by, **asked)
+        assert (plan.items, plan.model.density.sample, plan.bands, plan.rows) == (30, 30, expected.bands, expected.rows), path
+        assert plan.model.dimension == expected.model.dimension
+        assert plan.model.shingles == expected.model.shingles
+        sums = [(sum(share for _, share in unlike(one)), sum(value * share for value, share in unlike(one))) for one in (plan, expected)]
+        assert sums[0] == pytest.approx(sums[1], abs=1e-9)  # in which of its bins a value lies may hang on the order of a sum
+
+
+def test_tables_and_records_in_memory():
+    records = [{"id": place, "bought": one} for place, one in enumerate(SETS)]
+    expected = lw.plan(SETS, by="elements", threshold=0.5)
+    for given in (records, pa.table({"bought": SETS})):
+        assert lw.plan(given, by="elements", field="bought", threshold=0.5).model.density == expected.model.density
+    vectors = [{"vector": row} for row in VECTORS.tolist()]
+    assert lw.plan(vectors, by="l2", within=1).model.density == lw.plan(VECTORS, by="l2", within=1).model.density
+    with pytest.raises(UsageError, match=r"no row of memory.arrow has the field 'elements'; fields seen: bought"):
+        lw.plan(pa.table({"bought": SETS}), by="elements")
+
+
+def test_copies_and_empty_items_of_files(tmp_path):
+    """Equal sets are one item in whatever order their elements stand, and a vector of zeros has no direction."""
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"elements": one}) + "\n" for one in (*SETS, *(one[::-1] + one for one in SETS), [])))
+    plan = lw.plan(tmp_path, by="elements", threshold=0.8)
+    assert (plan.items, plan.model.density.sample, plan.model.shingles) == (30, 30, 10)
+    np.save(tmp_path / "in.npy", np.concatenate([VECTORS, VECTORS[:3], np.zeros((2, 4))]))
+    assert lw.plan(tmp_path / "in.npy", by="cosine", threshold=0.8).items == 30
+    assert lw.plan(tmp_path / "in.npy", by="l2", within=1).items == 31
+
+
+def test_a_sample_of_many_items_is_drawn_by_the_seed(tmp_path):
+    np.save(tmp_path / "in.npy", np.random.default_rng(1).normal(size=(3000, 3)).astype(np.float32))
+    plans = [lw.plan(tmp_path / "in.npy", by="l2", within=0.1, seed=seed) for seed in (1, 2, 1)]
+    assert [(plan.items, plan.model.density.sample) for plan in plans] == [(3000, 500)] * 3
+    assert plans[0] == plans[2] != plans[1]
+
+
+def test_sources_that_are_read_in_part(tmp_path, monkeypatch):
+    """Of 64 files those that are read whole count with all of their bytes, compressed or not: each holds 50 of the items."""
+    monkeypatch.setattr(pilot, "SOURCES", 8)
+    rng = np.random.default_rng(4)
+    for name in range(64):
+        rows = pa.FixedSizeListArray.from_arrays(pa.array(rng.integers(0, 9, 50 * 16).astype(np.float32)), 16)
+        pq.write_table(pa.table({"vector": rows}), tmp_path / f"{name:02}.parquet")
+    assert lw.plan(tmp_path, by="l2", within=1).items == pytest.approx(64 * 50, rel=0.02)
+    monkeypatch.setattr(pilot, "BYTES", 1)  # no more than one chunk of each, which is all
+    assert lw.plan(tmp_path, by="l2", within=1).items == pytest.approx(64 * 50, rel=0.02)
+
+
+def test_sparse_vectors_of_files(tmp_path):
+    rows = [{"vector": {"indices": [place % 7, 7 + place % 5], "values": [1.0, 2.0], "dim": 20}} for place in range(40)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    plan = lw.plan(tmp_path / "in.jsonl", by="cosine", threshold=0.9)
+    assert (plan.items, plan.model.density.sample, plan.recall >= 0.99) == (35, 35, True)
+    assert {round(value, 6) for value, _ in unlike(plan)} == {0, 0.2, 0.8}
+
+
+@pytest.mark.parametrize(
+    ("rows", "by", "message"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0], [5.0]], "l2", "in.jsonl, item 3: has 1 numbers and the first has 2"),
+        (["00ff", "ff00", "ff"], "hamming", "in.jsonl, item 3: has 8 bits and the first has 16"),
+        ([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]], "cosine", "two different vectors or more"),
+        ([[1.0, 2.0], [float("inf"), 0.0]], "l2", "in.jsonl, line 2"),
+    ],
+)
+def test_files_that_give_no_sample(rows, by, message, tmp_path):
+    field = "code" if by == "hamming" else "vector"
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({field: row}) + "\n" for row in rows))
+    with pytest.raises(LikewiseError, match=message):
+        lw.plan(tmp_path / "in.jsonl", by=by, **({"threshold": 0.9} if by == "cosine" else {"within": 1}))
+
+
+def test_a_sample_is_taken_once_for_all_layouts(tmp_path, monkeypatch):
+    taken = []
+    sampled = api.sampled
+    monkeypatch.setattr(api, "sampled", lambda *given: taken.append(given) or sampled(*given))
+    for path in saved("elements", tmp_path):
+        result = CliRunner().invoke(main, ["plan", str(path), "--by", "elements", "--threshold", "0.5", "--layouts", "4x3,8x4,16x2", "--json"])
+        assert result.exit_code == 0, result.stderr
+        plans = json.loads(result.stdout)["plans"]
+        assert [(plan["bands"], plan["rows"], plan["sample"], plan["items"]) for plan in plans] == [(4, 3, 30, 30), (8, 4, 30, 30), (16, 2, 30, 30)]
+        for plan in plans:
+            alone = lw.plan(path, by="elements", threshold=0.5, bands=plan["bands"], rows=plan["rows"])
+            assert plan["candidates_per_item"] == alone.to_dict()["candidates_per_item"]
+    assert len(taken) == 3 * (1 + 3)
+
+
+def test_the_command_line_plans_for_files_of_items(tmp_path):
+    path = saved("l2", tmp_path)[1]
+    result = CliRunner().invoke(main, ["plan", str(path), "--by", "l2", "--within", "0.5"])
+    assert result.exit_code == 0, result.stderr
+    assert "30 items: about" in result.stdout and "by a sample of 30" in result.stdout and "4 numbers each" in result.stdout
+    assert f"next  likewise dedup {path} --by l2 --within 0.5 --bands" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "--dimension 3: --by words:5 compares texts or sets, which have none; leave it out"),
+        ({"by": "elements"}, "--dimension 3: --by elements compares"),
+        ({"by": "weighted", "inputs": WEIGHTS}, "--dimension 3: --by weighted compares"),
+        ({"by": "l2", "within": 1, "inputs": VECTORS}, "--dimension 3: the data have 4 numbers each"),
+        ({"by": "l2", "within": 1, "inputs": [{"indices": [1], "values": [2.0]}] * 3}, "--dimension 3: sparse vectors are told by what they hold"),
+    ],
+)
+def test_a_dimension_that_is_none(asked, message):
+    with pytest.raises(UsageError, match=message):
+        lw.plan(**asked, dimension=3)
+    assert lw.plan(**asked).recall >= 0.99
 
 
 def test_values_at_the_ends_of_float64():

@@ -384,7 +384,7 @@ def run(*arguments: str, where: Path | None = None) -> tuple[int, str, str]:
         (["--items", "0"], "--items 0: give a whole number"),
         (["--field", "nope", "d.jsonl"], "no row of d.jsonl has the field 'nope'; fields seen: text; name the right one with --field"),
         (["--preset", "fineweb", "--slots", "64"], "--preset fineweb: its 14 bands of 8 rows take 112 slots, more than --slots 64"),
-        (["--by", "cosine", "d.jsonl"], "--by cosine: a sample is taken of items in memory"),
+        (["--by", "cosine", "d.jsonl"], "no row of d.jsonl has the field 'vector'; fields seen: text; name the right one with --field"),
     ],
 )
 def test_what_the_command_refuses(arguments, said, tmp_path):

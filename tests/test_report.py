@@ -121,7 +121,7 @@ def test_the_page_says_what_the_report_holds():
     assert page.by_tag["h1"] == ["1,234 items read: 1,000 kept, 229 removed, 5 rejected"]
     assert "18.6% of all items were removed: 150 exact copies and 79 near-duplicates, in 61 clusters." in page.words
     assert "1,000 kept + 229 removed + 5 rejected = 1,234 read" in page.words
-    assert "3 empty (2 of them without a text in the field) and 4 too short to judge" in page.words
+    assert "Not compared with others: 1 empty, 2 without a text, 4 too short to judge." in page.words
     assert "With 16 bands of 6 rows, a pair of similarity exactly 0.8 is found with a chance of at least 0.9922;" in page.words
     assert "1,111 distinct texts met in 640 buckets, the largest of 321 items; 7,654 pairs were compared, and 87 found similar." in page.words
     assert "61 clusters" in page.words and "59 components" in page.words
@@ -131,7 +131,7 @@ def test_the_page_says_what_the_report_holds():
         ["all 2 sources", "1,234", "1,000", "229", "5", "18.6%"],
         ["reading", "3", "75.0%"],
         ["versions.numpy", "2.4"],
-        ["0.9", "0.998"],
+        ["0.9", "99.8 %"],
     ):
         assert row in page.rows
     assert page.rows.index(["b.jsonl", "234", "100", "131", "3", "56.0%"]) < page.rows.index(["a.jsonl", "1,000", "900", "98", "2", "9.8%"])
@@ -265,7 +265,7 @@ def test_examples_show_differences_and_elide_what_is_equal():
 
 def test_texts_of_one_side_only():
     page = Page("<!doctype html>" + side_by_side(example("", "a\nb"), 1, False))
-    assert "(no text)" in page.words and page.by_tag["del"] == ["a↵\nb"]
+    assert "(empty)" in page.words and page.by_tag["del"] == ["a↵\nb"]
 
 
 PIECES = st.lists(st.sampled_from(["a", "b", "cc", "é", "東", "京", ",", " ", "\n", "  ", "\x1c", "\u3000", "\ud800"]), max_size=25).map("".join)

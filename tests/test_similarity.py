@@ -562,7 +562,7 @@ def test_masked_arrays_are_refused_wherever_they_stand(by, given):
 )
 def test_offsets_that_are_none(offsets, message):
     values, weights, offsets = array([1, 2]), array([1.0, 2.0]), np.asarray(offsets)
-    rule = f"offsets rise from 0 to the number of values, 2, one more of them than sets; .*{message}"
+    rule = f"offsets rise from 0 to the number of values, 2, one more of them than items; .*{message}"
     for by, given in (("elements", (values, offsets)), ("elements", (array(["a", "b"]), offsets)), ("weighted", (values, weights, offsets))):
         with pytest.raises(lw.UsageError, match=rule):
             lw.similarity(given, given, by=by)
@@ -657,15 +657,14 @@ def test_sets_to_sign_come_as_sets_to_compare(given, same):
         ([[1], 2], "set 1 is 2; "),
         ([[1], None], "set 1 is None; a set is a list"),
         (range(3), "here came range.0, 3.; one set alone is a batch of one"),
-        ([[[1], [2, 3]]], r"set 0: .* \[1\] is none"),
+        ([[[1], [2, 3]]], r"set 0: \[1\]; an element is"),
         ([[1], b"abc"], "set 1 is b'abc'"),
         ([[1], "abc"], "set 1 is 'abc'"),
         ([[1], {1: 2}], "set 1 is {1: 2}; .*by='weighted'"),
-        ([[1], [True]], "set 1: .* True is none"),
-        ([[1], [1.0]], "set 1: .* 1.0 is none"),
-        ([[1], [NAN]], "set 1: .* nan is none"),
-        ([[1], [HUGE]], "set 1: .* a whole number of 16610 bits is none"),
-        ([[1], [np.timedelta64(1)]], "set 1: .*timedelta64.1. is none"),
+        ([[1], [True]], "set 1: True; an element is"),
+        ([[1], [1.0]], "set 1: 1.0; an element is"),
+        ([[1], [NAN]], "set 1: nan; an element is"),
+        ([[1], [np.timedelta64(1)]], "set 1: .*timedelta64.1.; an element is"),
         (array([[1.5]]), "set 0: .*float64"),
         (array([[[1]]]), "set 0: .*shape .1, 1."),
         ({1: 2}, "here came dict"),
@@ -674,7 +673,7 @@ def test_sets_to_sign_come_as_sets_to_compare(given, same):
         ((array(1), array(3)), "values: .* of shape .."),
         ((array([True, False]), array([0, 2])), "values: .*bool"),
         (pa.array([1]), "here came int64"),
-        (pa.array([["a"]]), "here came string; hash them first"),
+        (pa.array([[b"a"]]), "values: b'a'; an element is"),
         (pa.array([[True]]), "here came bool"),
         (pa.array([[1], None]), "row 1 is null"),
         (pa.array([[1], [2, None]]), "row 1 holds a null"),
@@ -761,7 +760,7 @@ def test_batches_of_different_lengths(by, item):
 
 
 def test_options_that_do_not_go_together():
-    for by in ("words:5", "weighted", "elements/containment", "l2"):
+    for by in ("words:5", "weighted", "l2"):
         with pytest.raises(lw.UsageError, match="by='elements'"):
             lw.similarity("a", "a", by=by, groups={1: 1})
     for groups, message in (([1], "mapping"), ({1.5: 1}, "groups: 1.5"), ({1: None}, "groups, of 1: None")):

@@ -156,6 +156,7 @@ def test_nothing_depends_on_parts_and_blocks(measure, monkeypatch):
     for shares, room, sorted_bytes in ((1, 2**17, 2**28), (2, 100, 1), (3, 2**17, 2**17), (4, 7, 2**28)):
         monkeypatch.setattr(code_stage, "PAIRS_AT_ONCE", room)
         monkeypatch.setattr(code_stage, "SORTED_BYTES", sorted_bytes)
+        monkeypatch.setattr(code_stage, "PAIRS_HELD", 8 * room)
         with ThreadPoolExecutor(shares) as pool:
             prepared = prepare(vectors, measure, LIMITS[measure], run=pool.map)
             counts = Counts()
@@ -289,8 +290,9 @@ def test_copies_with_noise_are_counted_before_they_are_compared():
     counts, expected = Counts(), []
     blocks = vector_pairs(prepared, Layout(prepared.codings[0], 6, 10), counts, expect=expected.append, most=10_000, shares=2)
     first = next(iter(blocks))
-    assert len(expected) == 6 and min(expected) > 1.9e8
-    assert len(first[0]) > 10_000 and counts.found < 6 * 2 * 2 * (code_stage.PAIRS_AT_ONCE + stage.BITS * 64)
+    assert expected == [20_000 * 19_999 // 2] * 2  # as many tables at first as there are threads
+    assert len(first[0]) > 10_000 and counts.found < 2 * 2 * (code_stage.PAIRS_AT_ONCE + stage.BITS * 64)
+    assert sum(len(block[0]) for block in blocks) < counts.found and len(expected) == 2  # and there it ends
 
 
 # sides of rotated hyperplanes, as a family

@@ -20,6 +20,7 @@ from likewise.errors import UsageError
 from likewise.families import MinHash, WeightedMinHash
 from likewise.items.sets import ragged
 from likewise.items.weighted import weighted
+from likewise.items.words import Hasher
 from likewise.kernels.darts import DARTS, FALL, FEWER
 from likewise.kernels.minhash import EMPTY, GOLDEN
 
@@ -407,6 +408,15 @@ def test_the_chance_is_the_weighted_jaccard():
     assert cascade.agree(a, b)
 
 
+def test_strings_and_large_numbers_are_hashed_by_the_seed():
+    """A set of them has the slots of its words; 7 is the word 7, and "7" is not."""
+    weights = {"a": 1.5, 7: 2.0, "7": 0.25, 2**70: 3.0}
+    words = Hasher(4).listed(["a", "7", 2**70]).tolist()
+    expected = twin(dict(zip([words[0], 7, words[1], words[2]], weights.values(), strict=True)), 20, 4)
+    assert WeightedMinHash(20, 4).signature([weights, [*weights.items()]]).tolist() == [expected] * 2
+    assert not (WeightedMinHash(20, 5).signature([{"a": 1.0}]) == WeightedMinHash(20, 4).signature([{"a": 1.0}])).any()
+
+
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
@@ -416,7 +426,8 @@ def test_the_chance_is_the_weighted_jaccard():
         ([{1: 1.0}, {}, {7: -1.0}], "row 2: the weight of 7 is -1.0"),
         ([{7: float("nan")}], "row 0: the weight of 7 is nan"),
         ([{1: 1.0}, {7: inf}], "row 1: the weight of 7 is inf"),
-        ([{"a": 1.0}], "row 0: 'a' is no element"),
+        ([{b"a": 1.0}], "row 0: b'a'; an element is a whole number or a string"),
+        ([{"a": 1.7e308, "b": 1}, {"b": 1.7e308}, [("b", 1.7e308), ("b", 1.7e308)]], "row 2: the weights of 'b' add up beyond"),
         ({1: 1.0}, "a batch of one"),
     ],
 )

@@ -1,15 +1,21 @@
-"""Where a narrower number would do harm: keys of bands, places of sets, counts of pairs, and the arithmetic at the threshold."""
+"""Where a narrower number would do harm: keys of bands, places of sets, counts of pairs, the arithmetic at the threshold, and vectors."""
 
 from __future__ import annotations
 
+import json
 import os
 from fractions import Fraction
 from math import sqrt
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import likewise as lw
 from likewise import methods, pipeline
 from likewise.families import MinHash
 from likewise.kernels.compare import EXACT, SetRule
@@ -91,3 +97,47 @@ def test_more_elements_than_32_bits_can_number():
 
 def test_one_bucket_of_a_million_has_half_a_trillion_pairs():
     assert Buckets(np.zeros((1, 1, 0), np.int32), np.array([10**6]), np.array([0])).pairs() == 499_999_500_000
+
+
+#: Vectors of one collection whose float32 and float64 forms differ, in every form that says which it is.
+VECTORS = np.random.default_rng(3).normal(size=(6, 4))
+
+
+def vectors_in(folder: Path, form: str) -> Any:
+    """The vectors in a form; that of digits, as JSON has them, is float64."""
+    if form.startswith("array"):
+        return VECTORS.astype(form[5:])
+    path = folder / form
+    if path.suffix == ".npy":
+        np.save(path, VECTORS.astype(path.stem))
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.table({"vector": pa.array(VECTORS.astype(path.stem).tolist(), pa.list_(getattr(pa, path.stem)()))}), path)
+    else:
+        path.write_text("".join(json.dumps({"vector": row}) + "\n" for row in VECTORS.tolist()))
+    return path
+
+
+@pytest.mark.parametrize("narrow", ["float32.npy", "float32.parquet", "arrayfloat32", "float16.npy"])
+@pytest.mark.parametrize("wide", ["float64.npy", "float64.parquet", "digits.jsonl", "arrayfloat64"])
+def test_vectors_of_two_widths_are_compared_as_float64(tmp_path, narrow, wide):
+    """Across collections, either way; what was rounded to float32 is not rounded away in the other."""
+    less, more = vectors_in(tmp_path, narrow), vectors_in(tmp_path, wide)
+    rounded = VECTORS.astype("float16" if "16" in narrow else "float32").astype(np.float64)
+    expected = lw.similarity(rounded, VECTORS, by="l2")
+    assert expected.min() > 0
+    for found in (lw.pairs(less, against=more, by="l2", within=0.01), lw.pairs(more, against=less, by="l2", within=0.01)):
+        table = found.to_arrow()
+        assert [row["position_a"] for row in table.to_pylist()] == [row["position_b"] for row in table.to_pylist()] == list(range(6))
+        assert table["distance"].to_pylist() == expected.tolist()
+    assert lw.neighbors(less, query=more, by="l2", k=1).to_arrow()["distance"].to_pylist() == expected.tolist()
+
+
+def test_files_of_two_widths_in_one_collection(tmp_path):
+    files = [vectors_in(tmp_path, name) for name in ("float32.npy", "float64.npy", "float32.parquet", "digits.jsonl")]
+    expected = lw.similarity(VECTORS.astype(np.float32), VECTORS, by="l2")
+    for order in (files, files[::-1]):
+        values = lw.pairs(order, by="l2", within=0.01).to_arrow()["distance"].to_numpy()
+        assert len(values) == 6 * 6  # four files, of which two and two hold the same
+        assert np.sort(values[values > 0]).tolist() == np.sort(np.repeat(expected, 4)).tolist()
+    result = lw.dedup(files, by="l2", within=0)
+    assert (result.report["counts"]["kept"], result.report["counts"]["removed_exact"]) == (12, 12)

@@ -48,7 +48,8 @@ def page() -> str:
         "",
         "## Exit status",
         "",
-        "0: done. 1: something was found, only with `--exit-code`. 2: a wrong flag, or input that cannot be read. 130: interrupted.",
+        "0: done. 1: something was found, only with `--exit-code`. 2: a wrong flag, input that cannot be read, or something that the system refused.",
+        "130: interrupted (Ctrl-C); 143 after SIGTERM, 129 after SIGHUP.",
         "",
     ]
     return "\n".join(lines)

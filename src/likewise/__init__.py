@@ -23,6 +23,7 @@ _HOMES = {
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs"), "likewise.results"),
+    "frequent": "likewise.baskets",
 }
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Words",
     "audit",
     "dedup",
+    "frequent",
     "neighbors",
     "pairs",
     "plan",
@@ -48,6 +50,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from likewise.api import audit, dedup, neighbors, pairs, plan, similarity, sketch
+    from likewise.baskets import frequent
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.results import Pairs, Removal

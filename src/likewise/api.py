@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,17 +18,18 @@ from likewise import methods, outputs, pipeline
 from likewise.auditing import Audit
 from likewise.auditing import audit as measured
 from likewise.engines.local import Local, usable_memory
-from likewise.errors import DataError, LikewiseError, UsageError
+from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
 from likewise.io.formats.memory import take
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Sources, is_output, printable, resolve
-from likewise.io.output import check_target, write_json
+from likewise.io.output import check_still, check_target, work_beside, write_json, write_text
 from likewise.io.texts import encoded, token_ids
 from likewise.io.work import Work, is_free
+from likewise.items.given import shown
 from likewise.methods import Measure, Text
 from likewise.options import Options, items_of, parse_seed
 from likewise.options import resolve as options_of
-from likewise.pilot import of_items, of_texts
+from likewise.pilot import Pilot, of_items, of_sources
 from likewise.planning import Plan, choose
 from likewise.planning.choose import refuse_unknown
 from likewise.planning.families import family_for
@@ -40,7 +41,6 @@ from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.report.originals import document
 from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
-from likewise.search import by_bands
 
 if TYPE_CHECKING:
     from likewise.items.documents import Shingled
@@ -66,7 +66,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     options = options_of(**choices)
     target = None if out is None else Path(out)
     if target is not None:
-        check_target(target, overwrite=options.overwrite or options.resume, work=options.work)
+        check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
         options = run.options
         outputs.check(sources, options)
@@ -88,13 +88,13 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         for table in (result.removed, result.clusters, *([] if target else [result.kept])):
             table.to_arrow()  # while the work folder is there
         if target is not None and not outputs.published(target, run):
-            check_target(target, overwrite=options.overwrite)
+            check_still(target, overwrite=options.overwrite)
             staged = outputs.write(items, decision, result, run)
             run.progress.finish()
             facts = outputs.machine_facts(sources, run)
             write_json(facts, staged / "run.json")
-            page = render(report, facts, examples(collection, decision, pipeline.want(options)))
-            (staged / "report.html").write_text(page, encoding="utf-8")
+            page = render(report, facts, examples(collection, decision, options, pipeline.want(options)))
+            write_text(page, staged / "report.html")
             outputs.publish_staged(staged, target, run)
     return result
 
@@ -102,18 +102,19 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
 def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Any) -> Pairs:
     """All pairs at or above the threshold, inside one collection or of ``inputs`` against ``against``; exactly verified.
 
-    Columns id_a, id_b, similarity; also source_a, position_a, source_b, position_b where ids do not tell items apart.
+    Columns id_a, id_b, similarity; also source_a, position_a, source_b, position_b where ids do not tell items apart. By containment, as with
+    ``by="words:5/containment"``, a is contained in b, a row tells one direction, and none is missed; with ``against``, a is of ``inputs``.
 
     >>> import likewise as lw
     >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
-    options = options_of(**choices)
+    options = options_of(one_way=True, **choices)
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
         options = run.options
-        collection = pipeline.collect(sources, run, bands=not options.joined if options.star else by_bands(options))
+        collection = pipeline.collect(sources, run, bands=not options.joined)
         items = pipeline.distinct(collection, run)
         options = run.options
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
@@ -136,7 +137,7 @@ def plan(
     *,
     by: str | Text | Measure | None = None,
     normalize: str | None = None,
-    field: str = "text",
+    field: str | None = None,
     seed: int | str = 0,
     items: int | None = None,
     preset: str | None = None,
@@ -144,15 +145,15 @@ def plan(
 ) -> Plan:
     """Bands and rows for a threshold and a recall target, and what they promise and cost.
 
-    inputs: texts as `dedup` takes them; or sets, weighted sets, vectors or codes in memory, a batch of them as `similarity` takes it. A sample
-    says how alike pairs are, in place of what is assumed, and how many different texts, or items, there are.
+    inputs: files or data, as `dedup` takes them; of sets, weighted sets, vectors and codes also a batch as `similarity` takes it. A sample
+    says how alike pairs are, in place of what is assumed, and how many different items there are.
 
     =============  =======================  ====================================================================================================
     choice         type                     meaning; what is not given, or None, is the default
     =============  =======================  ====================================================================================================
     ``by``         str, Text, Measure       what is compared: words:5 and so on; elements, weighted, cosine, angle, l1, l2, hamming
     ``normalize``  str                      steps that even a text out, as ``likewise plan --help`` lists them
-    ``field``      str                      the column of a table that holds the texts
+    ``field``      str                      the column of a table that holds the items; text, elements, vector or code
     ``threshold``  number or str            the least similarity, above 0 and up to 1; 0.8
     ``within``     number or str            in its place the greatest distance; of texts and sets 1 - similarity
     ``recall``     float                    the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
@@ -178,23 +179,46 @@ def plan(
     >>> lw.plan(by="hamming", within=3, dimension=64).recall >= 0.99
     True
     """
-    refuse_unknown(choices, ("by", "normalize", "field", "seed", "preset"))
-    typed = {**choices, "by": by, "preset": preset, "items": items}
-    choices = with_preset(typed)
-    method = methods.parse(choices.pop("by", "words:5"), normalize)
+    return plans(inputs, [{}], normalize, field, seed, **choices, by=by, items=items, preset=preset)[0]
+
+
+def plans(
+    inputs: Inputs | None,
+    layouts: Sequence[dict[str, int]],
+    normalize: str | None = None,
+    field: str | None = None,
+    seed: int | str | None = 0,
+    **typed: Any,
+) -> list[Plan]:
+    """`plan` for each of several layouts, ``bands`` and ``rows`` or nothing, by one sample."""
+    refuse_unknown(typed, ("by", "normalize", "field", "seed", "preset"))
+    choices = [with_preset(typed | layout) for layout in layouts]
+    method = methods.parse(choices[0].get("by", "words:5"), normalize)
     number = parse_seed(0 if seed is None else seed)
-    if inputs is None:
-        return named(choose(method=method, **choices), typed)
-    if isinstance(method, Text):
-        want = Want(field or "text", None, kind="tokens" if method.unit == "tokens" else "text")
-        pilot = of_texts(sources_of(inputs, None, None, want), method, want, number)
-    else:
-        family_for(method, choices.get("family"))  # before all pairs of the sample are compared in vain
-        if isinstance(inputs, str | os.PathLike) or (isinstance(inputs, list) and any(isinstance(one, os.PathLike) for one in inputs)):
-            raise UsageError(f"--by {method}: a sample is taken of items in memory; of files leave INPUT out, with --dimension for vectors and codes")
-        pilot = of_items(inputs, method, number)
-    choices.setdefault("items", pilot.items)
-    return named(choose(method=method, sample=pilot.density, facts=pilot.facts, shingles=pilot.shingles, **choices), typed)
+    known: dict[str, Any] = {}
+    if inputs is not None:
+        family_for(method, typed.get("family"))  # before all pairs of the sample are compared in vain
+        pilot = sampled(inputs, method, field, number)
+        known = {"items": pilot.items, "sample": pilot.density, "facts": pilot.facts, "shingles": pilot.shingles}
+    made = [choose(**known | {name: value for name, value in chosen.items() if name != "by"}, method=method) for chosen in choices]
+    return [named(one, typed | layout) for one, layout in zip(made, layouts, strict=True)]
+
+
+def sampled(inputs: Inputs, method: Text | Measure, field: str | None, seed: int) -> Pilot:
+    """A sample of files or tables, or of a batch as `similarity` takes it."""
+    options = options_of(limited=False, by=method, field=field, seed=seed)
+    if isinstance(method, Measure) and not in_columns(inputs, options.field):
+        return of_items(inputs, method, seed)
+    sources = sources_of(inputs, None, None, pipeline.want(options))
+    options = pipeline.acquaint(sources, options)
+    return of_sources(sources, options, pipeline.want(options)._replace(id=None))
+
+
+def in_columns(inputs: Inputs, field: str) -> bool:
+    """Whether these are files, a table, or records, and no batch of items."""
+    if isinstance(inputs, list | tuple):
+        return any(isinstance(one, os.PathLike) or (isinstance(one, Mapping) and field in one) for one in inputs)
+    return isinstance(inputs, str | os.PathLike) or hasattr(inputs, "columns")  # what tables have, and arrays and Series have not
 
 
 def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slots: int = 128, mode: str = "oph", seed: int = 0) -> np.ndarray:
@@ -220,7 +244,7 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     .. /bag              a text                                                      weighted Jaccard similarity of the bags
     .. /containment      a text                                                      share of the first that the second holds
     elements             a set, list or 1-D array of whole numbers or strings        Jaccard similarity; of groups with ``groups``
-    elements/containment the same                                                    share of the first that the second holds
+    elements/containment the same                                                    share of the first held; of groups too
     weighted             a mapping element -> weight, or a list of such pairs        weighted Jaccard similarity
     cosine               a list or 1-D array of numbers                              cosine similarity, -1 to 1
     angle                the same                                                    distance in degrees, 0 to 180
@@ -290,20 +314,23 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     """
     options = options_of(limited=False, **choices)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise UsageError(f"-k {k!r}: give a whole number of 1 or more")
-    if items_of(options.method) not in pipeline.NEAREST or str(options.method) in ("angle", "l1"):
-        raise UsageError(f"--by {options.method}: neighbours are looked for by texts, elements, cosine, l2 and hamming")
+        raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
+    if items_of(options.method) not in pipeline.NEAREST:
+        raise UsageError(f"--by {options.method}: neighbours are looked for by texts, elements, weighted, cosine, angle, l1, l2 and hamming")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run, bands=False)
-        rows, value = pipeline.nearest(collection, run, k)
+        rows, value, all_of_them = pipeline.nearest(collection, run, k)
         table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_name(options), ordered=True)
-        said = run.progress.warnings
+        none = np.zeros(len(collection), bool)
+        empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
+        asked = replace(run.options, exact=None)  # which is done here whatever is compared
+        said = run.progress.warnings + summary.warnings(collection, empty, none, asked, none)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
             "k": k,
             "value": pipeline.value_name(options),
             "threshold": None if options.bound is None else float(options.bound),
-            "recall": 1.0 if options.exact else options.asked["recall"],
+            "recall": 1.0 if all_of_them else options.asked["recall"],
             "method": run.options.described(),
             "read": len(collection),
             "queries": queries,
@@ -324,28 +351,28 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     1.0
     """
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
-        raise UsageError(f"--sample {sample!r}: give a whole number of 1 or more")
+        raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
     digests = None
     if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
         inputs, made, digests = as_made(Path(inputs))
         choices = made | choices
     options = options_of(**choices)
     with started(inputs, options, "audit", None, progress) as (sources, run):
-        collection = pipeline.collect(sources, run, bands=not run.options.joined and by_bands(run.options))
+        collection = pipeline.collect(sources, run, bands=not run.options.joined)
         if digests is not None and sorted(collection.digests()) != sorted(digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
-        return measured(pipeline.distinct(collection, run), run, sample)
+        return measured(pipeline.distinct(collection, run), run, sample, walk=digests is not None)
 
 
 def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:
     """The inputs of an output folder, the choices that it was made by, and the fingerprints of what was read."""
     manifest, run = document(out / "manifest.json"), document(out / "run.json")
     method = manifest["method"]
-    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error")
+    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = ",".join(method["normalize"]) or "none"
-    report, plan = document(out / "report.json"), method.get("plan") or {}
+    report, plan = document(out / "report.json"), method.get("plan") or method
     choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
     choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
@@ -357,7 +384,7 @@ def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
-    folder = options.work or (Path(tempfile.mkdtemp(prefix="likewise-")) if out is None else out.with_name(out.name + ".work"))
+    folder = options.work or (temporary_folder() if out is None else work_beside(out))
     memory = options.memory or usable_memory() * 3 // 4
     work = Work.claim(folder, resume=options.resume, in_memory=memory // 2)
     try:
@@ -381,8 +408,10 @@ def started(
     useless = True  # the work folder, once the run is over; an interrupted run goes on from it
     try:
         yield sources, run
-    except LikewiseError:
-        raise  # what is to be changed is the input or an option, and that makes another run
+    except LikewiseError as error:  # what is to be changed is, mostly, the input or an option, and that makes another run
+        why = error if can_go_on(error) else changed(sources, run.inputs) or error
+        useless = out is None or not can_go_on(why)
+        raise why from why.__cause__  # `can_go_on` looks at it
     except BaseException:
         useless = out is None
         raise
@@ -390,6 +419,23 @@ def started(
         run.progress.finish()
         run.engine.close()
         work.close(remove=useless)
+
+
+def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
+    """What has become of an input since a run began, which may be why it could not be read."""
+    try:
+        for source, fingerprint in zip(sources, inputs, strict=True):
+            pipeline.check_unchanged(source, fingerprint)
+    except LikewiseError as error:
+        return error
+    return None
+
+
+def temporary_folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="likewise-"))
+    except FileNotFoundError as error:
+        raise UsageError("no folder for temporary files can be written to (TMPDIR, /tmp); name one for intermediate files with --work DIR") from error
 
 
 def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:

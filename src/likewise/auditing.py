@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from likewise.errors import UsageError
+from likewise.items.sparse import of_words
 from likewise.kernels.hashing import derive
 from likewise.measures import measure
-from likewise.options import items_of
-from likewise.run import Block, Items, Run, numbers, words
-from likewise.search import engine, of_codes, of_sets
+from likewise.run import Block, Items, Run, words
+from likewise.search import engine, of_found, of_sets
+from likewise.stages.sparse import close
 
 #: Streams of constants drawn from the seed: of the sample, and of the samples of it.
 SAMPLING, RESAMPLING = np.uint64(0xA0D1_0001), np.uint64(0xA0D1_0002)
@@ -23,8 +25,6 @@ RESAMPLED, COVERED = 1000, 0.95
 BINS, EXAMPLES = 10, 5
 #: Whole distances up to which each is a bin.
 WHOLE = 20
-#: Products of vectors that are computed at once, and what float32 may be off by.
-PRODUCTS, SLACK = 1 << 24, 1e-4
 
 
 @dataclass
@@ -54,15 +54,16 @@ class Audit:
         return {**asdict(self), "recall": None if not self.pairs else self.recall}
 
 
-def audit(items: Items, run: Run, sample: int) -> Audit:
-    """Search all pairs of a sample of items with all, exactly and as the run does."""
+def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
+    """Search all pairs of a sample of items with all, exactly and as the run does; ``walk``: as one that removes items."""
     options, n = run.options, len(items.member)
     order = np.argsort(derive(np.uint64(options.seed), SAMPLING, max(n, 1))[:n], kind="stable")
     drawn = np.sort(order[:sample])
     side = np.ones(n, np.uint8)
     side[drawn] = 3  # pairs across are wanted: of the sample with all, and inside it
     truth = gathered(exactly(items, run, side, drawn), n)
-    found = np.isin(truth[0], gathered(engine(options)(items, run, side), n)[0])
+    search = partial(of_found, walk=walk) if engine(options) is of_found else engine(options)
+    found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
     rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
     low, high = interval(truth[0], found, drawn, n, options.seed)
     return Audit(
@@ -93,48 +94,32 @@ def gathered(blocks: Iterator[Block], n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[Block]:
     """All alike pairs across, with none missed."""
-    kind = items_of(run.options.method)
+    kind = run.options.items
     if kind in ("texts", "sets"):
         return of_sets(items, run, side)
-    if kind == "codes":
-        return of_codes(items, run, side)
-    if kind == "vectors":
+    if kind in ("vectors", "codes"):
+        return of_found(items, replace(run, options=replace(run.options, exact=True)), side)
+    if kind == "sparse vectors":
         return scanned(items, run, drawn)
     raise UsageError(f"--by {run.options.method}: there is no exact search to audit by; there is one for texts, sets, vectors and codes")
 
 
 def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
-    """Pairs of some vectors with all, by all products in float32, and exactly where these come near the threshold."""
+    """Pairs of some sparse vectors with all: exactly, where costs, good but for rounding, come near the threshold."""
     options = run.options
     if len(items.member) < 2:
         return
-    vectors = numbers(words(items, run)[0], options)
+    vectors = of_words(*words(items, run))
     limit, name = float(options.threshold), options.measure.name
     compare = measure(name)
     run.progress.begin("scanning", len(drawn), "items")
-    unit = vectors.astype(np.float32)
-    if name in ("cosine", "angle"):
-        unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-30)
-    squares = (unit * unit).sum(axis=1)
-    for begin in range(0, len(drawn), step := max(1, PRODUCTS // max(1, len(vectors)))):
-        some = drawn[begin : begin + step]
-        if name == "l1":
-            near = np.stack([np.abs(vectors - vectors[one]).sum(axis=1) <= limit * (1 + SLACK) for one in some])
-        else:
-            product = unit[some] @ unit.T
-            least = np.cos(np.radians(limit)) if name == "angle" else limit
-            near = product >= least - SLACK
-            if name == "l2":
-                apart = squares[some][:, None] + squares[None] - 2 * product
-                near = apart <= limit * limit + SLACK * (squares[some][:, None] + squares[None])
-        query, other = np.nonzero(near)
-        query = some[query]
+    for query, other, done in close(vectors, drawn, name, limit):
         inside = np.isin(other, drawn)
         keep = (query != other) & (~inside | (query < other)) & (items.per[query] == items.per[other])
         left, right = query[keep], other[keep]
         value = np.asarray(compare(vectors[left], vectors[right]), float)
         good = value <= limit if options.distances else value >= limit
-        run.advance(len(some))
+        run.advance(done)
         yield left[good], right[good], value[good]
 
 

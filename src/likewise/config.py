@@ -65,7 +65,7 @@ def section(path: Path) -> dict[str, Any]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"--config {path}: there is no such file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # tomllib lets out what Python says of numbers of thousands of digits, and of deep brackets
         raise UsageError(f"{path}: is not valid TOML: {error}") from error
     if path.name == "pyproject.toml":
         tool = document.get("tool", {})

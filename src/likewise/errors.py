@@ -9,6 +9,21 @@
 A message says what was expected, what came, where, and what to do next.
 """
 
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+#: What the system says when a disk or a network fails for now: nothing is wrong with the data.
+DEVICE_ERRORS = frozenset(
+    getattr(errno, name)
+    for name in ("EIO", "ENXIO", "ENODEV", "ESTALE", "EREMOTEIO", "ETIMEDOUT", "ENOTCONN", "ECONNRESET", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN")
+    if hasattr(errno, name)
+)
+
 
 class LikewiseError(Exception):
     """Root of the exceptions that a caller may want to catch."""
@@ -28,3 +43,24 @@ class FormatError(LikewiseError):
 
 class MissingPartError(LikewiseError, ImportError):
     """An optional part is not installed; the message names the extra to install."""
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """What the system refuses in here is told of ``path``, where it names no file itself: a write does not know its file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno and error.filename is None:
+            error.filename, error.strerror = str(path), os.strerror(error.errno)  # Arrow puts the name into the words
+        raise
+
+
+def can_go_on(error: BaseException) -> bool:
+    """Whether what stopped a run lies outside of it, so that the same run can go on later: it was interrupted, or the system refused something."""
+    return not isinstance(error, LikewiseError) or (isinstance(error.__cause__, OSError) and bool(error.__cause__.errno))
+
+
+def has_gone(error: BaseException) -> bool:
+    """Whether an input is not there any more, that was when the run began: it is not set aside as one that cannot be read, but waited for."""
+    return isinstance(error.__cause__, FileNotFoundError | NotADirectoryError)

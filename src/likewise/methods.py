@@ -153,8 +153,10 @@ def text(spec: str | Text, normalize: str | None = None) -> Text:
     if unit not in UNITS:
         raise UsageError(f"--by {spec!r}: no unit {unit!r}; choose one of {', '.join(UNITS)}, as in words:5")
     default_k, default_steps = UNITS[unit]
-    if (number or head.endswith(":")) and not (number.isascii() and number.isdigit() and 1 <= int(number) <= MAX_K):
-        raise UsageError(f"--by {spec!r}: {number!r} is not a shingle length; give a whole number from 1 to {MAX_K}, as in {unit}:{default_k}")
+    if (number or head.endswith(":")) and not (re.fullmatch("[0-9]{1,9}", number) and 1 <= int(number) <= MAX_K):
+        raise UsageError(
+            f"--by {spec!r:.80}: {number!r:.40} is not a shingle length; give a whole number from 1 to {MAX_K}, as in {unit}:{default_k}"
+        )
     if unknown := [suffix for suffix in suffixes if suffix not in SUFFIXES]:
         known = ", ".join(f"/{name}, which {says}" for name, says in SUFFIXES.items())
         raise UsageError(f"--by {spec!r}: no suffix /{unknown[0]}; there are {known}")

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likewise import methods
+from likewise.curves import told
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
 from likewise.planning import Facts, Plan, choose
-from likewise.planning.choose import limit_of
+from likewise.planning.choose import check, check_plain, limit_of
 from likewise.planning.families import family_for
 from likewise.planning.presets import named, with_preset
+from likewise.records import MOST_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +45,8 @@ OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
 MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+#: What a run of a few items takes (peak_memory_bytes in run.json: 220 MB); less cannot be kept to.
+LEAST_MEMORY = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,7 @@ class Options:
     pairs: bool = False
     removed_records: bool = False
     on_error: str = "fail"
+    max_record: int = MOST_BYTES
     limit: int | None = None
     star: bool = False
     max_pairs: int = 100_000_000
@@ -92,6 +97,11 @@ class Options:
         return self.method
 
     @property
+    def items(self) -> str:
+        """What is compared, in a word or two."""
+        return "sparse vectors" if self.facts.sparse else items_of(self.method)
+
+    @property
     def dimension(self) -> int:
         """Numbers of a vector, or bits of a code; 0 where nothing is known of them."""
         return self.facts.dimension or 0
@@ -104,14 +114,28 @@ class Options:
 
     @property
     def recall(self) -> float:
-        """The chance that a pair exactly at the threshold is found: the plan's promise, or 1 where nothing is left to chance."""
-        return self.planned.recall if self.planned and not self.joined else 1.0
+        """The chance that a pair exactly at the threshold is found, or the least it is to be: the plan's promise, what a join is asked for, or 1."""
+        if self.planned and not self.joined:
+            return self.planned.recall
+        return float(self.asked["recall"]) if self.joined and self.items == "vectors" and not self.exact else 1.0
 
     @property
     def joined(self) -> bool:
-        """Whether items are joined exactly, without bands: strings always, sets where that is asked for."""
-        kind = items_of(self.method)
-        return kind == "strings" or (bool(self.exact) and kind in ("texts", "sets"))
+        """Whether items are joined, without bands: strings always, vectors and codes unless bands were asked for, others exactly and where that is
+        asked for. A join misses none, but one of vectors that is not asked to be exact."""
+        if self.items in ("vectors", "codes"):
+            return bool(self.exact) or not self.by_hand
+        return self.items == "strings" or (bool(self.exact) and self.items in ("texts", "sets", "sparse vectors"))
+
+    @property
+    def contained(self) -> bool:
+        """Whether pairs are ordered: of an item and another that holds enough of it."""
+        return self.method.containment
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether it was said what bands to take, and not only what they are to find."""
+        return any(self.asked.get(name) for name in ("bands", "rows", "slots")) or self.asked.get("tune") == "error"
 
     @property
     def score(self) -> str | None:
@@ -124,7 +148,11 @@ class Options:
         chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_THE_MACHINE | MADE}
         text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
         plan = self.planned.to_dict() if self.planned else None
-        return {**text, "plan": plan, **{name: plain(value) for name, value in chosen.items()}}
+        sparse = {"sparse": True} if self.facts.sparse else {}
+        limit: dict[str, Any] = {"threshold_exact": str(self.bound)} if plan is None and self.bound is not None else {}
+        if limit and self.recall < 1:
+            limit["target"] = self.recall
+        return {**text, **sparse, "plan": plan, **limit, **{name: plain(value) for name, value in chosen.items()}}
 
     @property
     def distances(self) -> bool:
@@ -139,19 +167,21 @@ def plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
-def resolve(*, limited: bool = True, **choices: Any) -> Options:
+def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> Options:
     """Options from what was typed: a preset is looked up, text forms are read, the plan is made, all is checked before any work is done.
 
     ``limited``: there is a threshold, the default where none is given; otherwise there is one only where it is given.
+    ``one_way``: the verb can do with pairs that go one way, which those by containment do.
     """
     full = with_preset(choices)
-    options = checked(limited=limited or not {"threshold", "within"}.isdisjoint(full), **full)
+    options = checked(limited=limited or not {"threshold", "within"}.isdisjoint(full), one_way=one_way, **full)
     return replace(options, planned=named(options.planned, choices)) if options.planned else options
 
 
 def checked(
     *,
     limited: bool = True,
+    one_way: bool = False,
     by: str | Text = "words:5",
     normalize: str | None = None,
     threshold: object = None,
@@ -164,22 +194,26 @@ def checked(
     tune: str = "recall",
     seed: int | str = 0,
     memory: int | str | None = None,
+    max_record: int | str | None = None,
     **rest: Any,
 ) -> Options:
     for name, value in {"sketch": sketch, "tune": tune, **rest}.items():
         if name in CHOICES and value not in CHOICES[name]:
-            raise UsageError(f"{flag(name)} {value!r}: choose one of {', '.join(CHOICES[name])}")
-    known = sorted({f.name for f in fields(Options)} - MADE | {"preset", *(checked.__kwdefaults__ or ())} - {"limited"})
+            raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
+    known = sorted({f.name for f in fields(Options)} - MADE | {"preset", *(checked.__kwdefaults__ or ())} - {"limited", "one_way"})
     if unknown := sorted(set(rest) - set(known)):
         near = difflib.get_close_matches(unknown[0], known, 1)
         raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
     rest = {name: value for name, value in rest.items() if value is not None}
-    for name in ("min_tokens", "limit", "max_pairs", "threads"):
-        if name in rest and (isinstance(rest[name], bool) or not isinstance(rest[name], int)):
-            raise UsageError(f"{flag(name)} {rest[name]!r}: give a whole number")
+    for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
+        number = rest.get(name, least)
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise UsageError(f"{flag(name)} {told(number)}: give a whole number")
+        if not least <= number < 2**63:
+            raise UsageError(f"{flag(name)} {told(number)}: give {least} or more, and less than 2^63")
     for name in ("field", "id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
-            raise UsageError(f"{flag(name)} {rest[name]!r}: give a name")
+            raise UsageError(f"{flag(name)} {told(rest[name])}: give a name")
     if "prefer" in rest:
         rest["prefer"] = (rest["prefer"],) if isinstance(rest["prefer"], str) else tuple(rest["prefer"])
     if "work" in rest:
@@ -187,39 +221,47 @@ def checked(
     check_keep(rest.get("keep", "first"))
     if isinstance(rest.get("groups"), str):
         rest["groups"] = Path(rest["groups"])
-    for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
-        if rest.get(name, least) < least:
-            raise UsageError(f"{flag(name)} {rest[name]}: give {least} or more")
-    method = method_of(by, normalize)
-    if isinstance(method, Measure) and items_of(method) != "strings":
+    method = method_of(by, normalize, one_way)
+    bandless = method.containment or items_of(method) == "strings"
+    if bandless:
+        if recall != 1:  # which a join has
+            check(recall, sketch, tune)
+        if given := [flag(name) for name, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
+            raise UsageError(f"{', '.join(given)}: by {method} {items_of(method)} are joined exactly, without bands; leave that out, and --preset")
+    elif isinstance(method, Measure):
         family_for(method)  # without one there is nothing to find its pairs by
+    if method.containment:
+        rest["exact"] = True
+        if rest.get("star"):
+            raise UsageError(f"--star: a pair by {method} goes one way, and there are no leaders; leave it out")
     if "groups" in rest and items_of(method) != "sets":
         raise UsageError(f"--groups: only sets have groups, --by elements; --by {method} compares {items_of(method)}")
     rest.setdefault("field", FIELDS[items_of(method)])
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
-    ready = limited and not needs_data(method) and items_of(method) != "strings"
+    ready = limited and not needs_data(method) and not bandless
     return Options(
         method=method,
         bound=limit_of(method, threshold, within) if limited else None,
         planned=choose(method=method, **asked) if ready else None,
         asked=asked,
         seed=parse_seed(seed),
-        memory=parse_size(memory),
+        memory=memory_of(memory),
+        max_record=MOST_BYTES if max_record is None else parse_size(max_record, "--max-record"),
         **rest,
     )
 
 
 def items_of(method: Text | Measure) -> str:
-    """What is compared, in a word or two."""
+    """What is compared by a method, in a word or two; vectors may turn out to be sparse (`Options.items`)."""
     return "texts" if isinstance(method, Text) else methods.MEASURES.get(method.name, ("vectors",))[0]
 
 
-def method_of(by: str | Text | Measure, normalize: str | None) -> Text | Measure:
-    """What a run compares by."""
+def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) -> Text | Measure:
+    """What a run compares by. Containment tells of a in b, not of b in a: it removes nothing and ranks nothing, and a join misses none to audit."""
     method = methods.parse(by, normalize)
-    if method.containment:
-        raise UsageError(f"--by {by}: containment is what `similarity` tells of two items; leave /containment out")
+    if method.containment and not one_way:
+        raise UsageError(f"--by {method}: containment goes one way, and is for `pairs`, which misses none, and `similarity`; leave /containment out")
     return method
 
 
@@ -230,8 +272,13 @@ def needs_data(method: Text | Measure) -> bool:
 
 def acquainted(options: Options, facts: Facts) -> Options:
     """The options once the data are known."""
-    planned = choose(method=options.method, facts=facts, **options.asked) if options.bound is not None else None
-    return replace(options, facts=facts, planned=planned)
+    options = replace(options, facts=facts)
+    if options.bound is None:
+        return options
+    if options.joined:
+        check_plain(options.method, options.bound, facts, *(options.asked[name] for name in ("recall", "sketch", "tune")))
+        return options
+    return replace(options, planned=choose(method=options.method, facts=facts, **options.asked))
 
 
 def flag(name: str) -> str:
@@ -254,19 +301,29 @@ def parse_seed(seed: int | str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number < 2**64:
-        raise UsageError(f"--seed {seed!r}: give a whole number from 0 to 2^64-1, or random")
+        raise UsageError(f"--seed {told(seed)}: give a whole number from 0 to 2^64-1, or random")
     return number
 
 
-def parse_size(size: int | str | None) -> int | None:
+def parse_size(size: int | str, name: str = "--memory") -> int:
     """Bytes from ``1500000``, ``512M``, ``1.5G`` or ``2GiB`` (powers of 1024).
 
     >>> parse_size("1.5G"), parse_size("512MiB")
     (1610612736, 536870912)
     """
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?\s*", size if isinstance(size, str) else told(size), re.IGNORECASE)
+    found = int(float(match[1]) * UNITS_OF_SIZE[match[2].upper()]) if match else 0
+    if not 1 <= found < 2**62:
+        raise UsageError(f"{name} {told(size)}: give a size such as 512M or 1.5G")
+    return found
+
+
+def memory_of(size: int | str | None) -> int | None:
+    """Bytes of --memory, and no fewer than can be kept to."""
     if size is None:
         return None
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.IGNORECASE)
-    if not match or float(match[1]) == 0:
-        raise UsageError(f"--memory {size!r}: give a size such as 512M or 1.5G")
-    return int(float(match[1]) * UNITS_OF_SIZE[match[2].upper()])
+    found = parse_size(size)
+    if found < LEAST_MEMORY:
+        least = f"{LEAST_MEMORY >> 20}M"
+        raise UsageError(f"--memory {size}: give {least} or more; Python, the libraries and the compiled kernels alone take about as much")
+    return found

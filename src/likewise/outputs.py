@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +15,12 @@ import xxhash
 
 from likewise import __version__
 from likewise.engines.local import peak_memory
-from likewise.errors import DataError, UsageError
+from likewise.errors import DataError, UsageError, naming
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.io.output import checksums, publish, write_json, write_table
+from likewise.io.output import check_still, checksums, publish, sweep, write_bytes, write_json, write_table
+from likewise.io.work import STAGED
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
@@ -28,10 +29,11 @@ from likewise.results import Decision, Removal, pairs_table
 
 #: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
 HASH_SCHEME = "lw1"
-Step = tuple[str, Callable[[], None]]  # a name for the journal, and what to do
 
-#: Files of an output folder that tell of clocks and machines, and so are left out of the manifest's checksums.
-OF_THE_MACHINE = ("run.json", "report.html", "manifest.json")
+
+class Step(NamedTuple):
+    name: str  # for the journal
+    write: Callable[[], list[Path]]  # returns the files that it wrote
 
 
 def described(options: Options, verb: str) -> dict[str, Any]:
@@ -47,43 +49,65 @@ def check(sources: Sequence[Source], options: Options) -> None:
 
 
 def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
-    """Fill the staged folder, file by file; what an interrupted run had finished is not written again."""
+    """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again."""
     collection, options, work = items.collection, run.options, run.work
-    begun = (work.folder / "staged").is_dir()  # else what had been written is gone with it
-    staged = work.staged()
-    steps: list[Step] = [
-        *records(collection, decision, options, staged),
-        ("removed.parquet", lambda: write_table(result.removed.to_arrow(), staged / "removed.parquet", collection.id_note)),
-        ("clusters.parquet", lambda: write_table(result.clusters.to_arrow(), staged / "clusters.parquet", collection.id_note)),
-        ("rejected.jsonl", lambda: work.column("rejected", "u1").tofile(staged / "rejected.jsonl")),
-        ("report.json", lambda: write_json(result.report, staged / "report.json")),
-    ]
+    staged, note = work.staged(), collection.id_note
+    tables: dict[str, Callable[[Path], None]] = {
+        "removed.parquet": lambda path: write_table(result.removed.to_arrow(), path, note),
+        "clusters.parquet": lambda path: write_table(result.clusters.to_arrow(), path, note),
+        "rejected.jsonl": lambda path: write_bytes(work.column("rejected", "u1"), path),
+        "report.json": lambda path: write_json(result.report, path),
+    }
     if options.pairs:
-        steps.append(("pairs.parquet", lambda: write_table(compared_pairs(collection, decision), staged / "pairs.parquet", collection.id_note)))
-    finished = {entry["file"] for entry in work.done("write")} if begun else set()
+        tables["pairs.parquet"] = lambda path: write_table(compared_pairs(collection, decision), path, note)
+    steps = [*records(collection, decision, options, staged), *(alone(staged / name, write) for name, write in tables.items())]
+    written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.progress.begin("writing", len(steps), "files")
-    for (name, _), _ in run.engine.map(lambda step: step[1](), (step for step in steps if step[0] not in finished)):
-        work.append({}, step="write", file=name)
+    remaining = (step for step in steps if step.name not in written)
+    for step, outputs in run.engine.map(lambda step: checksums(step.write(), staged), remaining):
+        work.append({}, step="write", file=step.name, outputs=outputs)
+        written[step.name] = outputs
         run.progress.advance(1)
     for source, fingerprint in zip(collection.sources, run.inputs, strict=True):
         check_unchanged(source, fingerprint)
-    write_json(manifest(collection, options, staged), staged / "manifest.json")
+    write_json(manifest(collection, options, [entry for outputs in written.values() for entry in outputs]), staged / "manifest.json")
     return staged
+
+
+def alone(path: Path, write: Callable[[Path], None]) -> Step:
+    """A step that writes one file."""
+
+    def one() -> list[Path]:
+        write(path)
+        return [path]
+
+    return Step(path.name, one)
+
+
+def are_there(outputs: list[dict[str, Any]], folder: Path) -> bool:
+    """Whether files are in a folder as their checksums say."""
+    paths = [folder / entry["path"] for entry in outputs]
+    return all(path.is_file() for path in paths) and checksums(paths, folder) == outputs
 
 
 def published(out: Path, run: Run) -> bool:
     """Whether this run had put its output into place before it was interrupted."""
-    return any(entry["manifest"] == digest(out / "manifest.json") for entry in run.work.done("publish"))
+    done = any(entry["manifest"] == digest(out / "manifest.json") for entry in run.work.done("publish"))
+    if done:
+        sweep(run.work.folder / STAGED, out)
+    return done
 
 
 def publish_staged(staged: Path, out: Path, run: Run) -> None:
     """Put the output into its place. The journal knows it by its manifest, so that a run that is killed here is known to be done."""
+    check_still(out, overwrite=run.options.overwrite)
     run.work.append({}, step="publish", manifest=digest(staged / "manifest.json"))
     publish(staged, out, overwrite=run.options.overwrite)
 
 
 def digest(path: Path) -> str | None:
-    return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
+    with naming(path):
+        return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
 
 def records(collection: Collection, decision: Decision, options: Options, staged: Path) -> list[Step]:
@@ -93,8 +117,8 @@ def records(collection: Collection, decision: Decision, options: Options, staged
     whole = {
         "copy": lambda: copied(collection, kept, staged / "kept"),
         "annotate": lambda: copied(collection, readable, staged / "annotated", added(collection, decision)),
-        "ids": lambda: [("kept.parquet", lambda: write_table(placed(collection, np.flatnonzero(kept)), staged / "kept.parquet", collection.id_note))],
-        "mask": lambda: [("mask.parquet", lambda: write_table(mask(collection, kept), staged / "mask.parquet"))],
+        "ids": lambda: [alone(staged / "kept.parquet", lambda path: write_table(placed(collection, np.flatnonzero(kept)), path, collection.id_note))],
+        "mask": lambda: [alone(staged / "mask.parquet", lambda path: write_table(mask(collection, kept), path))],
     }
     steps = whole[options.output]()
     if options.removed_records:
@@ -105,7 +129,7 @@ def records(collection: Collection, decision: Decision, options: Options, staged
 def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[Step]:
     """A step a source: its rows of ``keep``, as they were, under ``folder``."""
 
-    def step(number: int) -> None:
+    def step(number: int) -> list[Path]:
         source = collection.sources[number]
         rows = collection.rows_of(number)
         target = source.target(folder)
@@ -113,14 +137,17 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable
         here = keep[rows]
         added = None if add is None else add(rows.start + np.flatnonzero(here))
         try:
-            source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
+            with naming(target):
+                source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
         except DataError:
             if here.any() or not collection.failed(number):
                 raise
             if target.is_file():  # the source was set aside as a whole: nothing can be written in its format
                 target.unlink()
+            return []
+        return [target / source.path.names[row] for row in np.flatnonzero(here)] if isinstance(source.path, Files) else [target]
 
-    return [(f"{folder.name}/{number}", partial(step, number)) for number in range(len(collection.sources))]
+    return [Step(f"{folder.name}/{number}", partial(step, number)) for number in range(len(collection.sources))]
 
 
 def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], pa.Table]:
@@ -154,12 +181,12 @@ def compared_pairs(collection: Collection, decision: Decision) -> pa.Table:
     return pairs_table(collection, a, b, decision.match_similarity, decision.value)
 
 
-def manifest(collection: Collection, options: Options, staged: Path) -> dict[str, Any]:
+def manifest(collection: Collection, options: Options, outputs: list[dict[str, Any]]) -> dict[str, Any]:
     inputs = [
         {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
         for source, rows, digest in zip(collection.sources, np.diff(collection.first_row), collection.digests(), strict=True)
     ]
-    outputs = [entry for entry in checksums(staged) if entry["path"] not in OF_THE_MACHINE]
+    outputs = [{**entry, "path": printable(entry["path"])} for entry in sorted(outputs, key=lambda entry: entry["path"].split("/"))]
     return {"format": "likewise/output", "version": 1, **described(options, "dedup"), "inputs": inputs, "outputs": outputs}
 
 
@@ -167,8 +194,8 @@ def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
     """What run.json holds: times, rates and the machine; nothing here is promised to be equal twice."""
     return {
         "inputs": [
-            {"source": printable(name), "path": str(path.absolute()), **source.fingerprint()[name]}
-            for source in sources
+            {"source": printable(name), "path": str(path.absolute()), **fingerprint[name]}
+            for source, fingerprint in zip(sources, run.inputs, strict=True)
             for name, path in source.files
         ],
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},

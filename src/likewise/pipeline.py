@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,32 +17,39 @@ import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
 from likewise.io.collection import Collection, band_column, read
+from likewise.io.fields import sparse as sparse_field
 from likewise.io.fields import wide as wide_numbers
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
+from likewise.items.sparse import of_words
+from likewise.kernels.compare import scores
 from likewise.methods import Text
 from likewise.options import Options, acquainted, items_of, needs_data
 from likewise.planning import Facts
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT, Want
+from likewise.report.gather import beginning
 from likewise.results import Decision
-from likewise.run import Items, Run, numbers, sets, strings, words, words_of
+from likewise.run import Items, Run, rule, sets, strings, uneven, vectors, words, words_of
 from likewise.schema import DECISION_COLUMNS
-from likewise.search import bucket, engine
+from likewise.search import bucket, engine, finder
 from likewise.stages.budget import Cut, what_was_cut
 from likewise.stages.candidates import Buckets
 from likewise.stages.cluster import Walk, components, walk
+from likewise.stages.codes import Counts
 from likewise.stages.copies import first_of_copies
 from likewise.stages.exact import exact_cost, exact_walk
+from likewise.stages.greedy import greedy_walk
 from likewise.stages.keep import keep_order
-from likewise.stages.kinds import KINDS
+from likewise.stages.kinds import KINDS, kind_of
 from likewise.stages.listing import Listing
 from likewise.stages.neighbors import neighbors
 from likewise.stages.sketch import sketcher
+from likewise.stages.sparse_join import Prepared, join_cost, least_cosine, sparse_walk
 from likewise.stages.strings_walk import edit_walk
 
-#: Buckets that the budget cut most from, named in the report with so many characters of text.
-HOTTEST, SHOWN = 5, 200
+#: Buckets that the budget cut most from, named in the report.
+HOTTEST = 5
 #: Candidate pairs whose comparison is announced: a minute or so.
 MANY = 10**8
 #: Bytes that sorting the keys of one band takes for each item: keys, order, and what the sort itself needs.
@@ -57,18 +65,25 @@ def want(options: Options) -> Want:
     method = options.method
     if not isinstance(method, Text) and method.name not in KINDS:
         raise UsageError(f"--by {method}: there is no hash family for it, by which alike items could be found; there is one for {', '.join(KINDS)}")
-    kind = ("tokens" if method.unit == "tokens" else "text") if isinstance(method, Text) else KINDS[method.name].want
-    return Want(options.field, options.id or "id", options.per, options.score, kind=kind, seed=options.seed, wide=options.facts.wide)
+    kind = ("tokens" if method.unit == "tokens" else "text") if isinstance(method, Text) else kind_of(options).want
+    wide, most = options.facts.wide, options.max_record
+    return Want(options.field, options.id or "id", options.per, options.score, kind=kind, seed=options.seed, wide=wide, most=most)
 
 
 def acquaint(sources: Sequence[Source], options: Options) -> Options:
-    """The options, with what a file of groups holds, and with what the plan must know of vectors or codes: how many numbers or bits they have."""
+    """The options, with what a file of groups holds, and with what must be known of vectors or codes: how many numbers or bits they have,
+    or that they are sparse, and in which field."""
     check_verify(options)
     if options.groups is not None:
         options = replace(options, grouped=Groups(options.groups, options.seed))
     if not needs_data(options.method):
         return options
     asked = want(options)
+    if asked.kind == "vector" and (field := sparse_field(sources, asked)):
+        options = acquainted(replace(options, field=field), Facts(sparse=True))
+        if options.exact and options.bound is not None and not least_cosine(rule(options)):
+            raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
+        return options
     wide = asked.kind == "vector" and wide_numbers(sources, asked)
     width = first_width(sources, asked._replace(wide=wide))
     if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
@@ -82,7 +97,7 @@ def check_verify(options: Options) -> None:
     if options.verify == "estimate" and kind != "texts":
         raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind} are compared exactly")
     if options.verify != "exact" and (options.joined or kind in ("vectors", "codes")):
-        what = kind if kind in ("vectors", "codes", "strings") else f"with --exact {kind}"
+        what = kind if kind in ("vectors", "codes", "strings") else f"{'by containment' if options.contained else 'with --exact'} {kind}"
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
 
 
@@ -123,15 +138,16 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
 
 def check_lengths(collection: Collection, options: Options) -> None:
     """Refuse vectors of several dimensions, and codes of several lengths."""
+    if options.facts.sparse and (other := collection.other_dimension()):
+        place, here, first = other
+        raise DataError(f"{place}: has the dimension {here:,} and the first that says one has {first:,}; all must have the same")
     if not options.dimension:
         return
-    unit = {"vectors": "numbers", "codes": "bits"}[items_of(options.method)]
     length = collection.column("tokens")
     odd = np.flatnonzero((length > 0) & (length != options.dimension))
     if len(odd):
         source, position = collection.places(odd[:1])
-        place = f"{source[0].as_py()}, item {position[0] + 1}"
-        raise DataError(f"{place}: has {length[odd[0]]:,} {unit} and the first has {options.dimension:,}; all must have as many")
+        raise uneven(f"{source[0].as_py()}, item {position[0] + 1}", length[odd[0]], options)
 
 
 def check_unchanged(source: Source, fingerprint: dict) -> None:
@@ -178,10 +194,14 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
 
 
 def cheaper_exactly(items: Items, run: Run) -> bool:
-    """Whether sets are joined exactly without having been asked: where the plan, not a hand, chose bands, and they would cost more."""
-    options = run.options
-    if options.exact is not None or items_of(options.method) != "sets" or options.verify != "exact" or options.plan.chosen_by != "plan":
+    """Whether sets, or sparse vectors, are joined exactly without having been asked: where a plan, not a hand, chose bands, and they cost more."""
+    options, kind = run.options, run.options.items
+    if options.exact is not None or kind not in ("sets", "sparse vectors") or options.verify != "exact" or options.plan.chosen_by != "plan":
         return False
+    if kind == "sparse vectors":
+        vectors, how, plan = of_words(*words(items, run)), rule(options), options.plan
+        model = replace(plan.model, items=len(vectors), dimension=round(len(vectors.values) / max(1, len(vectors))))
+        return least_cosine(how) > 0 and join_cost(Prepared.of(vectors, how, run.engine.run)) <= len(vectors) * model.cost(plan.bands, plan.rows)
     met = bucket(items, run, split=False).pairs()
     return exact_cost(*words(items, run), options.threshold) < MEETING_COST * met + BAND_COST * options.plan.bands * len(items.member)
 
@@ -204,27 +224,29 @@ def value_name(options: Options) -> str:
 
 def walk_in_order(items: Items, run: Run) -> Decision:
     """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
-    found, facts = (walk_exactly if run.options.joined else walk_in_buckets)(items, run)
+    found, facts = (walk_joined if run.options.joined else walk_in_buckets)(items, run)
     stored = sets(items, run)
-    n, member = len(items.collection), items.member
+    n, member, first, matches = len(items.collection), items.member, items.first, found.matches
 
-    witness = np.full(n, -1, np.int64)
-    removed = found.witness >= 0
-    witness[member[removed]] = member[found.witness[removed]]
-    similarity = np.full(n, np.nan)
+    removed = np.flatnonzero(found.witness >= 0)
+    kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
+    kept_row[member[removed]] = member[found.witness[removed]]
     similarity[member[removed]] = stored.similarity(found.overlap[removed], found.out_of[removed])
+    del found  # of many items it is much
 
-    first = items.first
-    copied = first != np.arange(n)
-    original_stays = witness[first] < 0
-    kept_row = np.where(copied, np.where(original_stays, first, witness[first]), witness)
-    exact = copied & original_stays
-    similarity = np.where(exact, 0.0 if run.options.distances else 1.0, similarity[first])
+    copies = np.flatnonzero(first != np.arange(n))
+    original = first[copies]
+    stays = kept_row[original] < 0
+    kept_row[copies] = np.where(stays, original, kept_row[original])
+    similarity[copies] = np.where(stays, 0.0 if run.options.distances else 1.0, similarity[original])
+    exact = np.zeros(n, bool)
+    exact[copies[stays]] = True
 
-    component = np.arange(n)
-    component[member] = member[components(len(member), found.matches)]
-    values = stored.similarity(found.matches[:, 2], found.matches[:, 3])
-    return Decision(kept_row, similarity, exact, component, member[found.matches[:, :2]], values, facts, value_name(run.options))
+    component, head = np.arange(n), components(len(member), matches)
+    joined = np.unique(matches[:, 1])
+    component[member[joined]] = member[head[joined]]
+    values = stored.similarity(matches[:, 2], matches[:, 3])
+    return Decision(kept_row, similarity, exact, component, member[matches[:, :2]], values, facts, value_name(run.options))
 
 
 def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
@@ -241,17 +263,25 @@ def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
     return found, facts(items, found, spread, cut, cut.recall(run.options.recall, len(found.matches)), worst)
 
 
-def walk_exactly(items: Items, run: Run) -> tuple[Walk, dict]:
-    """The walk as if all items shared a bucket, by an exact join, and its counters."""
+def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
+    """The walk as if all items shared a bucket, by a join, and its counters."""
     run.progress.begin("joining", len(items.member), "items")
     options = run.options
     how: dict[str, Any] = {"per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
-    if items_of(options.method) == "strings":
+    recall, told = 1.0, dict[str, Any]()
+    if options.items in ("vectors", "codes"):
+        (near, way), counts = finder(items, run, walk=True), Counts()
+        found = greedy_walk(near, len(items.member), partial(scores, distances=options.distances), counts)
+        found.compared = way.compared(counts)
+        recall, told = way.recall, way.facts()
+    elif options.items == "strings":
         texts = pa.array(strings(items, run), pa.large_binary())
         found = edit_walk(texts, int(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
+    elif options.facts.sparse:
+        found = sparse_walk(Prepared.of(of_words(*words(items, run)), rule(options), run.engine.run), per=items.per, advance=run.advance)
     else:
         found = exact_walk(*words(items, run), options.threshold, **how)
-    return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), 1.0, [])
+    return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), recall, []) | told
 
 
 def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float, worst: list[dict]) -> dict:
@@ -267,20 +297,20 @@ def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float, wor
 
 
 def crowded(items: Items, buckets: Buckets, number: int, cut: int, run: Run) -> dict:
-    """A bucket that the budget cut, with the beginning of the text of its first item."""
+    """A bucket that the budget cut, with the beginning of what its first item holds."""
     first = int(items.member[buckets.members(number)[0]])
     source, position = items.collection.places(np.array([first]))
-    text = items.collection.texts([first], want(run.options))[first]
-    return {"items": int(buckets.sizes[number]), "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text[:SHOWN]}
+    text = beginning(items.collection, first, want(run.options))
+    return {"items": int(buckets.sizes[number]), "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
 
 
 def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of rows at or above the threshold: (int64[m, 2] rows, float64[m] similarity or distance), exact copies included.
 
-    sides: uint8[rows]; when given, only pairs of rows of different sides.
+    sides: uint8[rows]; when given, only pairs of rows of different sides. By containment the first of a pair is that which the second holds.
     """
     options = run.options
-    listed = Listing(items.first, items.member, sides, options.max_pairs, 0.0 if options.distances else 1.0)
+    listed = Listing(items.first, items.member, sides, options.max_pairs, 0.0 if options.distances else 1.0, ordered=options.contained)
     listed.copies()
     for left, right, value in engine(options)(items, run, listed.sides_of_items()):
         listed.add(left, right, value)
@@ -294,8 +324,9 @@ def star_pairs(items: Items, run: Run) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
 
 
-def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of the second collection the k most similar rows of the first: (int64[m, 2] of query and row, float64[m]), nearest first.
+def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """For each row of the second collection the k most similar rows of the first: (int64[m, 2] of query and row, float64[m], whether none can be
+    missing), nearest first.
 
     Without a second collection each row is a query, and not its own neighbour.
     """
@@ -305,18 +336,24 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
     same = not second.any() and run.first_side == len(collection.sources)
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
     if not len(base) or not len(queries):
-        return np.zeros((0, 2), np.int64), np.zeros(0)
-    run.progress.begin("looking for neighbours", len(queries), "items")
+        return np.zeros((0, 2), np.int64), np.zeros(0), True
+    name = NEAREST[items_of(options.method)] or options.measure.name
+    if options.facts.sparse and name not in ("cosine", "l2"):
+        raise UsageError(f"--by {name}: of sparse vectors neighbours are looked for by cosine and l2; choose one of them")
+    all_compared = name in ALL_COMPARED or (options.exact and options.items == "vectors")
+    run.progress.begin("comparing with all" if all_compared else "looking for neighbours", len(queries), "items")
     limit = None if options.bound is None else float(options.bound)
     how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}
     threads: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     sides = [comparable(words_of(collection, run, side), options) for side in ((base,) if same else (base, queries))]
-    found = neighbors(sides[0], sides[-1], NEAREST[items_of(options.method)] or options.measure.name, k, **how, **threads)
-    return np.stack([queries[found.query], base[found.item]], axis=1), found.value
+    found = neighbors(sides[0], sides[-1], name, k, **how, **threads)
+    return np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact
 
 
 #: What is compared -> the measure that neighbours are told by; None: the measure's own name.
-NEAREST = {"texts": "elements", "sets": "elements", "vectors": None, "codes": "hamming"}
+NEAREST = {"texts": "elements", "sets": "elements", "weighted sets": "weighted", "vectors": None, "codes": "hamming"}
+#: Measures by which a query is compared with all there is, asked for or not.
+ALL_COMPARED = ("l1", "weighted")
 
 
 def comparable(words: tuple[np.ndarray, np.ndarray], options: Options) -> Any:
@@ -324,5 +361,5 @@ def comparable(words: tuple[np.ndarray, np.ndarray], options: Options) -> Any:
     values, offsets = words
     kind = items_of(options.method)
     if kind == "vectors":
-        return numbers(values, options)
+        return vectors(words, options)
     return values.reshape(len(offsets) - 1, -1) if kind == "codes" else (values, offsets)

@@ -25,6 +25,13 @@ PAYLOADS = {
 }
 
 
+#: Bytes that one record may have, where no other number is given (--max-record): all of it lies in memory at once, with up to about 40 times
+#: as much for what is made of it.
+MOST_BYTES = 64 << 20
+#: So many times as much a compressed batch of records may expand to.
+BATCH_FACTOR = 64
+
+
 class Want(NamedTuple):
     """What to take from each row. A name is a column, or a path with dots; ``text``, the name of what is compared, may join several with ``+``."""
 
@@ -35,6 +42,7 @@ class Want(NamedTuple):
     kind: str = "text"  # a key of PAYLOADS
     seed: int = 0  # keys the words that stand for elements
     wide: bool = False  # numbers of vectors are float64, not float32
+    most: int = MOST_BYTES  # bytes of one record; a longer one is refused
 
 
 class Chunk(NamedTuple):
@@ -53,11 +61,12 @@ class Chunk(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be decoded: its number in the chunk, why and where in words, and its bytes."""
+    """A row that cannot be decoded: its number in the chunk, why and where in words, and its bytes; None where it stands for what could not be
+    read of a source, and has no place in it."""
 
     row: int
     reason: str
-    raw: bytes
+    raw: bytes | None
 
 
 @dataclass

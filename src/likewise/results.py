@@ -147,6 +147,12 @@ def pairs_table(
     return pa.table(columns, schema=schema.pairs(collection.id_type, value, places=places))
 
 
+def warned(report: dict[str, Any]) -> str:
+    """That there are warnings, which a caller in Python is not shown otherwise."""
+    number = len(report["warnings"])
+    return f"; {number} warning{'s' * (number > 1)} in .report['warnings']" if number else ""
+
+
 @dataclass
 class Removal:
     """The result of ``dedup``. Tables as INTERFACE describes them; ``report`` is what report.json holds."""
@@ -158,8 +164,9 @@ class Removal:
     out: Path | None = None
 
     def __repr__(self) -> str:
-        counts = self.report["counts"]
-        return f"<Removal: {counts['read']:,} read, {counts['kept']:,} kept, {counts['removed']:,} removed, {counts['rejected']:,} rejected>"
+        n = self.report["counts"]
+        said = f"{n['read']:,} read, {n['kept']:,} kept, {n['removed']:,} removed, {n['rejected']:,} rejected"
+        return f"<Removal: {said}{warned(self.report)}>"
 
 
 class Pairs(Table):
@@ -168,6 +175,9 @@ class Pairs(Table):
     def __init__(self, table: pa.Table, report: dict[str, Any]):
         super().__init__(table)
         self.report = report
+
+    def __repr__(self) -> str:
+        return super().__repr__().removesuffix(">") + f"{warned(self.report)}>"
 
     def above(self, threshold: float) -> Pairs:
         """The pairs at or above a higher threshold."""

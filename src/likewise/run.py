@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from likewise.engines.local import Local
+from likewise.errors import DataError
 from likewise.io.collection import Collection
 from likewise.io.work import Work
+from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.rows import gather
 from likewise.methods import Text
-from likewise.options import Options
+from likewise.options import Options, items_of
 from likewise.progress import Progress
 from likewise.stages.cluster import MODES, Sets
-from likewise.stages.kinds import KINDS, set_rule
+from likewise.stages.kinds import kind_of, set_rule
 
 #: Items, later items, and how alike they are: int64[m], int64[m], float64[m].
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -66,22 +68,39 @@ def sets(items: Items, run: Run) -> Sets:
 def rule(options: Options) -> Any:
     """How two items are compared (kernels.compare)."""
     mode = MODES[options.verify]
-    return set_rule(options, mode) if isinstance(options.method, Text) else KINDS[options.measure.name].rule(options, mode)
+    return set_rule(options, mode) if isinstance(options.method, Text) else kind_of(options).rule(options, mode)
 
 
 def words(items: Items, run: Run, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The words of all items, or of some rows, in memory: uint64[m], and where each begins, int64[n + 1]."""
+    """The words of all items, or of some rows, as one array: uint64[m], and where each begins, int64[n + 1]."""
     return words_of(items.collection, run, items.member if rows is None else rows)
 
 
 def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = np.asarray(collection.column("size"))
-    begin = np.cumsum(size, dtype=np.int64) - size
     stored = run.work.column("sets", "u8")
-    if len(rows) == len(size) and (rows == np.arange(len(rows))).all():
-        return stored, np.concatenate((begin, [len(stored)]))  # as they lie
-    values, offsets = gather(stored, begin[rows], size[rows])
+    as_they_lie = len(rows) == len(size) and (rows == np.arange(len(rows))).all()
+    if len(size) and (size == (each := int(size[0]))).all():  # codes and vectors: nothing is looked up to know where they begin
+        offsets = np.arange(len(rows) + 1) * each
+        if as_they_lie:
+            return stored, offsets
+        values = run.work.scratch((len(rows) * each,), "u8")
+        np.take(stored.reshape(-1, each), rows, axis=0, out=values.reshape(-1, each), mode="clip")
+        run.work.rest("sets")
+        return values, offsets
+    begin = np.cumsum(size, dtype=np.int64) - size
+    if as_they_lie:
+        return stored, np.concatenate((begin, [len(stored)]))
+    offsets = np.concatenate(([0], np.cumsum(size[rows], dtype=np.int64)))
+    values = run.work.scratch((int(offsets[-1]),), "u8")
+    gather(stored, begin[rows], offsets, values)
+    run.work.rest("sets")
     return values, offsets
+
+
+def vectors(found: tuple[np.ndarray, np.ndarray], options: Options) -> np.ndarray | Sparse:
+    """What `words` gave of vectors, as they are compared."""
+    return of_words(*found) if options.facts.sparse else numbers(found[0], options)
 
 
 def numbers(values: np.ndarray, options: Options) -> np.ndarray:
@@ -89,6 +108,12 @@ def numbers(values: np.ndarray, options: Options) -> np.ndarray:
     dtype = np.dtype(np.float64 if options.facts.wide else np.float32)
     each = -(-options.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
     return np.ascontiguousarray(values.view(dtype).reshape(-1, each)[:, : options.dimension])
+
+
+def uneven(place: str, length: int, options: Options) -> DataError:
+    """What is to be said of a vector, or code, that is not as long as the first."""
+    unit = {"vectors": "numbers", "codes": "bits"}[items_of(options.method)]
+    return DataError(f"{place}: has {length:,} {unit} and the first has {options.dimension:,}; all must have as many")
 
 
 def strings(items: Items, run: Run) -> list[bytes]:

@@ -1,32 +1,48 @@
-"""How alike pairs are found: in buckets; or, where a kind of item has an engine of its own, by that. The table is `ENGINES`.
+"""How alike pairs are found: in buckets; or, where a kind of item is joined, by an engine of its own. The table is `JOINS`.
 
 An engine takes the items, the run, and the side of each item: uint8[items] of 1, 2 or 3 for A, B or both; empty where all pairs are wanted.
-It yields blocks of items, later items, and how alike they are, each pair once and in no particular order.
+It yields blocks of items, later items, and how alike they are, each pair once and in no particular order; by containment, blocks of items,
+others that hold them, and how much of them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from likewise.options import Options, items_of
+from likewise.items.sparse import of_words
+from likewise.options import Options
 from likewise.run import Block, Items, Run, numbers, sets, strings, words
 from likewise.stages.candidates import Buckets, group
 from likewise.stages.cluster import ratio
-from likewise.stages.codes import Counts, code_pairs
+from likewise.stages.codes import Counts, code_finder
 from likewise.stages.exact import exact_pairs
+from likewise.stages.greedy import Finder
+from likewise.stages.kinds import keys_of
+from likewise.stages.scanning import Scan
+from likewise.stages.sparse_join import Prepared as PreparedSparse
+from likewise.stages.sparse_join import sparse_pairs
 from likewise.stages.strings import edit_pairs
-from likewise.stages.vectors import choose_layout, prepare, vector_pairs
+from likewise.stages.vectors import Layout, Prepared, choose_layout, prepare, vector_finder
 from likewise.stages.verify import all_pairs
 
 #: Candidate pairs whose comparison is announced: a minute or so.
 MANY = 10**8
 #: Bytes that sorting the keys of one band takes for each item: keys, order, and what the sort itself needs.
 SORT_BYTES = 32
+#: Sparse vectors that band keys are made for at once: each direction is made once for all of them.
+KEYS_AT_ONCE = 1 << 12
+#: Nanoseconds of one core from which on the cost of a search is said before it begins.
+LONG = 60e9
+#: Steps of a curve; it shows distances to so many limits.
+STEPS, BEYOND = 40, 4
+NO_SIDE = np.zeros(0, np.uint8)
 
 
 def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
@@ -34,13 +50,29 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
     bands = run.options.plan.bands
     run.progress.begin("grouping bands", bands, "bands")
 
+    made = keys_of_sparse(items, run) if run.options.facts.sparse else None
+
     def keys(band: int) -> np.ndarray:
         run.progress.advance(1)
-        return items.collection.band(band)[items.member]
+        return items.collection.band(band)[items.member] if made is None else made[band]
 
     per = items.per
     at_once = max(1, run.memory // 4 // (SORT_BYTES * max(1, len(per))))
     return group(keys, per, bands, partial(run.engine.run, at_once=at_once), split=split, allocate=run.work.scratch)
+
+
+def keys_of_sparse(items: Items, run: Run) -> np.ndarray:
+    """The band keys of sparse vectors, uint64[bands, items], some items at a time."""
+    vectors = of_words(*words(items, run))
+    made = run.work.scratch((run.options.plan.bands, len(vectors)), "u8")
+
+    def part(begin: int) -> None:
+        rows = np.arange(begin, min(begin + KEYS_AT_ONCE, len(vectors)))
+        made[:, rows] = keys_of(run.options, vectors[rows], True)
+        run.engine.check()
+
+    list(run.engine.run(part, range(0, len(vectors), KEYS_AT_ONCE)))
+    return made
 
 
 def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
@@ -59,29 +91,100 @@ def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     run.progress.begin("joining", len(items.member), "items")
     values, offsets = words(items, run)
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
-    for block in exact_pairs(values, offsets, run.options.threshold, most=run.options.max_pairs, **how):
+    for block in exact_pairs(values, offsets, run.options.threshold, contained=run.options.contained, most=run.options.max_pairs, **how):
         yield block[:, 0], block[:, 1], ratio(block[:, 2], block[:, 3])
 
 
-def of_vectors(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
-    """Pairs of vectors that meet by their codes."""
-    options = run.options
-    if len(items.member) < 2:  # and of none the dimension is not known
-        return
-    values, _ = words(items, run)
+def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
+    """All pairs of sparse vectors, with none missed."""
+    run.progress.begin("joining", len(items.member), "items")
+    stored = sets(items, run)
+    how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "advance": run.advance, "most": run.options.max_pairs}
+    prepared = PreparedSparse.of(of_words(*words(items, run)), stored.rule, run.engine.run)
+    for block in sparse_pairs(prepared, **how):
+        yield block[:, 1], block[:, 0], stored.similarity(block[:, 2], block[:, 3])
+
+
+def of_found(items: Items, run: Run, side: np.ndarray, *, walk: bool = False) -> Iterator[Block]:
+    """The pairs of vectors or codes; ``walk``: as a walk finds them."""
+    found, _ = finder(items, run, walk=walk, side=side)
+    for left, right, value in found.pairs(Counts(), side=side if len(side) else None, most=run.options.max_pairs):
+        yield left, right, value.astype(np.float64)
+
+
+def finder(items: Items, run: Run, *, walk: bool = False, side: np.ndarray = NO_SIDE) -> tuple[Finder, Found]:
+    """What finds the alike pairs of vectors or codes, and what is to be said of it; what it will cost is said at once, if that is much.
+
+    walk: the pairs are for a walk, in which most items that are like an earlier one are left out. side: of which sides pairs will be wanted.
+    """
+    n = len(items.member)
+
+    def expect(comparisons: int) -> None:
+        run.progress.begin("comparing", comparisons, "pairs")
+
+    how: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "expect": expect, "advance": run.advance}
+    found, way = made_to_find(items, run, walk, {**how, "per": per if (per := items.per).any() else None})
+    cost = found.cost * wanted(side)
+    if cost > LONG:
+        run.progress.warn(f"{n:,} {run.options.items} are to be compared, which may take about {cost / 60e9:,.0f} minutes of one core")
+    return found, way
+
+
+def wanted(side: np.ndarray) -> float:
+    """The share of all pairs that is of both sides."""
+    a, b, both = (float(np.count_nonzero(side == one)) for one in (1, 2, 3))
+    return (a * b + (a + b) * both + both * (both - 1) / 2) / (len(side) * (len(side) - 1) / 2) if len(side) > 1 else 1.0
+
+
+def made_to_find(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tuple[Finder, Found]:
+    """A finder for the kind of items, by the way that was asked for."""
+    options, n = run.options, len(items.member)
+    if n < 2:  # and of no vector the dimension is not known
+        return code_finder(np.zeros((n, 1), np.uint64), 64, 0), Found("all pairs", options.dimension)
+    values = words(items, run)[0]
+    if options.items == "codes":
+        codes = values.reshape(n, -1)
+        return code_finder(codes, options.dimension, int(options.threshold), walk=walk, **how), Found("blocks of bits", options.dimension)
     prepared = prepare(numbers(values, options), options.measure.name, float(options.threshold), options.seed, run.engine.run)
-    layout = choose_layout(prepared, options.asked["recall"], options.seed)
-    yield from vector_pairs(prepared, layout, Counts(), **joined(items, run, side))  # type: ignore[misc]
+    if options.exact:
+        return Scan(prepared, **how), Found("all pairs", options.dimension)
+    layout = choose_layout(prepared, options.recall, options.seed, walk=walk)
+    return vector_finder(prepared, layout, **how), Found("bits of vectors", options.dimension, prepared, layout)
 
 
-def of_codes(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
-    """All pairs of codes, with none missed."""
-    if len(items.member) < 2:
-        return
-    values, _ = words(items, run)
-    codes = values.reshape(len(items.member), -1)
-    for left, right, distance in code_pairs(codes, run.options.dimension, int(run.options.threshold), Counts(), **joined(items, run, side)):
-        yield left, right, distance.astype(np.float64)
+@dataclass(frozen=True)
+class Found:
+    """How vectors or codes are found, and with what chance."""
+
+    by: str
+    dimension: int
+    prepared: Prepared | None = None
+    layout: Layout | None = None  # None: none is missed
+
+    @property
+    def recall(self) -> float:
+        return 1.0 if self.layout is None else self.layout.recall
+
+    def compared(self, counts: Counts) -> int:
+        """Pairs of items that were compared: by their vectors, where their codes did not tell them apart, else each time that two met."""
+        return counts.compared if self.layout is None else counts.proposed
+
+    def facts(self) -> dict[str, Any]:
+        """For report.json: named as in a plan (`planning.Plan.to_dict`)."""
+        if self.prepared is None or self.layout is None:
+            return {"join": {"by": self.by, "dimension": self.dimension}, "curve": []}
+        measure = {"cosine": "cosine", "angle": "angle in degrees"}.get(self.prepared.measure, self.prepared.measure.upper() + " distance")
+        family = "Hyperplane" if self.prepared.angles else self.by
+        layout = {"bands": self.layout.bands, "rows": self.layout.rows, "bits": self.layout.bits, "recall": self.recall}
+        join = {"by": self.by, "dimension": self.dimension, "family": family, "measure": measure, **layout}
+        return {"join": join, "curve": self.curve(self.prepared, self.layout)}
+
+    @staticmethod
+    def curve(prepared: Prepared, layout: Layout) -> list[list[float]]:
+        """The chance that a pair meets, by its similarity or distance."""
+        end = 1.0 if prepared.measure == "cosine" else min(BEYOND * prepared.limit or 1.0, 180.0 if prepared.measure == "angle" else math.inf)
+        values = [end * step / STEPS for step in range(STEPS + 1)]
+        return [[value, layout.chance(prepared.differ(layout.coding, value))] for value in values]
 
 
 def of_strings(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
@@ -94,34 +197,17 @@ def of_strings(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
         yield block[:, 0], block[:, 1], block[:, 2].astype(np.float64)
 
 
-def joined(items: Items, run: Run, side: np.ndarray) -> dict:
-    """What the joins of codes take."""
-
-    def expect(comparisons: int) -> None:
-        run.progress.begin("comparing", comparisons, "pairs")
-
-    per = items.per if items.per.any() else None
-    how = {"run": run.engine.run, "shares": run.engine.threads, "expect": expect, "advance": run.advance, "most": run.options.max_pairs}
-    return {"side": side if len(side) else None, "per": per, **how}
-
-
-#: What is compared -> how its alike pairs are found.
-ENGINES: dict[str, Callable[[Items, Run, np.ndarray], Iterator[Block]]] = {
-    "texts": in_buckets,
-    "sets": in_buckets,
-    "weighted sets": in_buckets,
-    "vectors": of_vectors,
-    "codes": of_codes,
+#: What is compared -> how its alike pairs are found where they are joined.
+JOINS: dict[str, Callable[[Items, Run, np.ndarray], Iterator[Block]]] = {
+    "texts": of_sets,
+    "sets": of_sets,
+    "vectors": of_found,
+    "sparse vectors": of_sparse,
+    "codes": of_found,
     "strings": of_strings,
 }
 
 
 def engine(options: Options) -> Callable[[Items, Run, np.ndarray], Iterator[Block]]:
     """How a run finds its pairs."""
-    kind = items_of(options.method)
-    return of_sets if options.joined and kind != "strings" else ENGINES[kind]
-
-
-def by_bands(options: Options) -> bool:
-    """Whether pairs are found in buckets, so that band keys are wanted."""
-    return engine(options) is in_buckets
+    return JOINS[options.items] if options.joined else in_buckets

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from likewise.cli.screen import Screen, counted, percent
+from likewise.cli.screen import Screen, counted, in_line, percent
 from likewise.cli.verbs import verb
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     "audit",
     "OUT | INPUT...",
     examples=("audit clean", "audit pages.jsonl --threshold 0.8 --sample 2000"),
-    flags="field id per min_tokens on_error limit by threshold within recall exact preset normalize groups bands rows slots sketch tune seed sample"
+    flags="field id per min_tokens on_error max_record limit"
+    " by threshold within recall exact preset normalize groups bands rows slots sketch tune seed sample"
     " threads memory work config json quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="OUT | INPUT...")],
     work={"shown": "a temporary folder"},
@@ -37,7 +38,7 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
     screen.rows(described(found), data=True)
     for example in found.missed:
         pair = " and ".join(f"{example[f'id_{side}']} ({example[f'source_{side}']}, item {example[f'position_{side}'] + 1})" for side in "ab")
-        screen.data(f"missed at {example['value']:.4g}: {pair}")
+        screen.data(f"missed at {example['value']:.4g}: {in_line(pair)}")
 
 
 def described(found: Audit) -> Iterator[tuple[str, str]]:
@@ -45,8 +46,11 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
     yield "alike", f"{counted(found.pairs, 'pair')} with a sampled item, by an exact search"
     if found.pairs:
         yield "recall", f"{percent(found.recall)} found, {percent(found.low)} to {percent(found.high)} with 95 % confidence"
-    sure = f"at least {percent(found.promised, down=True)} of pairs exactly at {found.threshold:g}"
+    place = "at a distance of exactly" if found.value == "distance" else "exactly at"
+    sure = f"at least {percent(found.promised, down=True)} of pairs {place} {found.threshold:g}"
     yield "promise", "none is missed" if found.promised == 1 else sure
     yield "precision", "100 %: what is reported was compared exactly"
+    if found.by_value:
+        yield "pairs", f"found, by {found.value}:"
     for low, high, pairs, hits in found.by_value:
         yield f"{min(low, high):.4g}..{max(low, high):.4g}" if low != high else f"{low:g}", f"{hits:,} of {counted(pairs, 'pair')} found"

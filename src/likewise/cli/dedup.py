@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from likewise.cli.plan import promised
-from likewise.cli.screen import Screen, counted, duration, size
+from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import verb
-from likewise.errors import UsageError
-from likewise.options import Options, resolve
+from likewise.errors import UsageError, can_go_on
+from likewise.options import Options, needs_data, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
 #: What --verify has to say for itself when it was not exact.
@@ -23,15 +23,14 @@ NOT_EXACT = {
     "estimate": "by estimates only; similarities are not exact",
     "none": "nothing; removed items share a bucket with a kept one and were not compared",
 }
-#: Kept without being compared: name in report.json -> in words.
-ASIDE = {"blank": "empty", "without_text": "without text", "too_short_to_judge": "too short to judge"}
 
 
 @verb(
     "dedup",
     "INPUT... -o OUT",
     examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9 --keep longest"),
-    flags="field id per min_tokens on_error limit by threshold within recall exact preset normalize groups bands rows slots sketch tune verify"
+    flags="field id per min_tokens on_error max_record limit"
+    " by threshold within recall exact preset normalize groups bands rows slots sketch tune verify"
     " seed"
     " keep prefer copies output pairs removed_records out overwrite resume dry_run threads memory work config"
     " json exit_code quiet verbose color progress",
@@ -43,7 +42,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     if target is not None:
         from likewise.io.output import check_target
 
-        check_target(target, overwrite=options.overwrite, work=options.work)
+        check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     if dry_run:
         rehearse(screen, inputs, options, target)
         return 0
@@ -51,19 +50,22 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
         raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
     for message in foretold(options):
         screen.warn(message)
+    more = [] if options.resume else ["--resume"]
+    if choices.get("seed") == "random":
+        more += ["--seed", str(options.seed)]
     choices["seed"] = options.seed  # one that was drawn is drawn once
 
     from likewise import api
     from likewise.cli.progress import told
+    from likewise.io.output import work_beside
 
     progress = told(screen)
-    with resumable(options.work or target.with_name(target.name + ".work"), options.resume):
+    with resumable(options.work or work_beside(target), more):
         result = api.dedup([Path(given) for given in inputs], out=target, progress=progress, **choices)
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
-        first = [row for row in result.removed.to_arrow().slice(0, 1).to_pylist() if not row["source"].startswith("stdin")]
-        screen.rows(summary(result.report, target, progress, first[0]["id"] if first else None))
+        screen.rows(summary(result.report, target, progress, example(result.removed.to_arrow())))
         for message in result.report["warnings"]:
             if message not in {*foretold(options), *progress.warnings}:  # those have been said
                 screen.warn(message)
@@ -77,7 +79,7 @@ def summary(report: dict[str, Any], out: Path, progress: Any, example: object) -
     seconds = progress.seconds_in_all
     speed = f"{size(progress.bytes_read)} in {duration(seconds)}, {size(progress.bytes_read / seconds)}/s"
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {speed}"
-    yield "kept", f"{counts['kept']:,}{aside(counts)}"
+    yield "kept", f"{counts['kept']:,}{aside(report)}"
     yield "removed", f"{counts['removed']:,}  ({copies(counts)})"
     if counts["rejected"]:
         yield "rejected", f"{counts['rejected']:,}  (unreadable; see {out / 'rejected.jsonl'})"
@@ -90,25 +92,37 @@ def summary(report: dict[str, Any], out: Path, progress: Any, example: object) -
         yield "next", shlex.join(["likewise", "show", str(out), *(["--"] if str(example).startswith("-") else []), str(example)])
 
 
+def example(removed: Any) -> object:
+    """The id of a removed item to look at: of a near-duplicate, where there is one. What came through a pipe is gone."""
+    import pyarrow.compute as pc
+
+    near = max(0, pc.index(removed["reason"], "near").as_py())
+    first = removed.slice(near, 1).to_pylist()
+    return first[0]["id"] if first and not first[0]["source"].startswith("stdin") else None
+
+
 def copies(counts: dict[str, int]) -> str:
     return f"{counted(counts['removed_exact'], 'exact copy', 'exact copies')}, {counted(counts['removed_near'], 'near-duplicate')}"
 
 
-def aside(counts: dict[str, int]) -> str:
-    numbers = {**counts, "blank": counts["empty"] - counts["without_text"]}
-    said = [f"{numbers[name]:,} {words}" for name, words in ASIDE.items() if numbers[name] > 0]
+def aside(report: dict[str, Any]) -> str:
+    """What was kept without being compared."""
+    from likewise.report import wording
+
+    said = wording.aside(report["counts"], report["method"]["by"])
     return f"  ({', '.join(said)})" if said else ""
 
 
 def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the result can be trusted to have found."""
-    plan, budget = report["method"]["plan"], report["budget"]
+    plan, budget = report["method"]["plan"] or report.get("join") or {}, report["budget"]
     place = at(report.get("value") == "distance")
     if not report.get("curve", plan):
         yield "promise", "none is missed: joined exactly"
         return
-    firm = budget["recall"] >= OPH_STEEP_ABOVE or plan["sketch"] != "oph"
-    layout = f"{plan['bands']} bands x {plan['rows']} rows, {plan['sketch'] or plan['family']}"
+    firm = budget["recall"] >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
+    layout = f"{plan['bands']} bands x {plan['rows']} rows, {plan.get('sketch') or plan.get('by') or plan['family']}"
+    layout = f"codes of {plan['bits']:,} bits, all compared" if plan["rows"] == 0 else layout
     yield "promise", f"{promised(report['threshold'], budget['recall'], place, firm)} ({layout})"
     if budget["cut"]:
         tried = f"of {budget['sampled']:,} tried after all, {budget['alike']:,} were alike"
@@ -128,20 +142,22 @@ def foretold(options: Options) -> list[str]:
 
 
 @contextmanager
-def resumable(work: Path, resume: bool) -> Iterator[None]:
-    """Whatever stops the run, say how to go on when there is something to go on from."""
+def resumable(work: Path, more: list[str]) -> Iterator[None]:
+    """Whatever stops the run, say how to go on when there is something to go on from: with the same command and ``more``."""
     try:
         yield
-    except (KeyboardInterrupt, OSError, MemoryError) as stop:
-        if (work / "journal.jsonl").exists():
-            stop.add_note(f"go on with: {shlex.join(['likewise', *sys.argv[1:], *([] if resume else ['--resume'])])}")
+    except BaseException as stop:
+        if can_go_on(stop) and (work / "work.json").exists():
+            given = sys.argv[1:]
+            end = given.index("--") if "--" in given else len(given)
+            stop.add_note(f"go on with: {typed(['likewise', *given[:end], *more, *given[end:]])}")
         raise
 
 
 def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None) -> None:
     """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know."""
     sources = list(named(inputs, options, out))
-    if options.planned is None and not options.joined:
+    if needs_data(options.method):
         options = looked_at(inputs, options, out)
     method, warnings = options.described(), foretold(options)
     if screen.json:
@@ -149,7 +165,7 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
         return
     for source in sources:
         what = "what it is will be seen from its content" if source["format"] is None else f"{source['format']}, {size(source['bytes'])}"
-        screen.data(f"{source['source']}  {what}")
+        screen.data(in_line(f"{source['source']}  {what}"))
     screen.data("")
     rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
     rows["plan"] = layout(options)
@@ -163,8 +179,10 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
 
 def layout(options: Options) -> str:
     """The plan in a line."""
+    if options.joined and options.recall < 1:
+        return f"a join by bits of codes; {promised(float(options.threshold), options.recall, at(options.distances))}"
     if options.joined:
-        return "an exact join: none is missed"
+        return "all pairs compared: none is missed" if options.items == "vectors" else "an exact join: none is missed"
     plan = options.plan
     return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall, at(options.distances))}"
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from likewise.cli import show
-from likewise.cli.dedup import copies, promise, resumable
+from likewise.cli import beside
+from likewise.cli.dedup import copies, promise
 from likewise.cli.screen import Screen, counted, duration, harmless, size
 from likewise.cli.verbs import verb
 
@@ -36,7 +37,7 @@ READABLE = range(300, 4000)
 def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     from likewise import api
     from likewise.cli.progress import told
-    from likewise.io.output import check_target
+    from likewise.io.output import check_target, work_beside
     from likewise.options import resolve
 
     resolve(**choices)
@@ -48,8 +49,11 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     with open(source, "w", encoding="utf-8", newline="\n") as file:
         file.writelines(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items())
     screen.say(f"{counted(len(texts), 'text')} of this Python, {size(source.stat().st_size)}, put into {source}")
-    with resumable(target.with_name(target.name + ".work"), resume=False):
+    try:
         result = api.dedup(source, out=target, progress=progress, **choices)
+    except BaseException:
+        shutil.rmtree(work_beside(target), ignore_errors=True)  # the texts are gathered anew each time, and so there is no going on
+        raise
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
         return
@@ -107,9 +111,9 @@ def story(result: Any, texts: dict[str, str], screen: Screen, progress: Any) -> 
         runs = diff.words(texts[pair["id"]], texts[pair["kept_id"]])
         colored = screen.colored(sys.stdout)
         yield "\nA near pair, and where it differs:"
-        yield f"  {show.marked('delete', harmless(pair['id']), colored)}\n  {show.marked('insert', harmless(pair['kept_id']), colored)}"
+        yield f"  {beside.marked('delete', harmless(pair['id']), colored)}\n  {beside.marked('insert', harmless(pair['kept_id']), colored)}"
         yield f"  similarity {pair['similarity']:.4f}\n"
-        yield "".join(show.view(runs, colored, whole=False))
+        yield "".join(beside.view(runs, colored, whole=False))
     yield f"\nAll of it lies in {result.out}: kept/ holds what stays, removed.parquet says of each other text for which one it went."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,12 +13,12 @@ from typing import NamedTuple
 import click
 
 from likewise import __version__
-from likewise.cli.screen import Screen, counted, duration, size
+from likewise.cli.screen import Screen, counted, duration, in_line, size
 from likewise.cli.verbs import verb
 
 #: Distributions without which nothing works, and those that only some results need: name -> what for.
 ESSENTIAL = ("numpy", "numba", "pyarrow", "msgspec", "xxhash", "click", "rich")
-OPTIONAL = {"polars": "to_polars()", "pandas": "to_pandas()"}
+OPTIONAL = {"rapidfuzz": "--by edit and --by levenshtein", "polars": "to_polars()", "pandas": "to_pandas()"}
 COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
 
 
@@ -35,7 +36,7 @@ def command(screen: Screen) -> int:
         found.append(check)
         if not screen.json:
             status = click.style(check.status.ljust(8), fg=COLORS[check.status])
-            screen.data(f"{status}{check.name.ljust(10)}{check.detail}" + (f"; {check.fix}" if check.fix else ""))
+            screen.data(status + in_line(f"{check.name.ljust(10)}{check.detail}" + (f"; {check.fix}" if check.fix else "")))
     working = all(check.status != "broken" for check in found)
     if screen.json:
         screen.document({"schema": "likewise/doctor/1", "ok": working, "checks": [check._asdict() for check in found]})
@@ -48,14 +49,20 @@ def checks() -> Iterator[Check]:
     yield Check("likewise", "ok", __version__)
     yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.system()} {platform.machine()}")
     for name in ESSENTIAL:
-        yield version(name, "broken", f"pip install {name}")
+        yield version(name, "broken", install(name))
     for step in (kernels, cores, memory, cache):
         try:
             yield step()
         except Exception as error:  # whatever is wrong is what was asked for
             yield Check(step.__name__, "broken", f"{type(error).__name__}: {error}")
     for name, purpose in OPTIONAL.items():
-        yield version(name, "missing", f"only {purpose} needs it; pip install 'likewise[{name}]'")
+        need = "need" if " and " in purpose else "needs"
+        yield version(name, "missing", f"only {purpose} {need} it; {install(name)}")
+
+
+def install(name: str) -> str:
+    """The command that adds a distribution to this Python, which may have no pip of its own."""
+    return f"pip --python {shlex.quote(sys.executable)} install {name}"
 
 
 def version(name: str, otherwise: str, fix: str) -> Check:

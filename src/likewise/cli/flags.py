@@ -15,6 +15,7 @@ import click
 from likewise import config
 from likewise.methods import MEASURES, STEPS, UNITS
 from likewise.options import CHOICES, KEEP_POLICIES, Options, checked
+from likewise.planning.families import FAMILIES_FOR
 from likewise.planning.presets import PRESETS
 
 GROUPS = ("Input", "What is similar", "What to do about it", "How to run", "Messages")
@@ -35,12 +36,29 @@ SWITCH: dict[str, Any] = {"is_flag": True, "default": None}
 LIST: dict[str, Any] = {"multiple": True}
 WHEN: dict[str, Any] = {"type": click.Choice(["auto", "always", "never"])}
 
+
+def measures() -> str:
+    """The measures that items are found by, with what they compare."""
+    names: dict[str, list[str]] = {}
+    for name, (items, _) in MEASURES.items():
+        if name in FAMILIES_FOR or items == "strings":
+            names.setdefault(items, []).append(name)
+    return "; ".join(f"{', '.join(each)} ({items})" for items, each in names.items())
+
+
 FLAGS: dict[str, Flag] = {
-    "field": Flag(INPUT, "--field --text", "Column or JSON path of the text; dots go inside, + joins several.", "F"),
+    "field": Flag(
+        INPUT,
+        "--field --text",
+        "Column or JSON path of what is compared; dots go inside, + joins several.",
+        "F",
+        "text, elements, vector or code, by --by",
+    ),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position"),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field (a language, a shop).", "F"),
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep shorter items uncompared, and count them.", "N", settings={"type": int}),
     "on_error": Flag(INPUT, "--on-error", "What to do about a record that cannot be decoded; skip sets it aside and counts it."),
+    "max_record": Flag(INPUT, "--max-record", "Refuse a longer line, element, value or text file, whatever it is compressed to.", "SIZE", "64M"),
     "limit": Flag(INPUT, "--limit", "Only the first N items.", "N", settings={"type": int}),
     "query": Flag(INPUT, "--query", "The items to look for; without it each item of INPUT. Repeatable.", "QUERY", settings=LIST),
     "groups": Flag(INPUT, "--groups", "A table that maps each element to a group; sets of groups are compared.", "FILE"),
@@ -48,8 +66,8 @@ FLAGS: dict[str, Flag] = {
     "by": Flag(
         SIMILARITY,
         "--by",
-        f"What a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats. Or the measure of items that are not cut: "
-        f"{', '.join(MEASURES)}.",
+        f"Of texts, what a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats. Of other items the measure: {measures()}."
+        " In pairs, /containment behind texts or elements: what share of a is in b.",
         "UNIT:K",
     ),
     "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S", "0.8"),

@@ -1,6 +1,7 @@
 """The command ``likewise``: finds the verb, and turns what went wrong into one message and an exit status.
 
-0 done; 1 something was found (only with --exit-code); 2 usage or data error; 130 interrupted.
+0 done; 1 something was found (only with --exit-code); 2 usage or data error, or a refusal of the system; 130 interrupted (Ctrl-C), 143 told to
+end (SIGTERM), 129 the terminal is gone (SIGHUP).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
@@ -18,23 +20,36 @@ from typing import Any, NoReturn
 import click
 
 from likewise import __version__, progress
-from likewise.cli.screen import Screen
+from likewise.cli.screen import Screen, in_line
 from likewise.cli.verbs import CONTEXT, VERBS, origin
 from likewise.errors import LikewiseError
 
 EXAMPLES = """  likewise demo
   likewise dedup crawl/*.jsonl.zst -o clean
   likewise pairs docs.parquet --threshold 0.9
+  likewise neighbors vectors.npy --query queries.npy --by cosine
 """
 
 #: What to do about the system's refusals, where there is something better to say than its own words.
 ADVICE = {
     errno.ENOSPC: "make room, or put intermediate files on another disk with --work DIR",
     errno.EDQUOT: "make room, or put intermediate files on another disk with --work DIR",
+    errno.EFBIG: "raise the limit of the size of files (ulimit -f), or name a place on another file system",
     errno.EACCES: "check the permissions, or name another place",
+    errno.EPERM: "check the permissions, or name another place",
     errno.EROFS: "name a place that can be written to",
+    errno.EIO: "check the disk or the network, and copy what is there while it can be read",
+    errno.ENAMETOOLONG: "name another place, with a shorter name",
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
 }
+MEMORY = "out of memory; give less with --memory and --threads, or make more available"
+#: What libraries say when they cannot be loaded for want of memory, or a thread cannot be started.
+SHORT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread", "libllvmlite")
+#: Signals that end a run, cleanly and with word of how to go on.
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+#: Those that came. A second one ends the process at once, unless it comes with the first: a program between may pass on what the terminal sent.
+received: list[tuple[int, float]] = []
+TOGETHER_SECONDS = 0.5
 
 
 class Likewise(click.Group):
@@ -53,7 +68,7 @@ class Likewise(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write("Find what is alike in large collections: near-duplicate texts, verified and accounted for.\n\n")
+        formatter.write("Find what is alike in large collections: near-duplicate texts, sets, vectors and codes,\nverified and accounted for.\n\n")
         formatter.write(EXAMPLES + "\n")
         formatter.write_usage("likewise", "VERB [FLAGS]")
         with formatter.section("Verbs"):
@@ -76,23 +91,29 @@ def main() -> None:
 
 
 def interruptible() -> None:
-    """Ctrl-C and SIGTERM end a run in the same way: cleanly, and with word of how to go on.
+    """Ctrl-C and SIGTERM end a run in the same way: cleanly, and with word of how to go on. What who called has set to be ignored stays so.
 
     An exception that is raised while the compiler calls back is lost, and so would the signal be: a second look is taken at each step.
     """
 
-    def stop(number: int, frame: object) -> NoReturn:
-        progress.INTERRUPTED.set()
-        raise KeyboardInterrupt
+    def stop(number: int, frame: object) -> None:
+        received.append((number, time.monotonic()))
+        if len(received) == 1:
+            progress.INTERRUPTED.set()
+            raise KeyboardInterrupt
+        if received[-1][1] - received[0][1] > TOGETHER_SECONDS:
+            os._exit(128 + number)
 
     def unraisable(lost: Any) -> None:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(lost)
 
     sys.unraisablehook = unraisable
-    for name in ("SIGINT", "SIGTERM"):
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(getattr(signal, name), stop)
+    received.clear()
+    for name in ENDING:
+        number = getattr(signal, name, None)
+        if number is not None and threading.current_thread() is threading.main_thread() and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
 
 
 def status_of(group: Likewise, args: list[str]) -> int:
@@ -115,29 +136,37 @@ def status_of(group: Likewise, args: list[str]) -> int:
     except LikewiseError as error:
         return fail(str(error), *getattr(error, "__notes__", ()), ctx=getattr(error, "ctx", None))
     except KeyboardInterrupt as stop:
-        return told("\n  ".join(["interrupted", *getattr(stop, "__notes__", ())]), 130)
+        number = received[0][0] if received else signal.SIGINT
+        what = "interrupted" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
+        return told([what, *getattr(stop, "__notes__", ())], 128 + number)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the last flush finds a reader too
         return 0
-    except OSError as error:
-        return fail(refused(error), *getattr(error, "__notes__", ()))
-    except MemoryError as error:
-        return fail("out of memory; give less with --memory, or make more available", *getattr(error, "__notes__", ()))
-    except Exception:
+    except Exception as error:
+        if short_of_memory(error):
+            return fail(MEMORY, *getattr(error, "__notes__", ()))
+        if isinstance(error, OSError):
+            return fail(refused(error), *getattr(error, "__notes__", ()))
         import traceback
 
         traceback.print_exc()
-        return fail("this is a fault of likewise; please report it with the lines above")
+        return fail("this is a fault of likewise; please report it with the lines above", *getattr(error, "__notes__", ()))
+
+
+def short_of_memory(error: BaseException) -> bool:
+    """Whether an error says, in whatever way, that there is not enough memory."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return True
+    return isinstance(error, ImportError | OSError | RuntimeError) and any(words in str(error) for words in SHORT_OF_MEMORY)
 
 
 def fail(message: str, *notes: str, ctx: click.Context | None = None) -> int:
     color = ctx.params.get("color") if ctx is not None else None
-    said = click.style("error: ", fg="red", bold=True) + message + origin(ctx, message)
-    return told("\n  ".join([said, *notes]), 2, color or "auto")
+    return told([message + origin(ctx, message), *notes], 2, color or "auto", click.style("error: ", fg="red", bold=True))
 
 
-def told(message: str, status: int, color: str = "auto") -> int:
-    Screen(color=color).say(f"likewise: {message}")
+def told(lines: Sequence[str], status: int, color: str = "auto", lead: str = "") -> int:
+    Screen(color=color).say("\n  ".join(map(in_line, lines)), f"likewise: {lead}")
     return status
 
 

@@ -16,7 +16,8 @@ from likewise.cli.verbs import verb
     "neighbors",
     "INPUT... [--query QUERY]... [-k K] [-o FILE]",
     examples=("neighbors pages.jsonl --query new.jsonl -k 5", "neighbors vectors.npy --query queries.npy --by l2 -k 10 -o nearest.parquet"),
-    flags="field id per on_error limit query k by normalize recall exact threshold within groups seed out overwrite threads memory work config"
+    flags="field id per on_error max_record limit"
+    " query k by normalize recall exact threshold within groups seed out overwrite threads memory work config"
     " json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     recall={"help": "Least chance that each of the true nearest is found."},
@@ -45,13 +46,13 @@ def command(
     found = api.neighbors([Path(given) for given in inputs], query=[Path(given) for given in query] or None, progress=progress, **choices)
     if target is not None:
         write(found, target)
-    deliver(screen, found, target, "likewise/neighbors/1")
+    deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))
     for message in found.report["warnings"]:
         if message not in progress.warnings:
             screen.warn(message)
     if not screen.json:
         short = found.report["with_fewer"]
-        fewer = f"; {counted(short, 'query', 'queries')} have fewer than {found.report['k']}" if short else ""
+        fewer = f"; {counted(short, 'query has', 'queries have')} fewer than {found.report['k']}" if short else ""
         sure = "none is missed" if found.report["recall"] == 1 else f"each is found with at least {percent(found.report['recall'], down=True)}"
         said = f"{counted(len(found), 'neighbour')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
         screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}")

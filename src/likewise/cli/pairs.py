@@ -12,7 +12,7 @@ import click
 
 from likewise.cli.dedup import at, foretold, rehearse
 from likewise.cli.plan import promised
-from likewise.cli.screen import Screen, counted, duration, harmless, is_terminal
+from likewise.cli.screen import Screen, counted, duration, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 from likewise.options import KEEP_POLICIES, resolve
@@ -26,7 +26,8 @@ MOST_ROWS = 50
     "pairs",
     "INPUT... [--against INPUT]... [-o FILE]",
     examples=("pairs docs.parquet --threshold 0.9", "pairs train.jsonl --against test.jsonl -o overlap.parquet"),
-    flags="field id per min_tokens on_error limit against by threshold within recall exact preset normalize groups bands rows slots sketch tune"
+    flags="field id per min_tokens on_error max_record limit"
+    " against by threshold within recall exact preset normalize groups bands rows slots sketch tune"
     " verify seed"
     " keep prefer copies star max_pairs out overwrite dry_run threads memory work config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
@@ -46,7 +47,7 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
-    options = resolve(**choices)
+    options = resolve(one_way=True, **choices)
     target = None if out is None else Path(out)
     if target is not None:
         check(target, overwrite)
@@ -66,7 +67,7 @@ def command(
     found = api.pairs([Path(given) for given in inputs], against=[Path(given) for given in against] or None, progress=progress, **choices)
     if target is not None:
         write(found, target)
-    deliver(screen, found, target)
+    deliver(screen, found, target, sides=bool(against))
     for message in found.report["warnings"]:
         if message not in {*foretold(options), *progress.warnings}:
             screen.warn(message)
@@ -75,7 +76,8 @@ def command(
         read = f"{counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}"
         limit, falling = found.report["threshold"], found.report["value"] == "distance"
         promise = "none is missed" if found.report["recall"] == 1 else promised(limit, found.report["recall"], at(falling))
-        screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{where}; {read}; {promise}")
+        way = ", a contained in b" if options.contained else ""
+        screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; {promise}")
     progress.steps()
     return int(exit_code and len(found) > 0)
 
@@ -113,8 +115,11 @@ def write(found: Any, target: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "likewise/pairs/1") -> None:
-    """Pairs on standard output: one document, a table for a person, or JSON lines for the next program."""
+def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "likewise/pairs/1", *, sides: bool) -> None:
+    """Pairs on standard output: one document, a table for a person, or JSON lines for the next program.
+
+    ``sides``: the items of a pair are of two collections.
+    """
     from likewise.results import json_lines
 
     if screen.json:
@@ -124,10 +129,21 @@ def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "like
         return
     elif is_terminal(sys.stdout):
         if len(found):
-            screen.data(table(found.to_arrow(), colored=screen.colored(sys.stdout)))
+            pairs = found.to_arrow()
+            screen.data(table(without_places(pairs) if sides else pairs, colored=screen.colored(sys.stdout)))
     else:
         for lines in json_lines(found.to_arrow()):
             screen.data(lines.encode())
+
+
+def without_places(pairs: Any) -> Any:
+    """Without the places of items, where each of two sides is one file whose items are called by their positions."""
+    import pyarrow.compute as pc
+
+    def plain(side: str) -> bool:
+        return pc.count_distinct(pairs[f"source_{side}"]).as_py() == 1 and pc.all(pc.equal(pairs[f"id_{side}"], pairs[f"position_{side}"])).as_py()
+
+    return pairs.select(pairs.column_names[:3]) if "source_a" in pairs.column_names and plain("a") and plain("b") else pairs
 
 
 def table(pairs: Any, *, colored: bool) -> str:
@@ -136,9 +152,9 @@ def table(pairs: Any, *, colored: bool) -> str:
 
     view = Table(box=None, pad_edge=False, header_style="bold")
     for name in pairs.column_names:
-        view.add_column(name, justify="right" if name.startswith(("similarity", "position")) else "left", overflow="fold")
+        view.add_column(name, justify="right" if name.startswith(("similarity", "distance", "position")) else "left", overflow="fold")
     for row in pairs.slice(0, MOST_ROWS).to_pylist():
-        view.add_row(*(f"{value:.4f}" if isinstance(value, float) else harmless(str(value)) for value in row.values()))
+        view.add_row(*(figure(value, name) if isinstance(value, float) else harmless(str(value)) for name, value in row.items()))
     console = Console(force_terminal=colored, no_color=not colored, highlight=False, markup=False, emoji=False)
     with console.capture() as capture:
         console.print(view)

@@ -39,7 +39,6 @@ WIDE = 13
     arguments=[click.Argument(["inputs"], nargs=-1, metavar="[INPUT...]")],
     seed={"help": "Draws the sample of INPUT.", "metavar": "N"},
     items={"shown": "those of INPUT, else 1,000,000"},
-    field={"help": "Column or JSON path of the text in INPUT; dots go inside, + joins several."},
     overwrite={"help": "Replace the picture."},
 )
 def command(
@@ -51,7 +50,7 @@ def command(
         raise UsageError(f"--layouts and --{given[0]} both say what the layout is; give one of them")
     picture = None if svg is None else free(Path(svg), overwrite)
     preset = PRESETS.get(choices.get("preset", ""))
-    plans = [planned(inputs, **choices, **layout) for layout in parse_layouts(layouts)]
+    plans = planned(inputs, parse_layouts(layouts), **choices)
     if picture:
         picture.write_text(plans[0].svg(*plans[1:]), encoding="utf-8")
     by = choices.get("by") or (preset.by if preset else "words:5")
@@ -88,21 +87,24 @@ def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str
     return harmless(shlex.join(["likewise", "dedup", *inputs, *flags]))
 
 
-def planned(inputs: tuple[str, ...], **choices: Any) -> Plan:
-    """The plan, with a sample of the inputs where there are some; only then are their readers loaded."""
+def planned(inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:
+    """A plan for each layout, with a sample of the inputs where there are some; only then are their readers loaded."""
     if inputs:
         from likewise import api
 
-        return api.plan([Path(given) for given in inputs], **choices)
+        return api.plans([Path(given) for given in inputs], layouts, **choices)
     from likewise import methods
     from likewise.options import parse_seed
     from likewise.planning import choose
     from likewise.planning.presets import named, with_preset
 
     parse_seed(choices.get("seed", 0))  # which draws nothing here, and is checked all the same
-    typed = {name: value for name, value in choices.items() if name not in ("seed", "field")}
-    choices = with_preset(typed)
-    return named(choose(method=methods.parse(choices.pop("by", "words:5"), choices.pop("normalize", None)), **choices), typed)
+    normalize, plans = choices.get("normalize"), []
+    for layout in layouts:
+        typed = {name: value for name, value in choices.items() if name not in ("seed", "field", "normalize")} | layout
+        chosen = with_preset(typed)
+        plans.append(named(choose(method=methods.parse(chosen.pop("by", "words:5"), normalize), **chosen), typed))
+    return plans
 
 
 def parse_layouts(text: str | None) -> list[dict[str, int]]:
@@ -163,15 +165,18 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     known = f"by a sample of {sample:,}" if sample else "if few are alike"
     pairs = f"{few(plan.candidates * plan.items)} pairs ({few(plan.candidates)} an item)"
     yield f"{counted(plan.items, 'item')}: about {pairs} are compared, {known}"
-    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, {size(plan.disk)} of disk while it runs, {length(plan)},"
+    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, {size(plan.disk)} of disk while it runs, {length(plan, by)},"
     yield f"and in the order of {duration(plan.core_seconds)} of one core"
+    if not plan.model.of_sets and not plan.model.sparse:
+        joined = "codes, and miss none" if plan.collision.family == "Bits" else "vectors by a layout that fits them, with the same promise"
+        yield f"dedup and pairs take bands where --bands, --rows or --slots name them; else they join {joined}"
 
 
-def length(plan: Plan) -> str:
+def length(plan: Plan, by: str) -> str:
     """How long items are taken to be."""
     model = plan.model
     if model.of_sets:
-        return f"{model.shingles:,.0f} {'shingles' if plan.collision.family == 'MinHash' else 'elements'} each"
+        return f"{model.shingles:,.0f} {'elements' if by in ('elements', 'weighted') else 'shingles'} each"
     unit = "bits" if plan.collision.family == "Bits" else "numbers"
     return f"{model.numbers:,} {unit} each" + ("" if model.dimension else " (--dimension says how many)")
 

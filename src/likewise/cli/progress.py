@@ -7,7 +7,7 @@ import threading
 import time
 from typing import Any
 
-from likewise.cli.screen import Screen, duration, is_terminal, size
+from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
 from likewise.progress import Progress
 
 #: What ends sooner needs no bar, and is spared the time to load one.
@@ -116,7 +116,7 @@ class Bar(Told):
     def warn(self, message: str) -> None:
         Progress.warn(self, message)
         if self._bar is not None:
-            self._bar.console.print(f"warning: {message}", markup=False, highlight=False)
+            self._bar.console.print(f"warning: {in_line(message)}", markup=False, highlight=False)
         else:
             self.screen.warn(message)
 

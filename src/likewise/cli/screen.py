@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TextIO
 
 import click
 
 from likewise.drawing.markup import percent as percent
+from likewise.errors import naming
 
 #: Bytes that a terminal would obey; text of a corpus must never reach it with them.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+#: The same, and line ends, which in a name would begin a message of their own.
+UNLINED = re.compile(rf"\n|{CONTROL.pattern}")
 
 
 @dataclass
@@ -28,29 +33,32 @@ class Screen:
 
     def data(self, text: str | bytes) -> None:
         """A result."""
-        click.echo(text, nl=isinstance(text, str), color=self.colored(sys.stdout))
+        with naming("standard output"):
+            click.echo(text, nl=isinstance(text, str), color=self.colored(sys.stdout))
 
     def document(self, value: Any) -> None:
         """A result as one JSON document."""
         import json
 
-        self.data(json.dumps(value, indent=1, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace") + b"\n")
+        text = json.dumps(value, indent=1, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
+        self.data(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n")
 
-    def say(self, text: str = "") -> None:
-        """A message."""
+    def say(self, text: str = "", lead: str = "") -> None:
+        """A message, behind a styled lead. That it cannot be said, as where a log has no room, stops no work."""
         if not self.quiet:
-            click.echo(text, err=True, color=self.colored(sys.stderr))
+            with suppress(OSError):
+                click.echo(lead + harmless(text), err=True, color=self.colored(sys.stderr))
 
     def warn(self, text: str) -> None:
-        self.say(click.style("warning: ", fg="yellow", bold=True) + text)
+        self.say(in_line(text), click.style("warning: ", fg="yellow", bold=True))
 
     def rows(self, pairs: Iterable[tuple[str, str]], *, data: bool = False) -> None:
         """Names and what they hold, in two columns."""
         pairs = list(pairs)
         width = max((len(name) for name, _ in pairs), default=0)
         for name, text in pairs:
-            line = f"{click.style(name.ljust(width), bold=True)}  {text}"
-            self.data(line) if data else self.say(line)
+            lead = f"{click.style(name.ljust(width), bold=True)}  "
+            self.data(lead + in_line(text)) if data else self.say(in_line(text), lead)
 
     def colored(self, stream: TextIO) -> bool:
         if self.color != "auto":
@@ -72,7 +80,34 @@ def harmless(text: str) -> str:
     >>> harmless("a\\x1b[31mb")
     'a\\\\x1b[31mb'
     """
-    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text.encode("utf-8", "backslashreplace").decode())
+    return spelled(CONTROL, text)
+
+
+def in_line(text: str) -> str:
+    """The same, on one line.
+
+    >>> in_line("a\\nb")
+    'a\\\\nb'
+    """
+    return spelled(UNLINED, text)
+
+
+def spelled(what: re.Pattern[str], text: str) -> str:
+    return what.sub(lambda match: match[0].encode("unicode_escape").decode(), text.encode("utf-8", "backslashreplace").decode())
+
+
+def typed(arguments: Iterable[str]) -> str:
+    """A command as a shell reads it, whatever bytes its arguments have.
+
+    >>> typed(["cp", "my file", "a\\nb", "\\udcff"])
+    "cp 'my file' $'a\\\\nb' $'\\\\xff'"
+    """
+    return " ".join(shlex.quote(one) if one.isprintable() else f"$'{escaped(one)}'" for one in arguments)
+
+
+def escaped(text: str) -> str:
+    raw = os.fsencode(text).replace(b"\\", b"\\\\").replace(b"'", b"\\'")
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in raw.decode("utf-8", "backslashreplace"))
 
 
 def size(number: float) -> str:
@@ -100,6 +135,17 @@ def duration(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60} s"
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
+
+
+def figure(value: float, name: str) -> str:
+    """A similarity, or a distance, in a column of them.
+
+    >>> figure(0.625, "similarity"), figure(0.99999994, "similarity"), figure(3.0, "distance"), figure(0.674526, "distance")
+    ('0.6250', '> 0.9999', '3', '0.67453')
+    """
+    if name == "similarity":
+        return "> 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
+    return f"{value:,.0f}" if float(value).is_integer() and value < 1e15 else f"{value:.5g}"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

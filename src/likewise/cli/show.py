@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from likewise.cli.screen import Screen, counted, harmless
+from likewise.cli.beside import laid
+from likewise.cli.screen import Screen, counted, figure, harmless
 from likewise.cli.verbs import verb
 from likewise.errors import LikewiseError, UsageError
 
 SCHEMA = "likewise/show/1"
-#: Words that stay at each end of a long stretch that is the same in both; -v shows all.
-CONTEXT = 15
-#: How what differs is marked: (kind of run) -> (begin, end) without colours, and the style with them.
-MARKS = {"delete": ("[-", "-]"), "insert": ("{+", "+}")}
-STYLES: dict[str, dict[str, Any]] = {"delete": {"fg": "red", "strikethrough": True}, "insert": {"fg": "green", "underline": True}}
 #: Kind of payload (records.PAYLOADS) -> what an item is.
-NOUNS = {"text": "text", "tokens": "token ids", "elements": "elements", "weighted": "elements", "vector": "vector", "code": "code", "string": "text"}
+NOUNS = {
+    **dict.fromkeys(("text", "string"), "text"),
+    **dict.fromkeys(("elements", "weighted"), "elements"),
+    **dict.fromkeys(("vector", "sparse"), "vector"),
+    "tokens": "token ids",
+    "code": "code",
+}
 #: Removed items that are named for a kept one.
 MOST_MEMBERS = 10
 
@@ -52,7 +52,7 @@ def command(screen: Screen, out: str, identity: str) -> None:
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
         raise UsageError(f"no item of {out} has the id {identity!r}; {hint(folder)}")
-    show_alone(screen, originals, identity, *found)
+    show_alone(screen, originals, *found)
 
 
 def rows_of(path: Path, column: str, identity: str) -> list[dict[str, Any]]:
@@ -72,10 +72,10 @@ def rows_of(path: Path, column: str, identity: str) -> list[dict[str, Any]]:
 
 def split_place(identity: str) -> tuple[str, int | None]:
     source, _, position = identity.rpartition(":")
-    return source, int(position) if position.isdecimal() else None
+    return source, int(position) if position.isdecimal() and len(position) < 19 else None
 
 
-def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], int] | None:
+def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], Any] | None:
     """The item at SOURCE:POSITION, where there is one."""
     from likewise.errors import DataError
 
@@ -86,7 +86,7 @@ def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], int] | Non
         found = originals.texts([(source, position)])
     except DataError:
         return None
-    return (source, position), found[source, position].kind
+    return (source, position), found[source, position]
 
 
 def hint(folder: Path) -> str:
@@ -99,14 +99,14 @@ def hint(folder: Path) -> str:
 
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
-    from likewise.report import values
+    from likewise.report import differences, values
 
     here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
     texts = originals.texts([here, there])
     removed, kept = texts[here], texts[there]
     check(screen, originals, row, removed, kept)
     kind = originals.want.kind
-    runs = values.runs(kind, removed.text, kept.text) if kind in (*values.WORDS, *values.SIGNS) else None
+    runs = differences.runs(kind, removed.text, kept.text) if kind in (*values.WORDS, *values.SIGNS) else None
     if screen.json:
         sides = {"removed": {**item(row["id"], here), **held(removed, kind)}, "kept": {**item(row["kept_id"], there), **held(kept, kind)}}
         why = {name: row[name] for name in ("reason", originals.value, "cluster")}
@@ -115,10 +115,7 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
         return
     screen.rows([("removed", named(row["id"], here)), ("kept", named(row["kept_id"], there)), ("why", reason(row, originals))], data=True)
     screen.data("")
-    if runs is not None:
-        show_runs(screen, runs)
-    else:
-        screen.rows(beside(kind, removed.text, kept.text, whole=screen.verbose), data=True)
+    laid(screen, originals, removed.text, kept.text, runs)
 
 
 def held(found: Any, kind: str) -> dict[str, Any]:
@@ -126,31 +123,6 @@ def held(found: Any, kind: str) -> dict[str, Any]:
     from likewise.report import values
 
     return {"text": found.text} if kind in (*values.WORDS, *values.SIGNS) else {"value": values.plain(kind, found.text)}
-
-
-def show_runs(screen: Screen, runs: list[tuple[str, str]]) -> None:
-    """Two texts in one, with what differs marked."""
-    colored = screen.colored(sys.stdout)
-    if all(kind == "equal" for kind, _ in runs):
-        screen.data("The two texts are the same, character by character.\n")
-    else:
-        legend = " ".join(marked(kind, f"only in the {name} item", colored) for kind, name in (("delete", "removed"), ("insert", "kept")))
-        screen.data(legend + "\n")
-    screen.data("".join(view(runs, colored, whole=screen.verbose)))
-
-
-def beside(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Two items one under the other: of sets what both hold, and what one of them does."""
-    from likewise.report import values
-
-    if (found := values.parts(kind, removed, kept)) is None:
-        for name, text in (("removed", removed), ("kept", kept)):
-            yield name, harmless(text if whole else values.shortened(kind, text))
-        return
-    for name, elements in (("in both", found.both), ("removed", found.removed), ("kept", found.kept)):
-        said = ", ".join(elements) if whole else values.listed(elements, "element")
-        more = " more" * (name != "in both")
-        yield name, f"{counted(len(elements), f'element{more}', f'elements{more}')}{': ' * bool(elements)}{harmless(said)}"
 
 
 def item(identity: object, place: tuple[str, int]) -> dict[str, Any]:
@@ -162,71 +134,47 @@ def named(identity: object, place: tuple[str, int]) -> str:
 
 
 def reason(row: dict[str, Any], originals: Any) -> str:
+    from likewise.report import wording
+
     method, value = originals.method, originals.value
     by, steps = method["by"], ", ".join(method["normalize"])
     if row["reason"] == "exact":
-        return "exact copy" + (f" (after {steps})" if steps else "")
+        return "exact copy" + (f" (after {steps})" if steps else " by groups" if method.get("groups") else "")
     if row[value] is None:
         return f"shares a bucket by {by}; {value} was not checked"
     about = "" if method["verify"] == "exact" else "about "
     grouped = " in groups" if method.get("groups") else ""
-    limit = f"{'within' if value == 'distance' else 'at a threshold of'} {originals.report['threshold']:g}"
-    return f"near-duplicate: {value} {about}{digits(row[value], value)} by {by}{grouped}, {limit}"
-
-
-def digits(value: float, name: str) -> str:
-    """A similarity to four places; a distance, which may be large or small, in five digits."""
-    return f"{value:.5g}" if name == "distance" else f"{value:.4f}"
+    amount = wording.amount(row[value], value, by)
+    limit = f"{'within' if value == 'distance' else 'at a threshold of'} {wording.limit(originals.report['threshold'], value, by)}"
+    return f"near-duplicate: {value} {about}{amount} by {by}{grouped}, {limit}"
 
 
 def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kept: Any) -> None:
     """Warn when the inputs are no longer those that the output was made from: what is there now must be as alike as was recorded."""
-    from likewise import api
+    from likewise.report.wording import amount
 
     method, then = originals.method, row[originals.value]
     if method["verify"] != "exact" or method.get("groups") or then is None or method["by"].endswith("/bag"):
         return
+    now = value_now(originals, removed, kept)
+    if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # not so of two empty items, whose value is NaN
+        had, have = (None if value is None else amount(value, originals.value, method["by"]) for value in (then, now))
+        now_have = f"and have one of {have}" if have is not None else "and have none now"
+        screen.warn(f"the inputs have changed since {originals.out} was made: these two items had a {originals.value} of {had}, {now_have}")
+
+
+def value_now(originals: Any, one: Any, other: Any) -> float | None:
+    """How alike two items are as they stand in their sources; NaN where both are empty, None where they cannot be compared."""
+    from likewise import api
+
+    method = originals.method
+    if not len(one.item) and not len(other.item):
+        return float("nan")
     steps = ",".join(method["normalize"]) or "none" if originals.want.kind in ("text", "tokens") else None
     try:
-        now = api.similarity(removed.item, kept.item, by=method["by"], normalize=steps)
-    except LikewiseError:  # such as for vectors that are not of one length any more
-        now = None
-    if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # not so of two empty items, which have none
-        name = originals.value
-        now_have = f"and have one of {digits(now, name)}" if now is not None else "and have none now"
-        screen.warn(f"the inputs have changed since {originals.out} was made: these two items had a {name} of {digits(then, name)}, {now_have}")
-
-
-def view(runs: list[tuple[str, str]], colored: bool, *, whole: bool) -> Iterator[str]:
-    """The runs of a word diff as one text."""
-    for number, (kind, text) in enumerate(runs):
-        if kind == "equal":
-            yield harmless(text if whole else shortened(text, first=number == 0, last=number == len(runs) - 1))
-        else:
-            yield marked(kind, text, colored)
-
-
-def shortened(text: str, *, first: bool, last: bool) -> str:
-    """What is the same in both, down to the words next to a difference."""
-    from likewise.report import diff
-
-    words = diff.split(text)
-    head, tail = 0 if first and not last else CONTEXT, 0 if last and not first else CONTEXT
-    between = len(words) - head - tail
-    if between <= CONTEXT:
-        return text
-    begin, end = ("".join(map("".join, part)) for part in (words[:head], words[len(words) - tail :]))
-    return f"{begin}... {between:,} words that are the same ... {end}"
-
-
-def marked(kind: str, text: str, colored: bool) -> str:
-    """A run that is in one of the two only; its line breaks are shown, since they may be all that differs."""
-    text = harmless(text)
-    if colored:
-        return click.style(text.replace("\n", "↵\n"), **STYLES[kind])
-    begin, end = MARKS[kind]
-    body = text.rstrip()
-    return f"{begin}{body or text}{end}{text[len(body) :] if body else ''}"
+        return api.similarity(one.item, other.item, by=method["by"], normalize=steps)
+    except LikewiseError:  # such as for vectors that are not of one length any more, or zero vectors
+        return None
 
 
 def show_kept(screen: Screen, members: list[dict[str, Any]], value: str) -> None:
@@ -238,21 +186,39 @@ def show_kept(screen: Screen, members: list[dict[str, Any]], value: str) -> None
         return
     screen.data(f"{named(identity, place)} was kept; {counted(len(members), 'item')} went for it:")
     for row in members[:MOST_MEMBERS]:
-        alike = "" if row[value] is None else f"  {digits(row[value], value)}"
+        alike = "" if row[value] is None else f"  {figure(row[value], value)}"
         screen.data(f"  {named(row['id'], (row['source'], row['position']))}  {row['reason']}{alike}")
     if len(members) > MOST_MEMBERS:
         screen.data(f"  ... and {len(members) - MOST_MEMBERS:,} more; they are in removed.parquet")
 
 
-def show_alone(screen: Screen, originals: Any, identity: str, place: tuple[str, int], kind: int) -> None:
+def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: Any) -> None:
     """An item that was not removed, and that none was removed for."""
-    from likewise.records import NO_TEXT, REJECTED
+    from likewise.io.ids import from_json
+    from likewise.records import REJECTED
 
-    status = "rejected" if kind == REJECTED else "kept"
+    status = "rejected" if found.kind == REJECTED else "kept"
+    identity = place[1] if found.id is None else from_json(found.id)
     if screen.json:
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
         return
-    limit = f"{'within' if originals.value == 'distance' else 'at or above'} {originals.report['threshold']:g}"
-    nothing = f"it has no {NOUNS[originals.want.kind]}"
-    why = {NO_TEXT: nothing, REJECTED: f"it could not be read; see {originals.out / 'rejected.jsonl'}"}.get(kind, f"no kept item was found {limit}")
-    screen.data(f"{named(identity, place)} was {status}: {why}")
+    screen.data(f"{named(identity, place)} was {status}: {stayed(originals, found)}")
+
+
+def stayed(originals: Any, found: Any) -> str:
+    """Why an item that is like no other stayed."""
+    from likewise.records import NO_TEXT, REJECTED
+    from likewise.report.wording import limit
+
+    method = originals.method
+    if found.kind == REJECTED:
+        return f"it could not be read; see {originals.out / 'rejected.jsonl'}"
+    if found.kind == NO_TEXT:
+        return f"it has no {NOUNS[originals.want.kind]}"
+    itself = value_now(originals, found, found)
+    if itself is None or itself != itself:  # not even like itself
+        directed = originals.want.kind in ("vector", "sparse")
+        return "all its numbers are 0, so that it has no direction" if directed else "it is empty, and nothing is like it"
+    place = f"{'within' if originals.value == 'distance' else 'at or above'} {limit(originals.report['threshold'], originals.value, method['by'])}"
+    short = f", or it is shorter than the {method['min_tokens']} tokens asked for" if method["min_tokens"] else ""
+    return f"no kept item was found {place}{short}"

@@ -61,11 +61,12 @@ class Verb(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         given = {name: value for name, value in ctx.params.items() if name != "config" and value is not None and value != ()}
         settle(ctx, given)
+        kept = set(given)
         screen = Screen(**{name: given.pop(name) for name in TALK if name in given})
         for message in misspelt_variables():
             screen.warn(message)
-        if ctx.obj is not None and ctx.obj.settings:
-            screen.say(f"settings of {ctx.obj.path}: {', '.join(ctx.obj.settings)}")
+        if ctx.obj is not None and (used := [name for name in ctx.obj.settings if name in kept and place_of(ctx, name) == OF_A_FILE]):
+            screen.say(f"settings of {ctx.obj.path}: {', '.join(used)}")
         try:
             return ctx.invoke(self.run, screen, **given)
         except LikewiseError as error:
@@ -75,17 +76,24 @@ class Verb(click.Command):
 
 #: Flags that say the same thing in two ways.
 RIVALS = (("threshold", "within"), ("layouts", "bands"), ("layouts", "rows"))
+#: What a preset says. Beside it the same flags count; from a place that it wins over they do not.
+OF_A_PRESET = ("by", "threshold", "within", "bands", "rows")
 #: Where a flag was set, the place that wins last.
 PLACES = (click.core.ParameterSource.DEFAULT_MAP, click.core.ParameterSource.ENVIRONMENT, click.core.ParameterSource.COMMANDLINE)
+OF_A_FILE = 0
+
+
+def place_of(ctx: click.Context, name: str) -> int:
+    """Where a flag was set, by its number in PLACES; -1 where it was not."""
+    source = ctx.get_parameter_source(name)
+    return PLACES.index(source) if source in PLACES else -1
 
 
 def settle(ctx: click.Context, given: dict[str, Any]) -> None:
     """Of two flags that say the same thing leave the one that the command line has, or else the environment. Two of one place the verb refuses."""
-    for pair in RIVALS:
-        if all(name in given for name in pair):
-            ranks = {name: PLACES.index(source) for name in pair if (source := ctx.get_parameter_source(name)) in PLACES}
-            if len(set(ranks.values())) == 2:
-                del given[min(ranks, key=lambda name: ranks[name])]
+    pairs = [*RIVALS, *((other, one) for one, other in RIVALS), *((name, "preset") for name in OF_A_PRESET)]
+    for name in [weak for weak, strong in pairs if weak in given and strong in given and place_of(ctx, weak) < place_of(ctx, strong)]:
+        given.pop(name, None)
 
 
 def aligned(name: str, text: str, width: int) -> str:

@@ -95,29 +95,44 @@ class Local:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: the affinity mask and the cgroup's quota count, not only the machine's number."""
+    """Cores that this process may use: the affinity mask and the quotas of its cgroups count, not only the machine's number."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return max(1, min(cores, int(quota) // int(period)))
-    except (OSError, ValueError):
-        return cores
+    for quota, period in limits("cpu", ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        cores = min(cores, quota // period) if quota > 0 and period > 0 else cores
+    return max(1, cores)
 
 
 def usable_memory() -> int:
-    """Bytes that this process may use: the least of the machine's memory, the cgroup's limit and the rlimit."""
-    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            limits.append(int(Path(path).read_text()))
-        except (OSError, ValueError):
-            continue
+    """Bytes that this process may use: the least of the machine's memory, the limits of its cgroups and the rlimits."""
+    most = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
+    most += [limit for (limit,) in limits("memory", ("memory.max",), ("memory.limit_in_bytes",))]
     try:
         import resource
     except ImportError:
-        return min(limits, default=4 * 2**30)
-    limits += [soft for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA) if (soft := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY]
-    return min(limits, default=4 * 2**30)
+        return min(most, default=4 * 2**30)
+    most += [soft for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA) if (soft := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY]
+    return min(most, default=4 * 2**30)
+
+
+def limits(controller: str, unified: tuple[str, ...], classic: tuple[str, ...], root: Path = Path("/sys/fs/cgroup")) -> Iterator[tuple[int, ...]]:
+    """The numbers in the files of a controller, for each cgroup that this process is in and those above it, as far as they set a limit.
+
+    In a container the paths that the system tells may be of the machine outside, and the own cgroup is the root of what can be seen.
+    """
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for _, controllers, path in (line.split(":", 2) for line in lines):
+        if controllers and controller not in controllers.split(","):
+            continue
+        base, names = (root / controller, classic) if controllers else (root, unified)
+        inside = base / path.strip("/")
+        for folder in dict.fromkeys((base, *(up for up in (inside, *inside.parents) if up.is_relative_to(base)))):
+            try:
+                yield tuple(int(number) for name in names for number in (folder / name).read_text().split())
+            except (OSError, ValueError):  # not there, or "max"
+                continue
 
 
 def peak_memory() -> int | None:

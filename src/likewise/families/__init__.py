@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from likewise.families.bbit import BBit
     from likewise.families.bits import Bits
     from likewise.families.crosspolytope import CrossPolytope
+    from likewise.families.encoding import Encoding
     from likewise.families.family import Amplified, Family, Sensitivity
+    from likewise.families.histograms import Histograms
     from likewise.families.hyperplane import Hyperplane
     from likewise.families.line import Line, Stripe
     from likewise.families.minhash import MinHash
+    from likewise.families.space import Space
     from likewise.families.threshold import Threshold
     from likewise.families.weighted import WeightedMinHash
     from likewise.planning import Plan
@@ -38,7 +41,9 @@ FAMILIES = {
     "Threshold": "threshold",
     "Bits": "bits",
 }
-_HOMES = FAMILIES | {"Amplified": "family", "Sensitivity": "family"}
+#: What makes one row of a set of vectors, by such a family.
+EMBEDDINGS = {"Histograms": "histograms", "Encoding": "encoding", "Space": "space"}
+_HOMES = FAMILIES | EMBEDDINGS | {"Amplified": "family", "Sensitivity": "family"}
 
 __all__ = [
     "FAMILIES",
@@ -46,10 +51,13 @@ __all__ = [
     "BBit",
     "Bits",
     "CrossPolytope",
+    "Encoding",
+    "Histograms",
     "Hyperplane",
     "Line",
     "MinHash",
     "Sensitivity",
+    "Space",
     "Stripe",
     "Threshold",
     "WeightedMinHash",

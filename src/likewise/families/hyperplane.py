@@ -8,13 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from likewise.curves import Curve, angle
+from likewise.errors import UsageError
 from likewise.families.checks import one_of, whole
 from likewise.families.family import Family, Signature
+from likewise.families.sparse import on_directions
 from likewise.items.lengths import lengths_of, squared_lengths, to_unit
+from likewise.items.sparse import Sparse, is_sparse, nonempty, sparse
 from likewise.items.vectors import Vectors, nonzero, vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.projections import sides
 from likewise.kernels.signs import code_bits, sign_codes, turns
+from likewise.kernels.sparse import directed
 
 MODES = ("gaussian", "signs", "orthogonal", "rotated")
 
@@ -34,7 +38,8 @@ class Hyperplane(Family):
     256 on; then they are of the same ones again. Bands of up to two dozen rows keep their promise, measured to 1%.
 
     Vectors count by direction alone: x and 2x agree in all slots. A zero vector has none, and is refused. Sums are in float32, so a
-    plane that passes within 10^-7 of a vector may be taken to lie on its other side.
+    plane that passes within 10^-7 of a vector may be taken to lie on its other side. Sparse vectors, of ``gaussian`` or ``signs``, have the bits
+    of the same vectors written out.
 
     >>> family = Hyperplane(1024)
     >>> a, b = family.signature([[1.0, 0.0], [1.0, 1.0]])
@@ -60,12 +65,22 @@ class Hyperplane(Family):
 
     def signature(self, batch: Any) -> Signature:
         """One row a vector, uint8[n, slots]. Raises UsageError with the row of a zero vector."""
+        if is_sparse(batch):
+            return self._of_sparse(nonempty(sparse(batch), "its angle"))
         items = nonzero(vectors(batch), "its angle")
         if self.mode == "rotated":
             return rotated(items, self.slots, self.seed)
         kind = "signs" if self.mode == "signs" else "gaussian"
         spread = self.spread if self.mode == "orthogonal" else 0
         bits: Signature = sides(items, directions(kind, self.seed, items.shape[1], self.slots, narrow=True, spread=spread))
+        return bits
+
+    def _of_sparse(self, items: Sparse) -> Signature:
+        if self.mode not in ("gaussian", "signs"):
+            raise UsageError(f"Hyperplane(mode={self.mode!r}): it turns all coordinates, and sparse vectors are not written out; leave mode out")
+        bits = np.empty((len(items), self.slots), np.uint8)
+        for slots, sums in on_directions(items, directed(items.values, items.offsets), self.mode, self.seed, self.slots):
+            bits[:, slots] = sums >= 0
         return bits
 
 

@@ -12,6 +12,8 @@ from likewise.curves import Curve, cauchy_line, gaussian_line, stripe
 from likewise.errors import UsageError
 from likewise.families.checks import one_of, positive
 from likewise.families.family import Family, Signature
+from likewise.families.sparse import on_directions
+from likewise.items.sparse import Sparse, is_sparse, sparse
 from likewise.items.vectors import vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.projections import buckets
@@ -85,9 +87,9 @@ class Stripe(Family):
 
 def on_lines(batch: Any, kind: str, family: Line | Stripe) -> NDArray[np.uint32]:
     """The bucket of each vector on each line, modulo 2^32."""
-    items = vectors(batch)
+    items = sparse(batch) if is_sparse(batch) else vectors(batch)
     with np.errstate(over="ignore"):
-        reached = np.abs(items).sum(axis=1, dtype=float)
+        reached = items.sums(np.abs(items.values)) if isinstance(items, Sparse) else np.abs(items).sum(axis=1, dtype=float)
     far = reached > min(REACH * family.width, GREATEST)
     if far.any():
         row = int(far.argmax())
@@ -98,5 +100,12 @@ def on_lines(batch: Any, kind: str, family: Line | Stripe) -> NDArray[np.uint32]
         most = f"more than 2^40 buckets of width {family.width:g}"
         raise UsageError(f"row {row}: its coordinates add up to {reached[row]:.6g}, {most}: give a greater width")
     shifts = directions("uniform", family.seed, 1, family.slots)[0] * family.width
-    found: NDArray[np.uint32] = buckets(items, directions(kind, family.seed, items.shape[1], family.slots), shifts, float(family.width))
+    found: NDArray[np.uint32]
+    if isinstance(items, Sparse):
+        found = np.empty((len(items), family.slots), np.uint32)
+        for slots, sums in on_directions(items, items.values, kind, family.seed, family.slots):
+            bucket = np.floor((sums + shifts[slots]) / family.width)
+            found[:, slots] = (bucket - 2.0**32 * np.floor(bucket * 2.0**-32)).astype(np.int64)
+    else:
+        found = buckets(items, directions(kind, family.seed, items.shape[1], family.slots), shifts, float(family.width))
     return found

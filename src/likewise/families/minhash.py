@@ -26,8 +26,8 @@ class MinHash(SimilarityFamily):
     elements with 1 in common, all_of(2) agrees on 0.027 for 0.111, any_of(4) on 0.897 for 0.803. AND, then OR of two or more, keeps its chance where
     that is above 0.7, and `standard_error` is an upper bound. ``classic`` follows the formula at every size.
 
-    Two signatures compare when slots, mode and seed are the same. Elements are whole numbers of 64 bits, signed or unsigned (-1 is
-    2^64 - 1); hash anything else first. They need no mixing, and may repeat.
+    Two signatures compare when slots, mode and seed are the same. Elements are whole numbers and strings, need no mixing, and may repeat. Numbers of
+    64 bits are taken as they are, signed or unsigned (-1 is 2^64 - 1); strings and larger numbers are hashed by the seed, so that "7" is not 7.
 
     >>> family = MinHash(256)
     >>> a, b = family.signature([range(100), range(50, 150)])
@@ -54,7 +54,7 @@ class MinHash(SimilarityFamily):
 
     def signature(self, batch: Batch) -> Slots:
         """One row a set, uint32[n, slots]. All slots of an empty set are 2^32 - 1."""
-        values, offsets = ragged(batch)
+        values, offsets = ragged(batch, seed=self.seed)
         signatures: Slots = kernels.sketch(values, offsets, self.slots, np.uint64(self.seed), self.mode == "classic")
         return signatures
 
@@ -63,7 +63,7 @@ class MinHash(SimilarityFamily):
 
         Empty sets have keys like any other, and the same: it is for the caller to pair them or not (SPEC 8).
         """
-        values, offsets = ragged(batch)
+        values, offsets = ragged(batch, seed=self.seed)
         bands, rows = check_layout(bands, rows, self.slots)
         keys: NDArray[np.uint64] = kernels.sketch_bands(values, offsets, self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
         return keys

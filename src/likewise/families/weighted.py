@@ -50,10 +50,10 @@ class WeightedMinHash(SimilarityFamily):
     def signature(self, batch: Any) -> Slots:
         """One row a set, uint32[n, slots]; a batch is what `likewise.items.weighted` reads. All slots of an empty set are 2^32 - 1.
 
-        Raises UsageError, with the row, for weights that are no weights and for a set whose weights add up to less than 1e-30 or
-        more than 1e30.
+        Elements are those of `MinHash`. Raises UsageError, with the row, for weights that are no weights and for a set whose weights add up to
+        less than 1e-30 or more than 1e30.
         """
-        values, weights, offsets = weighted(batch)
+        values, weights, offsets = weighted(batch, seed=self.seed)
         check_totals(weights, offsets)
         signatures: Slots = darts.sketch(values, weights, offsets, self.slots, np.uint64(self.seed))
         return signatures

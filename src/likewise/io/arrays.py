@@ -13,6 +13,8 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.io.fields import SPARSE
 from likewise.io.nested import PAIR, is_list, is_string
+from likewise.items.given import borders, shown
+from likewise.items.sparse import csr_of
 from likewise.records import Want
 
 #: What each kind of item may be given as, beside a table.
@@ -20,7 +22,7 @@ FORMS = {
     "tokens": "token ids: a list of lists of whole numbers, or a 2-D array",
     "elements": "sets: a list of sets or lists of whole numbers and strings, a 2-D array of whole numbers, or a CSR matrix, for its filled places",
     "weighted": "weighted sets: a list of mappings element -> weight, or of lists of pairs (element, weight)",
-    "vector": "vectors: a 2-D array of numbers, or a list of lists or 1-D arrays",
+    "vector": "vectors: a 2-D array of numbers, a list of lists or 1-D arrays, or a CSR matrix",
     "sparse": "sparse vectors: a CSR matrix",
     "code": "codes: an array of bool or of unsigned integers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1",
 }
@@ -39,8 +41,8 @@ def column(given: Any, want: Want) -> pa.Array | None:
     """The items of an array, of a matrix, or of the parts of one; None where ``given`` is something else, or texts are wanted."""
     if want.kind not in FORMS:
         return None
-    if hasattr(given, "tocsr") or all(hasattr(given, part) for part in ("indptr", "indices", "data", "shape")):
-        return of_csr(given.tocsr() if hasattr(given, "tocsr") else given, want.kind)
+    if (matrix := csr_of(given)) is not None:
+        return of_csr(matrix, want.kind)
     if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
         return of_parts(given, want.kind)
     if hasattr(given, "__array__") and (array := np.asarray(given)).dtype != object:
@@ -84,7 +86,9 @@ def of_csr(given: Any, kind: str) -> pa.Array:
     offsets, indices, data = (np.asarray(part) for part in (given.indptr, given.indices, given.data))
     if kind not in ("sparse", "vector", "elements", "weighted") or len(given.shape) != 2 or data.dtype.kind not in "iufb" or data.dtype.itemsize > 8:
         raise UsageError(f"an input is a sparse matrix of {data.dtype} of shape {tuple(given.shape)}; give {FORMS[kind]}")
-    check_offsets(offsets, min(len(indices), len(data)))
+    offsets = borders(offsets, min(len(indices), len(data)))
+    if len(offsets) - 1 != given.shape[0]:
+        raise UsageError(f"an input is a sparse matrix of shape {tuple(given.shape)} whose indptr is for {len(offsets) - 1} rows")
     index, value = of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data)
     if kind == "weighted":
         return of_lists(offsets, pa.StructArray.from_arrays([index, value], PAIR))
@@ -98,15 +102,9 @@ def of_parts(given: tuple[np.ndarray, ...], kind: str) -> pa.Array:
     right = len(given) == {"elements": 2, "tokens": 2, "weighted": 3}.get(kind) and all(part.ndim == 1 and part.dtype.kind in "iuf" for part in parts)
     if not right:
         raise UsageError(f"an input is a tuple of {len(given)} arrays; give {FORMS[kind]}")
-    check_offsets(offsets, min(map(len, parts)))
+    offsets = borders(offsets, min(map(len, parts)))
     values = [of_numbers(part) for part in parts]
     return of_lists(offsets, values[0] if len(values) == 1 else pa.StructArray.from_arrays(values, PAIR))
-
-
-def check_offsets(offsets: np.ndarray, most: int) -> None:
-    whole = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 0
-    if not whole or offsets[0] < 0 or offsets[-1] > most or (offsets[1:] < offsets[:-1]).any():
-        raise UsageError(f"where rows begin (indptr, offsets) rises from 0 to the number of values, {most}; these do not")
 
 
 def _sets(rows: list[Any]) -> pa.Array:
@@ -118,7 +116,7 @@ def _ordered(given: AbstractSet, row: int) -> list[Any]:
     try:
         return sorted(given, key=lambda element: (isinstance(element, str), element))
     except TypeError:
-        raise UsageError(f"row {row} of an input is {given!r:.60}; elements are whole numbers and strings") from None
+        raise UsageError(f"row {row} of an input is {shown(given)}; elements are whole numbers and strings") from None
 
 
 def _is_element(kind: pa.DataType) -> bool:
@@ -147,7 +145,7 @@ def _codes(rows: list[Any]) -> pa.Array:
     if all(isinstance(row, int | np.integer | None) and not isinstance(row, bool) for row in rows):
         for place, row in enumerate(rows):
             if row is not None and not 0 <= row < 2**64:
-                raise UsageError(f"row {place} of an input is {row}; a code given as a number is from 0 to 2^64 - 1; give longer ones as bytes")
+                raise UsageError(f"row {place} of an input is {shown(row)}; a code as a number is from 0 to 2^64 - 1; give longer ones as bytes")
         return pa.array(rows, pa.uint64())
     try:
         return pa.array(rows)
@@ -167,7 +165,10 @@ def _typed(rows: list[Any], good: Callable[[pa.DataType], bool]) -> pa.Array:
 
 def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
     """Values without a common Arrow type as JSON texts, marked by the Arrow type ``arrow.json``. Raises TypeError where JSON has no such value."""
-    texts = [None if value is None else json.dumps(value, default=_plain) for value in values]
+    try:
+        texts = [None if value is None else json.dumps(value, default=_plain) for value in values]
+    except ValueError as error:  # Python does not write out whole numbers of more than 4,300 digits
+        raise TypeError("a whole number of thousands of digits, or a list that holds itself") from error
     return pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), pa.array(texts, pa.large_string()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from likewise.errors import DataError, UsageError
+from likewise.errors import DEVICE_ERRORS, DataError, UsageError
 from likewise.records import Chunk
 
 #: A chunk closes when it holds this many bytes or rows. Rows are bounded too: a dictionary-encoded row is small here and large once decoded.
@@ -20,14 +21,20 @@ CHUNK_ROWS = 1 << 16
 
 @contextmanager
 def reading(place: str | Path, kind: str) -> Iterator[None]:
-    """What pyarrow says about a damaged or unreadable file, as a DataError that names the place."""
+    """What pyarrow says about a damaged or unreadable file, as a DataError that names the place; an OSError where the disk failed."""
     try:
         yield
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno and error.errno in DEVICE_ERRORS:
+            raise OSError(error.errno, os.strerror(error.errno), str(place)) from error
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise DataError(f"{place}: cannot be read as {kind}: {reason}. Copy or make the file again, or leave it out") from error
+
+
+def changed(place: str | Path) -> DataError:
+    return DataError(f"{place}: is shorter than when it was first read; leave it alone while likewise runs, and start again")
 
 
 def nonempty(path: Path, kind: str) -> None:

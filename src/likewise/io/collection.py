@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from likewise.errors import DataError
-from likewise.io import ids, payloads
+from likewise.errors import DataError, has_gone
+from likewise.io import consistency, ids, payloads
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
@@ -44,6 +44,8 @@ def read(
     advance: Callable[[int], None],
 ) -> None:
     """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``."""
+    if work.steps:
+        consistency.check(work, len(sources))
     if work.done("read"):
         return
 
@@ -74,6 +76,7 @@ def read(
             next=-1 if task.chunk is None else task.chunk.start + raw,
             found=records.found,
             fields=list(records.fields),
+            **({"dimensions": dimensions(records)} if want.kind == "sparse" else {}),
         )
         read_of[task.source] += len(records)
         advance(task.chunk.data.nbytes if task.chunk is not None else 0)
@@ -95,7 +98,7 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
                 for chunk in source.format.chunks(source.path, want, start):
                     yield Task(number, chunk)
             except DataError as error:
-                if not skip:
+                if not skip or has_gone(error):
                     raise
                 yield Task(number, None, str(error).replace(str(source.path), source.name))  # where the input lies is no part of the result
         start = 0
@@ -104,7 +107,7 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
 def failed(reason: str) -> Records:
     """One rejected row that stands for the rest of a source that could not be read to its end."""
     zero = np.zeros(1, np.int64)
-    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), rejected=[Rejected(0, reason, b"")], found=False)
+    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), rejected=[Rejected(0, reason, None)], found=False)
 
 
 def fingerprint(records: Records) -> bytes:
@@ -126,11 +129,19 @@ def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Reco
         records.length[:n],
         records.text[:n],
         id=None if records.id is None else records.id[:n],
+        width=None if records.width is None else records.width[:n],
         rejected=[entry for entry in records.rejected if entry.row < n],
         fields=records.fields,
         found=records.found,
     )
     return few, cut
+
+
+def dimensions(records: Records) -> list[tuple[int, int]]:
+    """The first two dimensions that rows of a chunk say they have, each with the row that says it first."""
+    assert records.width is not None
+    said, row = np.unique(records.width, return_index=True)
+    return sorted(((int(dimension), int(at)) for dimension, at in zip(said, row, strict=True) if dimension), key=lambda pair: pair[1])[:2]
 
 
 def place(source: Source, first: int, row: int) -> tuple[str, int]:
@@ -145,7 +156,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
     for entry in records.rejected:
         name, position = place(entry.row)
         rejected.append(
-            {"source": name, "position": None if failure(records, entry) else position, "reason": entry.reason, "bytes": escaped(entry.raw)}
+            {"source": name, "position": None if entry.raw is None else position, "reason": entry.reason, "bytes": escaped(entry.raw or b"")}
         )
     identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
     text = identity.fill_null(b"")
@@ -167,11 +178,6 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
 
 def band_column(band: int) -> str:
     return f"band-{band:03d}"
-
-
-def failure(records: Records, entry: Rejected) -> bool:
-    """The row stands for what could not be read of a source, and has no place in it."""
-    return not entry.raw and not records.length[entry.row]
 
 
 def escaped(raw: bytes) -> str:
@@ -282,21 +288,10 @@ class Collection:
         if not len(self) or any(entry["found"] for entry in entries) or bool((self.column("kind") == REJECTED).all()):
             return None
         seen = list(dict.fromkeys(field for entry in entries for field in entry["fields"]))
-        where, there = ", ".join(self.files[:3]), ", ".join(seen[:20]) or "none"
+        where, there = ", ".join(self.files[:3]), ", ".join(seen[:20])
+        if not seen:
+            return f'no row of {where} has fields; a row is an object, such as {{"id": 1, {json.dumps(name)}: ...}}, and not the bare value'
         return f"no row of {where} has the field {name!r}; fields seen: {there}; name the right one with --field"
-
-    def texts(self, rows: Sequence[int], want: Want) -> dict[int, str]:
-        """The texts of a few rows, read again from their sources, beginning at the chunk that holds each."""
-        found: dict[int, str] = {}
-        for row in sorted(set(rows)):
-            if row not in found:
-                number = int(self.source_of(np.array([row]))[0])
-                first, start = self.chunk_of(row, number)
-                source = self.sources[number]
-                chunk = next(source.format.chunks(source.path, want, start))
-                text = source.format.parse(chunk, want, source.name).text
-                found |= {r: readable(text[r - first].as_py(), want) for r in rows if first <= r < first + len(text)}
-        return found
 
     def chunk_of(self, row: int, source: int) -> tuple[int, int]:
         """(first row, start) of the chunk of a source that holds a row."""
@@ -307,6 +302,18 @@ class Collection:
                     break
                 first, start = first + entry["rows"], entry["next"]
         return first, start
+
+    def other_dimension(self) -> tuple[str, int, int] | None:
+        """The place of the first sparse vector that says it has another dimension than the first that says any, and the two; None for none."""
+        first, begin = 0, 0
+        for entry in self.work.done("chunk"):
+            for dimension, row in entry["dimensions"]:
+                first = first or dimension
+                if dimension != first:
+                    source, position = self.places(np.array([begin + row]))
+                    return f"{source[0].as_py()}, item {position[0] + 1}", dimension, first
+            begin += entry["rows"]
+        return None
 
     def digests(self) -> list[str]:
         """The content fingerprint of each source: xxh3-128 over those of its chunks."""

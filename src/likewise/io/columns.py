@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -11,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.io import binary, fields, nested, payloads
+from likewise.io import binary, decoded, fields, nested, payloads
 from likewise.io.batches import reading
-from likewise.io.ids import as_json, to_json
+from likewise.io.ids import as_json, from_json, to_json
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
@@ -88,8 +87,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int) -> pa.LargeBinaryArray:
     """Null where the value is not a text; what is not UTF-8 goes to ``rejected``."""
     if isinstance(values.type, pa.JsonType):
-        loaded = (json.loads(text or "null") for text in values.storage.to_pylist())
-        return binary.from_list(value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None for value in loaded)
+        return binary.from_list(_unquoted(text or "") for text in values.storage.to_pylist())
     if not pa.types.is_large_binary(values.type):
         return pa.nulls(len(values), binary.TYPE)
     if not binary.is_utf8(values):
@@ -98,6 +96,12 @@ def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int) -> 
                 reason = f"position {start + row} (rows count from 0): column {name!r} is not UTF-8 at its byte {at} (0x{raw[at]:02x})"
                 rejected.append(Rejected(row, reason, raw))
     return values
+
+
+def _unquoted(text: str) -> bytes | None:
+    """The text that a JSON text says, or None where it says something else, or nothing that can be told."""
+    value = from_json(text) if text.lstrip().startswith('"') else None
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
 
 
 def _joined(texts: list[pa.LargeBinaryArray], rows: int, rejected: list[Rejected]) -> tuple[np.ndarray, pa.LargeBinaryArray]:
@@ -122,8 +126,8 @@ def _score(values: Any, rows: int) -> np.ndarray:
     """float64, NaN where there is no number. Dates and times count as seconds, so that the newest can be kept."""
     kind = values.type if values is not None else pa.null()
     if isinstance(kind, pa.JsonType):
-        loaded = (json.loads(text or "null") for text in values.storage.to_pylist())
-        return np.array([float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan for v in loaded], np.float64)
+        numbers = (decoded.as_float(from_json(text or "null")) for text in values.storage.to_pylist())
+        return np.array([np.nan if number is None else number for number in numbers], np.float64)
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         seconds = values.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64())
         return seconds.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy() / 1e6

@@ -7,15 +7,18 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
-from likewise.errors import DataError
+from likewise.errors import DEVICE_ERRORS, DataError, naming
 
 READ_BYTES = 1 << 18
+CAREFUL_BYTES = 1 << 10
+HEAD_BYTES = 10  # tell the kind
 FRAME_BYTES = 1 << 22
 ZSTD_FRAMES = (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + i, 0x2A, 0x4D, 0x18)) for i in range(16)))  # the others: to be skipped
 BZ2_HEADS = tuple(b"BZh%d" % size + block for size in range(1, 10) for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"))  # the second: no text
@@ -78,6 +81,27 @@ KINDS: dict[str, Kind] = {
 }
 
 
+class ForeignError(Exception):
+    """A member is followed by bytes that begin no other."""
+
+
+#: What a decoder raises about what it reads.
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, ForeignError)
+ENDS_EARLY, FOREIGN = "ends early", "is followed by bytes that are no part of it"
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """What the system refuses of a file, as a DataError; what it cannot do for now stays an OSError."""
+    try:
+        with naming(path):
+            yield
+    except OSError as error:
+        if error.errno in DEVICE_ERRORS:
+            raise
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
 def kind_by_name(path: Path) -> str:
     """A key of KINDS, or "" where the name speaks of no compression."""
     return next((key for key, kind in KINDS.items() if path.name.lower().endswith(kind.suffixes)), "")
@@ -85,8 +109,8 @@ def kind_by_name(path: Path) -> str:
 
 def kind_of(path: Path) -> str:
     """How the file is compressed, by its first bytes: a key of KINDS, or "". DataError where the name promises more than the bytes keep."""
-    with open(path, "rb") as file:
-        head = file.read(10)
+    with opening(path), open(path, "rb") as file:
+        head = file.read(HEAD_BYTES)
     for key, kind in KINDS.items():
         if head.startswith(kind.magic):
             return key
@@ -103,7 +127,7 @@ def open_read(path: Path) -> io.RawIOBase:
     """
     kind = kind_of(path)
     if not kind:
-        return io.FileIO(path)
+        return Plain(path)
     return _Text(path, KINDS[kind])
 
 
@@ -115,39 +139,76 @@ def read_into(stream: io.RawIOBase, buffer: memoryview) -> int:
     return size
 
 
+class Plain(io.FileIO):
+    """A file whose name is told when the disk fails."""
+
+    def readinto(self, buffer: Any) -> int:
+        with naming(os.fsdecode(self.name)):  # type: ignore[arg-type]
+            return super().readinto(buffer) or 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        with naming(os.fsdecode(self.name)):  # type: ignore[arg-type]
+            return super().read(-1 if size is None else size) or b""
+
+
 class _Text(io.RawIOBase):
-    """The text of a compressed file."""
+    """The text of a compressed file. Before an error comes all text that could be decoded."""
 
     def __init__(self, path: Path, kind: Kind):
         self.path, self.kind = path, kind
         self.size = 0  # bytes of text so far
-        if kind.decoder is None:
-            self.source: Any = pa.CompressedInputStream(pa.OSFile(os.fsencode(path)), "zstd")
-        else:
-            self.source = _Members(io.FileIO(path), kind.decoder)
+        self.source = self._open(READ_BYTES)
+        self.damage: BaseException | None = None
+
+    def _open(self, step: int) -> Any:
+        if self.kind.decoder is None:
+            return pa.CompressedInputStream(pa.OSFile(os.fsencode(self.path)), "zstd")
+        return _Members(Plain(self.path), self.kind, step)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if not len(buffer):  # to the decoders 0 is no limit
+        view = memoryview(buffer).cast("B")[:READ_BYTES]
+        if not len(view):  # to the decoders 0 is no limit
             return 0
+        size = 0
         try:
-            size = self.source.readinto(memoryview(buffer).cast("B"))
-        except EOFError:
-            raise self._error("ends early") from None
-        except (OSError, zlib.error, lzma.LZMAError) as error:
-            detail = str(error)
-            if "Truncated" in detail:  # Arrow has one exception for all
-                raise self._error("ends early") from None
-            if "too much memory" in detail:
-                remedy = f"write it anew: zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst"
-                raise self._error("needs a window of more than 128 MiB", remedy) from None
-            raise self._error(f"is damaged ({detail.removeprefix('ZSTD decompress failed: ')})") from None
+            if self.damage is None:
+                size = self.source.readinto(view)
+        except DAMAGE as error:
+            if isinstance(error, OSError) and error.errno and error.errno in DEVICE_ERRORS:
+                raise OSError(error.errno, os.strerror(error.errno), str(self.path)) from error
+            self.damage = error
+            size = self._salvaged(view)
+        if self.damage is not None and not size:
+            raise self._error(self.damage) from None
         self.size += size
         return size
 
-    def _error(self, what: str, remedy: str = "copy or make the file again") -> DataError:
+    def _salvaged(self, view: memoryview) -> int:
+        """What a decoder had made when it met the damage is lost with its error. So once more, and byte by byte."""
+        self.source.close()
+        self.source = self._open(CAREFUL_BYTES)
+        left, size = self.size, 0
+        while left:
+            left -= self.source.readinto(memoryview(bytearray(min(left, READ_BYTES))))
+        with suppress(*DAMAGE):
+            while size < len(view) and self.source.readinto(view[size : size + 1]):
+                size += 1
+        return size
+
+    def _error(self, damage: BaseException) -> DataError:
+        detail, remedy = str(damage), "copy or make the file again"
+        if isinstance(damage, EOFError) or "Truncated" in detail:  # Arrow has one exception for all
+            what = ENDS_EARLY
+        elif isinstance(damage, ForeignError) or "Unknown frame descriptor" in detail:
+            what = FOREIGN
+        elif "too much memory" in detail:
+            what = "needs a window of more than 128 MiB"
+            remedy = f"write it anew: zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst"
+        else:
+            what = f"is damaged ({detail.removeprefix('ZSTD decompress failed: ')})"
         return DataError(f"{self.path}: the {self.kind.name} stream {what}, after {self.size:,} bytes of text; {remedy}")
 
     def close(self) -> None:
@@ -159,27 +220,29 @@ class _Text(io.RawIOBase):
 class _Members:
     """Members of one compression, one after the other. The readers of the standard library pass over a damaged second one in silence."""
 
-    def __init__(self, file: io.FileIO, decoder: Callable[[], Any]):
-        self.file, self.new = file, decoder
-        self.decoder = decoder()
+    def __init__(self, file: io.FileIO, kind: Kind, step: int):
+        self.file, self.kind, self.step = file, kind, step
+        self.decoder = kind.decoder()  # type: ignore[misc]
         self.data = b""  # read and not yet decoded
 
     def readinto(self, buffer: memoryview) -> int:
         while True:
             if self.decoder.eof:
                 self.data = (self.decoder.unused_data + self.data).lstrip(b"\0")  # tapes and xz pad with zeros
-                while not self.data:
-                    if not (more := self.file.read(READ_BYTES)):
-                        return 0
-                    self.data = more.lstrip(b"\0")
-                self.decoder = self.new()
+                while len(self.data) < HEAD_BYTES and (more := self.file.read(self.step)):
+                    self.data = (self.data + more).lstrip(b"\0")
+                if not self.data:
+                    return 0
+                if not any(self.data.startswith(head[: len(self.data)]) for head in self.kind.magic):
+                    raise ForeignError
+                self.decoder = self.kind.decoder()  # type: ignore[misc]
             given, self.data = self.data, b""
             text = self.decoder.decompress(given, len(buffer))
             if text:
                 buffer[: len(text)] = text
                 return len(text)
             if not self.decoder.eof:
-                self.data = self.file.read(READ_BYTES) or b""
+                self.data = self.file.read(self.step) or b""
                 if not self.data:
                     raise EOFError
 

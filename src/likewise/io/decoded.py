@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from likewise.io import payloads
-from likewise.io.fields import SPARSE
+from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, looks_sparse
 from likewise.io.payloads import WEIGHTED, Fault, Rows, ends
 from likewise.items.words import WORD, Hasher
 from likewise.records import Want
@@ -58,7 +58,7 @@ def _values(texts: Texts, kinds: Any, other: Callable[[Any], Any]) -> list[Any]:
             continue
         try:
             values.append(decode(text))
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, RecursionError):
             values.append(_otherwise(text, other))
     return values
 
@@ -66,6 +66,10 @@ def _values(texts: Texts, kinds: Any, other: Callable[[Any], Any]) -> list[Any]:
 def _otherwise(text: bytes, other: Callable[[Any], Any]) -> Any:
     try:
         value = json.loads(text.decode("utf-8", "surrogatepass"))
+    except json.JSONDecodeError as error:
+        return Fault(f"is no JSON: {error}")
+    except RecursionError:
+        return Fault("is no value of this kind; its brackets nest too deep to tell more")
     except ValueError:  # Python refuses to read a whole number of so many digits, msgspec too
         return Fault("holds a whole number of thousands of digits; give it as a string")
     return other(value)
@@ -83,7 +87,7 @@ def _listed(values: Sequence[Any]) -> list[Any]:
     return [value if isinstance(value, list) else () for value in values]
 
 
-def _float(number: Any) -> float | None:
+def as_float(number: Any) -> float | None:
     """None for what is no number. A whole number beyond the range of float64 becomes an infinity, to be refused as one."""
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
@@ -94,7 +98,7 @@ def _float(number: Any) -> float | None:
 
 
 def _floats(value: Any) -> list[float] | None:
-    numbers = [_float(number) for number in value] if isinstance(value, list) else [None]
+    numbers = [as_float(number) for number in value] if isinstance(value, list) else [None]
     return None if None in numbers else numbers  # type: ignore[return-value]
 
 
@@ -104,7 +108,7 @@ def _is_element(value: Any) -> bool:
 
 def _vector(texts: Texts, want: Want) -> Rows:
     def other(value: Any) -> Any:
-        return _floats(value if isinstance(value, list) else [value])
+        return Fault(SPARSE_AMONG_LISTS) if looks_sparse(value) else _floats(value if isinstance(value, list) else [value])
 
     values = [[value] if isinstance(value, float) else value for value in _values(texts, list[float] | float, other)]
     with np.errstate(over="ignore"):
@@ -143,7 +147,7 @@ def _weighted(texts: Texts, want: Want) -> Rows:
             return None
         if not all(isinstance(pair, list | tuple) and len(pair) == 2 and _is_element(pair[0]) for pair in pairs):
             return None
-        weights = [_float(weight) for _, weight in pairs]
+        weights = [as_float(weight) for _, weight in pairs]
         return None if None in weights else [(element, weight) for (element, _), weight in zip(pairs, weights, strict=True)]
 
     def plain(value: Any) -> Any:
@@ -174,7 +178,10 @@ def _as_sparse(value: Any) -> Sparse | None:
 
 
 def _sparse(texts: Texts, want: Want) -> Rows:
-    return _sparse_rows(_values(texts, Sparse, _as_sparse))
+    def other(value: Any) -> Any:
+        return Fault(LIST_AMONG_SPARSE) if isinstance(value, list) and value and _floats(value) else _as_sparse(value)
+
+    return _sparse_rows(_values(texts, Sparse, other))
 
 
 def _sparse_rows(values: Sequence[Any]) -> Rows:

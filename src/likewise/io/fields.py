@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -9,17 +10,25 @@ from typing import Any
 import pyarrow as pa
 
 from likewise.errors import UsageError
-from likewise.records import NO_TEXT, Want
+from likewise.records import Want
 
 #: Most columns that one range may name.
 MOST = 1 << 16
 #: What the parts of a sparse vector are called, where they are fields of one value or of the record itself. The last may be missing.
 SPARSE = ("indices", "values", "dim")
+#: Where they are fields of the record, and under which name they are looked for.
+PARTS, DEFAULT = ("+".join(SPARSE), "+".join(SPARSE[:2])), "vector"
+#: Values of a column of JSON texts that are looked at.
+SAMPLE = 20
+#: Why vectors of two forms are refused.
+MIXED = "{} among {}; give all vectors in one form"
+SPARSE_AMONG_LISTS = MIXED.format("a sparse vector", "lists of numbers")
+LIST_AMONG_SPARSE = MIXED.format("a list of numbers", "sparse vectors")
 
 #: Types of numbers that float32 holds exactly (items.vectors.NARROW).
 NARROW = (pa.float16(), pa.float32(), pa.int8(), pa.uint8(), pa.int16())
 
-_RANGE = re.compile(r"(.*?)(\d+)\.\.(.*?)(\d+)", re.DOTALL)
+_RANGE = re.compile(r"(.*?)([0-9]{1,18})\.\.(.*?)([0-9]{1,18})", re.DOTALL)
 
 
 def names(want: Want, there: Sequence[str] | None = None) -> list[str]:
@@ -67,11 +76,12 @@ def _numbered(part: str, want: Want, there: Sequence[str] | None) -> list[str]:
     return sorted((name for name in there if name.startswith(part[:-1]) and name not in others), key=lambda name: _place(name, part)) or [part]
 
 
-def _place(name: str, part: str) -> tuple[bool, int, str]:
+def _place(name: str, part: str) -> tuple[bool, int, str, str]:
     """Numbered columns by their number, so that their order in a file means nothing; the others behind them."""
     number = name[len(part) - 1 :]
     plain = number.isascii() and number.isdigit()
-    return not plain, int(number) if plain else 0, name
+    digits = number.lstrip("0") if plain else ""  # as a number, however many there are
+    return not plain, len(digits), digits, name
 
 
 def type_of(schema: pa.Schema, name: str) -> pa.DataType | None:
@@ -117,25 +127,52 @@ def _is_number(kind: pa.DataType | None) -> bool:
 
 
 def sparse(sources: Sequence[Any], want: Want) -> str | None:
-    """The --field that leads to sparse vectors: the one given, or the parts of one in the record itself; None where there are none.
+    """The --field that leads to sparse vectors: the one given, or, where that is the default and is not there, the parts of one in the record
+    itself; None where there are none.
 
-    Reads schemas, or the first records of the first source that has any.
+    Reads schemas, or the first records, of each source until one has some, or lists of numbers.
     """
     for source in sources:
-        for field in (want.text, "+".join(SPARSE), "+".join(SPARSE[:2])):
-            asked = want._replace(text=field, kind="sparse")
-            if hasattr(source.format, "schema"):
-                if _has_sparse(source.format.schema(source.path, asked), names(asked)):
-                    return field
-            elif hasattr(source.format, "sample"):
-                records = source.format.sample(source.path, asked)
-                if records is not None and records.found and (len(records.rejected) or (records.kind != NO_TEXT).any()):
-                    return field
+        for field in (want.text, *(PARTS if want.text == DEFAULT else ())):
+            found = _holds_sparse(source, want._replace(text=field, kind="sparse"))
+            if found is not None:
+                return field if found else None
     return None
 
 
-def _has_sparse(schema: pa.Schema, parts: list[str]) -> bool:
-    kinds = [type_of(schema, part) for part in parts]
-    if is_sparse(parts):
-        return all(kind is not None for kind in kinds) and hasattr(kinds[0], "value_type") and hasattr(kinds[1], "value_type")
-    return len(parts) == 1 and kinds[0] is not None and pa.types.is_struct(kinds[0]) and set(SPARSE[:2]) <= set(kinds[0].names)
+def _holds_sparse(source: Any, asked: Want) -> bool | None:
+    """Whether a source holds sparse vectors in a field, or something else; None where it holds nothing there, as far as can be seen."""
+    parts = names(asked)
+    if hasattr(source.format, "schema"):
+        kinds = [type_of(source.format.schema(source.path, asked), part) for part in parts]
+        if None in kinds or pa.types.is_null(kinds[0]):
+            return None
+        if not isinstance(kinds[0], pa.JsonType):
+            return _are_sparse(kinds)
+        chunk = next(iter(source.format.chunks(source.path, asked, 0)), None)
+        texts = chunk.data.column(parts[0]).to_pylist()[:SAMPLE] if chunk is not None and parts[0] in chunk.data.column_names else []
+    elif (records := getattr(source.format, "sample", lambda path, want: None)(source.path, asked._replace(kind="text", per=parts[0]))) is None:
+        return None
+    else:
+        texts = records.per.to_pylist() if records.found else []  # per: the value as JSON text
+    values = [value for text in texts if text and (value := _loaded(text)) is not None]
+    return any(looks_sparse(value, len(parts) > 1) for value in values) if values else None
+
+
+def _are_sparse(kinds: list[pa.DataType]) -> bool:
+    """Whether columns of these types are the parts of sparse vectors, or one is of whole ones."""
+    if len(kinds) > 1:
+        return hasattr(kinds[0], "value_type") and hasattr(kinds[1], "value_type")
+    return pa.types.is_struct(kinds[0]) and set(SPARSE[:2]) <= set(kinds[0].names)
+
+
+def _loaded(text: str | bytes) -> Any:
+    try:
+        return json.loads(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits, say
+        return None
+
+
+def looks_sparse(value: Any, alone: bool = False) -> bool:
+    """Whether a JSON value is meant as a sparse vector, or, ``alone``, as its indices."""
+    return isinstance(value, list) if alone else isinstance(value, dict) and set(SPARSE[:2]) <= value.keys()

@@ -24,6 +24,14 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "backslashreplace")
 
 
+def from_json(text: str | bytes) -> Any:
+    """The value of a JSON text. What Python will not make one of stays the text that it is: no JSON, brackets too deep, a number too long."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def to_json(values: pa.Array) -> pa.LargeBinaryArray:
     """A column's values as JSON text, null where there is none; NaN counts as none, since pandas writes it for a missing id."""
     kind = values.type
@@ -36,7 +44,7 @@ def to_json(values: pa.Array) -> pa.LargeBinaryArray:
     if pa.types.is_date(kind) or pa.types.is_time(kind):
         return _quoted(values.cast(pa.large_string()).cast(binary.TYPE))
     if isinstance(kind, pa.JsonType):
-        return binary.from_list(None if text in (None, "null") else as_json(json.loads(text)) for text in values.storage.to_pylist())
+        return binary.from_list(None if text in (None, "null") else as_json(from_json(text)) for text in values.storage.to_pylist())
     missing = (lambda v: v is None or not math.isfinite(v)) if pa.types.is_floating(kind) else (lambda v: v is None)
     return binary.from_list(None if missing(v) else as_json(v) for v in values.to_pylist())
 

@@ -17,8 +17,8 @@ from typing import Any
 import pyarrow as pa
 import xxhash
 
-from likewise.errors import DataError, UsageError
-from likewise.io import compression, formats
+from likewise.errors import DataError, UsageError, naming
+from likewise.io import compression, formats, patterns
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
 from likewise.records import Want
@@ -78,6 +78,19 @@ def is_output(folder: Path) -> bool:
         return False
 
 
+def listed(folder: Path) -> list[str]:
+    """The names in a folder. Raises DataError."""
+    try:
+        return [path.name for path in folder.iterdir()]
+    except OSError as error:
+        raise DataError(f"{folder}: this folder cannot be listed: {error.strerror}") from error
+
+
+def is_work(folder: Path) -> bool:
+    """Whether a folder holds what an interrupted run left."""
+    return (folder / "work.json").is_file() and (folder / "journal.jsonl").is_file()
+
+
 def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None, want: Want = ANY) -> Sources:
     """The sources that ``inputs`` name, in the order named; inside a folder or a glob sorted by path.
 
@@ -131,7 +144,7 @@ class _Found:
             spool.parent.mkdir(parents=True, exist_ok=True)
             part = spool.with_name(spool.name + ".part")
             try:
-                with open(part, "wb") as file:
+                with naming(part), open(part, "wb") as file:
                     shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
                 part.replace(spool)
             finally:
@@ -167,7 +180,7 @@ class _Found:
 
     def _add_folder(self, folder: Path) -> None:
         before = len(self.skipped)
-        if not sum(self._add_met(path, formats.by_name) for path in self._walk(folder, frozenset())):
+        if not sum(self._add_met(path, formats.by_name) for path in self._walk(folder)):
             others = self.skipped[before:]
             beside = f", only others ({len(others)}, such as {others[0].name})" if others else ""
             raise UsageError(f"{folder}: no data file in this folder{beside}; likewise reads {_extensions()}")
@@ -177,13 +190,13 @@ class _Found:
         while glob.has_magic(str(base)):
             base = base.parent
         self.bases.append(_place(base))
-        matches = sorted(map(Path, glob.glob(pattern, recursive=True)), key=lambda path: path.parts)  # noqa: PTH207 - passes over hidden files
+        matches = patterns.expanded(pattern)
         if not matches:
             raise UsageError(f"{pattern}: no file matches this pattern")
         outside = [match for match in matches if not self._in_output(match)]
         if not outside:
             raise UsageError(f"{pattern}: all that matches this pattern lies in the output; give another output with -o")
-        met = [path for match in outside for path in (self._walk(match, frozenset()) if match.is_dir() else [match])]
+        met = [path for match in outside for path in (self._walk(match) if match.is_dir() else [match])]
         if not sum(self._add_met(path, _by_name_or_magic) for path in met):
             raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
 
@@ -208,26 +221,19 @@ class _Found:
             self.seen.add(_key(found))
             self.entries.append(_Entry(path, kind))
 
-    def _walk(self, folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Path]:
-        """All files below, sorted by path; hidden ones, the output, and links back up are left out."""
-        key = _key(folder.stat())
-        if key in self.guarded_keys or key in above or (folder.is_symlink() and self._in_output(folder)):
-            return
-        if above and is_output(folder):
-            self.skipped.append(folder)
-            return
-        try:
-            with os.scandir(folder) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError as error:
-            raise DataError(f"{folder}: this folder cannot be listed: {error.strerror}") from error
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                yield from self._walk(folder / entry.name, above | {key})
-            else:
-                yield folder / entry.name
+    def _walk(self, start: Path) -> Iterator[Path]:
+        """All files below, sorted by path; hidden ones, the output, and folders that were met by another way are left out."""
+        met: set[tuple[int, int]] = set()
+        ahead = [start]
+        while ahead:
+            path = ahead.pop()
+            if not patterns.is_folder(path):
+                yield path
+            elif _key(path.stat()) not in self.guarded_keys and patterns.is_new(path, met) and not (path.is_symlink() and self._in_output(path)):
+                if path != start and (is_output(path) or is_work(path)):
+                    self.skipped.append(path)
+                else:
+                    ahead += [path / name for name in sorted(listed(path), reverse=True) if not name.startswith(".")]
 
     def _in_output(self, path: Path) -> bool:
         return bool(self.guarded) and any(path.resolve().is_relative_to(guarded) for guarded in self.guarded)
@@ -248,15 +254,23 @@ class _Found:
 
     def _names(self) -> list[str]:
         """A name for each entry, no two alike: they become paths of the output."""
-        common = os.path.commonpath(self.bases) if self.bases else ""
-        names = [entry.name or os.path.relpath(_place(entry.data), common).replace(os.sep, "/") for entry in self.entries]
+        places = [None if entry.name else _place(entry.data) for entry in self.entries]
+        folders = [*self.bases, *(place.parent for place in places if place)]  # a pattern with .. in it can lead out of where it begins
+        common = os.path.commonpath(folders) if folders else ""
+        both = zip(self.entries, places, strict=True)
+        names = [os.path.relpath(place, common).replace(os.sep, "/") if place else entry.name for entry, place in both]
         for number, entry in enumerate(self.entries):
             again = 1
-            while entry.name and names[number] in names[:number] + names[number + 1 :]:
+            while entry.name and is_taken(names[number], names[:number] + names[number + 1 :]):
                 again += 1
                 stem, dot, extension = entry.name.partition(".")
                 names[number] = f"{stem}-{again}{dot}{extension}"
         return names
+
+
+def is_taken(name: str, others: Sequence[str]) -> bool:
+    """Whether others have the name, for a file or for a folder."""
+    return any(other == name or other.startswith(f"{name}/") for other in others)
 
 
 def _format_of_named(path: Path) -> str:

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.io import binary, decoded, payloads
-from likewise.io.fields import SPARSE, is_sparse
-from likewise.io.payloads import WEIGHTED, Rows, ends
+from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, is_sparse
+from likewise.io.payloads import WEIGHTED, Fault, Rows, ends
 from likewise.items.words import Hasher, Words
 from likewise.records import Want
 
@@ -177,13 +177,25 @@ def _weighted(values: pa.Array, want: Want) -> Rows | None:
 
 def _vector(values: pa.Array, want: Want) -> Rows | None:
     """A list of numbers, or a number."""
+    if pa.types.is_struct(values.type) and set(SPARSE[:2]) <= set(values.type.names):
+        return _refused(values, want, SPARSE_AMONG_LISTS)
     lists = _lists(values) or (Rows(np.zeros(len(values), bool), np.arange(len(values) + 1), np.zeros(0)), values)
     numbers = _numbers(lists[1], payloads.item(want))
     return None if numbers is None else _filled(lists[0], numbers, lists[1])
 
 
+def _refused(values: pa.Array, want: Want, why: str) -> Rows:
+    """Rows whose values are all refused, but for nulls."""
+    found = payloads.nothing(len(values), payloads.item(want))
+    found.gone = values.is_null().to_numpy(zero_copy_only=False)
+    found.faults = dict.fromkeys(np.flatnonzero(~found.gone).tolist(), Fault(why))
+    return found
+
+
 def _sparse(values: pa.Array, want: Want) -> Rows | None:
     """A struct of a list of indices, a list of values, and the dimension."""
+    if is_list(values.type) and (pa.types.is_integer(values.type.value_type) or pa.types.is_floating(values.type.value_type)):
+        return _refused(values, want, LIST_AMONG_SPARSE)
     if not pa.types.is_struct(values.type) or not set(SPARSE[:2]) <= set(values.type.names):
         return None
     fields = {name: pc.struct_field(values, [values.type.names.index(name)]) for name in SPARSE if name in values.type.names}

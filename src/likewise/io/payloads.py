@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.io import binary
+from likewise.items.sparse import summed
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.
@@ -171,14 +172,9 @@ def sparse(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[np
 
 def merged(found: Rows, row: NDArray[np.int64], index: NDArray[np.uint64], value: NDArray[np.float64]) -> Rows:
     """``found`` with the entries (row, index, value), rows ascending."""
-    if not ((row[1:] > row[:-1]) | (index[1:] > index[:-1])).all():
-        order = np.lexsort((value, index, row))
-        row, index, value = row[order], index[order], value[order]
-        first = np.flatnonzero(np.concatenate(([True], (row[1:] != row[:-1]) | (index[1:] != index[:-1]))))
-        with np.errstate(over="ignore"):
-            row, index, value = row[first], index[first], np.add.reduceat(value, first)
-        for at in np.flatnonzero(np.isinf(value)).tolist():
-            found.faults.setdefault(int(row[at]), Fault(f"the values at index {index[at]} add up beyond the range of float64; scale the vectors"))
+    row, index, value = summed(row, index, value)
+    for at in np.flatnonzero(np.isinf(value)).tolist():
+        found.faults.setdefault(int(row[at]), Fault(f"the values at index {index[at]} add up beyond the range of float64; scale the vectors"))
     some = value != 0
     found.values = np.empty(int(some.sum()), ENTRY)
     found.values["index"], found.values["value"] = index[some], value[some]

@@ -6,30 +6,39 @@
       NAME.col        a column: raw little-endian values
       staged/         the output folder, until it is whole
 
-A run that was killed goes on from its last whole journal line: what columns hold beyond the lengths in it is cut off.
+A run that was killed goes on from its last whole journal line: what columns hold beyond the lengths in it is cut off. A line also has a checksum
+of what was appended. Nothing is forced to the disk, and where a lost machine has left a column without its bytes, the run goes on from before.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
+import re
 import shutil
+import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+import xxhash
 
-from likewise.errors import FormatError, UsageError
+from likewise.errors import FormatError, UsageError, naming
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-MADE, JOURNAL = "work.json", "journal.jsonl"
+MADE, JOURNAL, STAGED = "work.json", "journal.jsonl", "staged"
 #: What may lie in a work folder before the run has begun: standard input is copied there first.
 BEFORE = (f"{MADE}.new", JOURNAL, "stdin", "stdin.part")
+#: A folder may go between being made and being locked, when the run that had it ends just then.
+TRIES = 5
+BLOCK_BYTES = 4 << 20
+NAME = re.compile("[a-z0-9_-]+")
 
 
 class Work:
@@ -50,9 +59,10 @@ class Work:
             raise UsageError(f"--work {folder}: this is a file, and intermediate files go into a folder; name another place")
         if folder.is_dir() and not is_free(folder) and not (folder / MADE).exists():
             raise UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
-        folder.mkdir(parents=True, exist_ok=True)
+        refuse_links(folder)
         work = cls(folder, in_memory)
         work._lock()
+        shutil.rmtree(being_removed(folder), ignore_errors=True)  # what a run that was killed at its end left
         if (folder / MADE).exists() and not resume:
             work.close(remove=False)
             raise UsageError(f"{folder}: an interrupted run left this work folder; go on with --resume, or delete the folder to start anew")
@@ -60,52 +70,102 @@ class Work:
 
     def begin(self, description: Mapping[str, Any]) -> None:
         """Say what the run is; a run that is resumed must be the same."""
-        made = self.folder / MADE
+        made, new = self.folder / MADE, self.folder / f"{MADE}.new"
         if made.exists():
-            compare(self.folder, self._read(made.read_bytes(), made), json.loads(json.dumps(description)))
+            compare(self.folder, self._read(made), json.loads(json.dumps(description)))
             self._recover()
-        else:
-            self._journal.truncate(0)
-            new = self.folder / f"{MADE}.new"
+            return
+        self._cut_journal(0)
+        with naming(new):
             new.write_text(json.dumps(description, indent=1, sort_keys=True))
-            new.replace(made)
+        new.replace(made)
+
+    def _cut_journal(self, size: int) -> None:
+        with naming(self.folder / JOURNAL):
+            self._journal.truncate(size)
 
     def _lock(self) -> None:
         """One run at a time in a work folder. The lock dies with the process."""
-        self._journal = open(self.folder / JOURNAL, "ab", buffering=0)  # noqa: SIM115 - open as long as the run
-        if fcntl is not None:
+        for _ in range(TRIES):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it holds what was read
+            self._journal = open(self.folder / JOURNAL, "ab", buffering=0)  # noqa: SIM115 - open as long as the run
             try:
-                fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                self._journal.close()
-                raise UsageError(f"{self.folder}: another run is working in this folder; wait for it, or name another folder with --work") from error
+                if fcntl is not None:
+                    fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                break
+            except OSError:  # a file system without locks
+                pass
+            if self._is_held():
+                return
+            self._journal.close()
+        self._journal.close()
+        raise UsageError(f"{self.folder}: another run is working in this folder; wait for it, or name another folder with --work")
+
+    def _is_held(self) -> bool:
+        """Whether the folder is still the one that was locked."""
+        try:
+            return os.path.samestat(os.fstat(self._journal.fileno()), (self.folder / JOURNAL).stat())
+        except OSError:
+            return False
 
     def _recover(self) -> None:
-        text = (self.folder / JOURNAL).read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        gone: set[str] = set()
-        for line in whole.splitlines():
-            entry = self._read(line, self.folder / JOURNAL)
-            self.lengths.update(entry.pop("columns", {}))
-            gone.update(entry.get("discarded", ()))
+        """Take up what the journal says, as far as it is true."""
+        entries = self._entries()
+        gone = {name for entry, _ in entries for name in entry.get("discarded", ())}
+        intact = self._intact([entry["columns"] for entry, _ in entries], gone)
+        if any(name in gone for entry, _ in entries[intact:] for name in entry.get("discarded", ())):
+            raise FormatError(f"{self.folder}: columns that are needed again have been deleted; delete the folder and start anew")
+        for entry, _ in entries[:intact]:
+            self.lengths.update({name: end for name, (end, _) in entry.pop("columns").items()})
             self.steps.append(entry)
-        self._journal.truncate(len(whole))
+        self._cut_journal(entries[intact - 1][1] if intact else 0)
         for path in self.folder.glob("*.col"):
             if path.stem not in self.lengths:
                 path.unlink()
+            elif path.stem not in gone:
+                os.truncate(path, self.lengths[path.stem])
         for path in self.folder.glob("scratch-*"):
             path.unlink()
-        for name in self.lengths.keys() - gone:
-            path, valid = self.folder / f"{name}.col", self.lengths[name]
-            size = path.stat().st_size if path.exists() else 0
-            if size < valid:
-                raise FormatError(f"{path}: {valid} bytes were written here and {size} are left; delete {self.folder} and start anew")
-            if path.exists():
-                os.truncate(path, valid)
 
-    def _read(self, text: bytes, path: Path) -> dict[str, Any]:
+    def _entries(self) -> list[tuple[dict[str, Any], int]]:
+        """The lines of the journal and where each ends, up to the first that is not whole."""
+        entries: list[tuple[dict[str, Any], int]] = []
+        end = 0
+        with naming(self.folder / JOURNAL):
+            lines = (self.folder / JOURNAL).read_bytes().splitlines(keepends=True)
+        for line in lines:
+            try:
+                entry = json.loads(line) if line.endswith(b"\n") else None
+            except ValueError:
+                break
+            if entry is None or not is_entry(entry):
+                break
+            end += len(line)
+            entries.append((entry, end))
+        return entries
+
+    def _intact(self, appended: list[dict[str, tuple[int, str]]], gone: set[str]) -> int:
+        """How many steps appended what is in the columns, none missing before them."""
+        parts: dict[str, list[tuple[int, int, str]]] = {}
+        for number, columns in enumerate(appended):
+            for name, (end, digest) in columns.items():
+                parts.setdefault(name, []).append((number, end, digest))
+        intact = len(appended)
+        for name in parts.keys() - gone:
+            path, begin = self.folder / f"{name}.col", 0
+            with naming(path), open(path if path.exists() else os.devnull, "rb") as file:
+                for number, end, digest in parts[name]:
+                    if number >= intact or checksum(file, end - begin) != digest:
+                        intact = min(intact, number)
+                        break
+                    begin = end
+        return intact
+
+    def _read(self, path: Path) -> dict[str, Any]:
         try:
-            value = json.loads(text)
+            with naming(path):
+                value = json.loads(path.read_bytes())
             if isinstance(value, dict):
                 return value
         except ValueError:
@@ -114,18 +174,18 @@ class Work:
 
     def append(self, columns: Mapping[str, Any], **step: Any) -> None:
         """Append to columns, then journal the step. Values are arrays or bytes."""
+        if not self._is_held():
+            what = "was removed or replaced while likewise worked in it; start again, and leave it alone meanwhile"
+            raise OSError(errno.ENOENT, what, str(self.folder))
+        written = {}
         for name, values in columns.items():
-            file = self._columns.get(name)
-            if file is None:
-                file = self._columns[name] = open(self.folder / f"{name}.col", "ab", buffering=0)  # noqa: SIM115 - open as long as the run
-            view = memoryview(values).cast("B") if len(values) else b""
+            path, view = self.folder / f"{name}.col", memoryview(values).cast("B") if len(values) else memoryview(b"")
+            if name not in self._columns:
+                self._columns[name] = open(path, "ab", buffering=0)  # noqa: SIM115 - open as long as the run
+            write(self._columns[name], view, path)
             self.lengths[name] = self.lengths.get(name, 0) + len(view)
-            while len(view):
-                view = view[file.write(view) :]
-        entry = {**step, "columns": {name: self.lengths[name] for name in columns}}
-        line = memoryview(json.dumps(entry).encode() + b"\n")
-        while len(line):
-            line = line[self._journal.write(line) :]
+            written[name] = (self.lengths[name], xxhash.xxh3_64_hexdigest(view))
+        write(self._journal, memoryview(json.dumps({**step, "columns": written}).encode() + b"\n"), self.folder / JOURNAL)
         self.steps.append(step)
 
     def done(self, step: str) -> list[dict[str, Any]]:
@@ -150,7 +210,8 @@ class Work:
     def read_once(self, name: str, dtype: Any) -> np.ndarray:
         """A column in memory, with no file left open for it."""
         path = self.folder / f"{name}.col"
-        return np.fromfile(path, dtype) if path.exists() else np.empty(0, dtype)
+        with naming(path):
+            return np.fromfile(path, dtype) if path.exists() else np.empty(0, dtype)
 
     def settle(self) -> None:
         """Close the columns that were appended to: a run has one for each band, and a process only so many open files."""
@@ -185,25 +246,78 @@ class Work:
             self.in_memory -= size
             return np.empty(shape, dtype)
         path = self.folder / f"scratch-{len(list(self.folder.glob('scratch-*')))}"
-        return np.memmap(path, dtype, "w+", shape=shape)
+        with naming(path), open(path, "w+b") as file:
+            reserve(file, size)
+        return np.memmap(path, dtype, "r+", shape=shape)
 
     def staged(self) -> Path:
-        path = self.folder / "staged"
+        path = self.folder / STAGED
         path.mkdir(exist_ok=True)
         return path
 
     def close(self, *, remove: bool) -> None:
         """Let go of the folder. It is removed under another name, so that half of it is never taken for a work folder."""
         gone = self.folder.resolve()
+        remove = remove and self._is_held()
         if remove:
             try:
-                gone = gone.rename(gone.with_name(f".{gone.name}.{os.getpid()}"))
+                gone = gone.rename(being_removed(gone))
             except OSError:  # a mount point has to stay what it is
                 (gone / MADE).unlink(missing_ok=True)
         for file in [*self._columns.values(), *self._readers.values(), self._journal]:
             file.close()
         if remove:
             shutil.rmtree(gone, ignore_errors=True)
+
+
+def being_removed(folder: Path) -> Path:
+    """The name under which a work folder is deleted: one that is not read as input, and is found again when that was interrupted."""
+    folder = folder.resolve()
+    return folder.with_name(f".{folder.name}.removed")
+
+
+def write(file: Any, view: memoryview, path: Path) -> None:
+    with naming(path):
+        while len(view):
+            view = view[file.write(view) :]
+
+
+def checksum(file: BinaryIO, size: int) -> str | None:
+    """Of the next ``size`` bytes; None where there are fewer."""
+    digest = xxhash.xxh3_64()
+    while size > 0 and (block := file.read(min(size, BLOCK_BYTES))):
+        digest.update(block)
+        size -= len(block)
+    return None if size else digest.hexdigest()
+
+
+def reserve(file: BinaryIO, size: int) -> None:
+    """Room on the disk for a file that will be mapped: a full disk is an error here, and the death of the process where mapped memory is written."""
+    try:
+        os.posix_fallocate(file.fileno(), 0, size)
+    except (AttributeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+        file.truncate(size)
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a folder in which a name leads elsewhere: what is appended, cut off or written there would be another file."""
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place, name) for name in (*folders, *files)):
+            found = path.lstat()
+            if not (stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_nlink == 1)):
+                raise FormatError(f"{path}: is a link or no plain file; a work folder has none. Delete {folder}, or name another with --work")
+
+
+def is_entry(entry: Any) -> bool:
+    """Whether a line of the journal is one that `Work.append` may have written, names of columns that are no paths among it."""
+    columns = entry.get("columns") if isinstance(entry, dict) else None
+    names = entry.get("discarded", []) if isinstance(columns, dict) else None
+    if not isinstance(columns, dict) or not isinstance(names, list):
+        return False
+    ends = [[type(part) for part in written] if isinstance(written, list) else None for written in columns.values()]
+    return all(isinstance(name, str) and NAME.fullmatch(name) for name in (*columns, *names)) and all(types == [int, str] for types in ends)
 
 
 def is_free(folder: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,19 @@ def plain(element: Any, where: str, what: str = "an element") -> int | str:
     if is_whole(element):
         return int(element)
     raise UsageError(f"{where}: {shown(element)}; {what} is a whole number or a string")
+
+
+def hashed(elements: Sequence[int | str], seed: int) -> NDArray[np.uint64]:
+    """A word for each element: that of a whole number of 64 bits is its own, -1 the same as 2^64 - 1; those of strings and larger numbers are
+    made by items.words, keyed by the seed."""
+    found = [word(element) for element in elements]
+    others = [place for place, own in enumerate(found) if own is None]
+    words = np.array([own or 0 for own in found], np.uint64)
+    if others:
+        from likewise.items.words import Hasher
+
+        words[others] = Hasher(seed).listed([elements[place] for place in others])
+    return words
 
 
 def word(element: Any) -> int | None:

@@ -97,7 +97,7 @@ def is_number(value: Any) -> bool:
 
 def borders(offsets: NDArray[Any], most: int) -> NDArray[np.int64]:
     """Where each row begins among ``most`` values, and where the last ends. They may begin above 0. Raises UsageError for what is no such array."""
-    rule = f"offsets rise from 0 to the number of values, {most}, one more of them than sets"
+    rule = f"offsets rise from 0 to the number of values, {most}, one more of them than items"
     refuse_masked(offsets, rule)
     if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
         raise UsageError(f"{rule}; here came {shown(offsets)}, and they are a 1-D array of whole numbers")

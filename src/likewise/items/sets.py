@@ -12,57 +12,68 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.items.arrow import is_arrow, lists, unpacked
-from likewise.items.elements import Numbering, word
+from likewise.items.elements import Numbering, hashed, plain, word
 from likewise.items.given import SINGLE, borders, is_whole, refuse_masked, rows, shown
 
 #: values uint64[m], ascending and distinct within a set; offsets int64[n + 1].
 Sets = tuple[NDArray[np.uint64], NDArray[np.int64]]
-#: Sets end to end and where each begins: values uint64[m], offsets int64[n + 1]. Or one array or set of integers for each, a 2-D array among it.
-Batch = tuple[NDArray[Any], NDArray[Any]] | Sequence[Iterable[int]] | NDArray[Any]
+#: Sets end to end and where each begins: values uint64[m], offsets int64[n + 1]. Or one array or set of elements for each, a 2-D array among it.
+Batch = tuple[NDArray[Any], NDArray[Any]] | Sequence[Iterable[int | str]] | NDArray[Any]
 
 WEIGHTS = "weights are compared with by='weighted'"
 
 
-def ragged(batch: Batch, name: str = "set") -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def ragged(batch: Batch, name: str = "set", seed: int | None = None) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """A batch as values uint64[m] and offsets int64[n + 1]. A tuple is those two; anything else is a sequence of sets, each called ``name``.
 
-    Raises UsageError, with the set's row, for elements that are no whole numbers of 64 bits, and for one set that is no batch.
+    Elements are whole numbers of 64 bits; with a ``seed`` also larger ones and strings, as words that are hashed by it.
+    Raises UsageError, with the set's row, for what is no element, and for one set that is no batch.
     """
     if isinstance(batch, tuple):
         parts = [part for part in batch if isinstance(part, np.ndarray)]
         if len(batch) != 2 or len(parts) != 2:
             raise UsageError(f"a tuple stands for (values, offsets), two arrays; give {name}s as a list")
-        values = of_array(parts[0], "values")
+        values = words(parts[0], "values", name, seed) if is_text(parts[0]) else of_array(parts[0], "values")
         return read_only(values), read_only(borders(parts[1], values.size))
     forms = f"a batch is a list of {name}s, or (values, offsets)"
     if is_arrow(batch):
-        values, offsets = of_arrow(batch, forms)
+        values, offsets = of_arrow(batch, forms, seed)
         return read_only(values), read_only(offsets)
     batch = rows(batch, forms, (AbstractSet, f"one {name} alone is a batch of one: [{name}]"))
     if isinstance(batch, range) or (isinstance(batch, np.ndarray) and batch.ndim == 1 and batch.dtype != object):
         raise UsageError(f"{forms}; here came {shown(batch)}; one {name} alone is a batch of one: [{name}]")
     if isinstance(batch, np.ndarray) and batch.ndim == 2 and batch.dtype.kind in "iu":
         return read_only(of_array(batch.reshape(-1), name)), read_only(np.arange(len(batch) + 1) * batch.shape[1])
-    sets = [words(one, f"{name} {row}", name) for row, one in enumerate(batch)]
+    sets = [words(one, f"{name} {row}", name, seed) for row, one in enumerate(batch)]
     offsets = np.cumsum([0, *(one.size for one in sets)], dtype=np.int64)
     return read_only(np.concatenate([np.empty(0, np.uint64), *sets])), read_only(offsets)
 
 
-def words(elements: Any, where: str, name: str = "set") -> NDArray[np.uint64]:
+def is_text(array: NDArray[Any]) -> bool:
+    """Whether this is an array of strings, of either of numpy's kinds, or one of Python's objects, which may be strings."""
+    return array.dtype.kind in "UTO"
+
+
+def words(elements: Any, where: str, name: str = "set", seed: int | None = None) -> NDArray[np.uint64]:
     """The elements of one set as uint64[n]."""
     elements = unpacked(elements)
-    if isinstance(elements, np.ndarray) and elements.dtype != object:
+    if isinstance(elements, np.ndarray) and not is_text(elements):
         bits = elements.dtype == bool and elements.ndim == 1 and not isinstance(elements, np.ma.MaskedArray)
         return of_array(np.flatnonzero(elements) if bits else elements, where)
     if isinstance(elements, (*SINGLE, Mapping)) or not isinstance(elements, Iterable) or (isinstance(elements, np.ndarray) and elements.ndim != 1):
         alone = f"; one {name} alone is a batch of one: [{name}]" if is_whole(elements) else ""
         raise UsageError(f"{where} is {shown(elements)}; a {name} is a list, range or array of whole numbers{weights_hint(elements)}{alone}")
+    if isinstance(elements, np.ndarray):
+        refuse_masked(elements, f"{where}: a {name} is a list or array of elements")
+        elements = elements.tolist()
     listed = list(elements)
     if set(map(type, listed)) <= {int}:
         try:
             return np.fromiter(listed, np.int64, len(listed)).view(np.uint64)
         except OverflowError:  # beyond 2^63 at least
             pass
+    if seed is not None:
+        return hashed([plain(element, where) for element in listed], seed)
     found = [word(element) for element in listed]
     if None in found:
         raise UsageError(f"{where}: elements are whole numbers of 64 bits, and {shown(listed[found.index(None)])} is none; hash them first")
@@ -77,10 +88,12 @@ def of_array(array: NDArray[Any], where: str) -> NDArray[np.uint64]:
     return np.ascontiguousarray(array if array.dtype == np.uint64 else array.astype(np.int64).view(np.uint64))
 
 
-def of_arrow(batch: Any, forms: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Words and offsets of an Arrow array of lists of whole numbers."""
+def of_arrow(batch: Any, forms: str, seed: int | None) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Words and offsets of an Arrow array of lists of elements."""
     flat, offsets = lists(batch, forms)
     array = flat.to_numpy(zero_copy_only=False) if len(flat) else np.empty(0, np.int64)
+    if seed is not None and is_text(array):
+        return words(array, "values", seed=seed), offsets
     if array.dtype.kind not in "iu":
         raise UsageError(f"row 0: elements are whole numbers of 64 bits, here came {flat.type}; hash them first")
     return of_array(array, "values"), offsets

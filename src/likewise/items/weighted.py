@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.items.arrow import unpacked
-from likewise.items.elements import Numbering, word
+from likewise.items.elements import Numbering, hashed, plain, word
 from likewise.items.given import SINGLE, borders, is_number, refuse_masked, rows, shown
 from likewise.items.sets import read_only
 
@@ -22,24 +22,32 @@ Weighted = tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]
 FORMS = "weighted sets are a list of mappings element -> weight, or of lists of pairs, or three arrays (values, weights, offsets)"
 
 
-def weighted(batch: Any, number: Numbering | None = None) -> Weighted:
+def weighted(batch: Any, number: Numbering | None = None, seed: int | None = None) -> Weighted:
     """A batch of weighted sets as (values, weights, offsets). Weights of repeated elements add up; weights of 0 are left out.
 
     batch: a list of mappings from element to weight, or of lists of (element, weight), or three arrays (values, weights, offsets).
-    Elements are whole numbers of 64 bits, -1 the same as 2^64 - 1; with ``number`` they are any, and values their numbers.
+    Elements are whole numbers of 64 bits, -1 the same as 2^64 - 1; with ``number`` they are any, and values their numbers; with a ``seed``
+    strings and larger numbers are words that are hashed by it.
     Raises UsageError with the set's row and the element for a weight that is negative, NaN or infinite.
     """
+    element = number.element if number else int
     if isinstance(batch, tuple) and len(batch) == 3 and all(isinstance(part, np.ndarray) for part in batch):
         values, weights, offsets = three(*batch)
         if number:
             values = np.array([number(value, 0) for value in values.view(batch[0].dtype.kind + "8").tolist()], np.uint64)
-    else:
-        values, weights, offsets = listed(rows(batch, FORMS, (Mapping, "one weighted set alone is a batch of one: [set]")), number or checked_word)
-    return merged(values, weights, offsets, number.element if number else int)
+        return merged(values, weights, offsets, element)
+    sets = rows(batch, FORMS, (Mapping, "one weighted set alone is a batch of one: [set]"))
+    if seed is None:
+        elements, weights, offsets = listed(sets, number or checked_word)
+        return merged(np.array(elements, np.uint64), weights, offsets, element)
+    elements, weights, offsets = listed(sets, lambda element, row: plain(element, f"row {row}"))
+    values = hashed(elements, seed)
+    return merged(values, weights, offsets, lambda value: elements[values.tolist().index(value)])
 
 
-def listed(batch: Sequence[Any] | NDArray[Any], number: Callable[[Any, int], int]) -> Weighted:
-    elements: list[int] = []
+def listed(batch: Sequence[Any] | NDArray[Any], number: Callable[[Any, int], Any]) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+    """Elements as ``number`` has them, weights, and where each set begins."""
+    elements: list[Any] = []
     weights: list[float] = []
     sizes = [0]
     for row, one in enumerate(batch):
@@ -50,7 +58,7 @@ def listed(batch: Sequence[Any] | NDArray[Any], number: Callable[[Any, int], int
             elements.append(number(element, row))
             weights.append(checked(weight, element, row))
         sizes.append(len(elements))
-    return np.array(elements, np.uint64), np.array(weights, np.float64), np.array(sizes, np.int64)
+    return elements, np.array(weights, np.float64), np.array(sizes, np.int64)
 
 
 def pairs(one: Any, row: int) -> Iterable[Any]:

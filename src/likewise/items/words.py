@@ -66,7 +66,7 @@ class Hasher:
         values = np.array([int(elements[i]) & 0xFFFF_FFFF_FFFF_FFFF for i in words], np.uint64)
         below = np.array([int(elements[i]) < 0 for i in words])
         out[words] = np.where(below, self.integers(values.view(np.int64)), self.integers(values)) if words else 0
-        out[large] = self._hashed(encoded([str(elements[i]) for i in large]), self.large)
+        out[large] = self._hashed(encoded([f"{elements[i]:x}" for i in large]), self.large)
         return out
 
 

@@ -1,20 +1,25 @@
 """The k most similar items of a query, while one item after the other is compared with it.
 
-What is made small is a *cost*: the squared distance for L2, 2 - 2 cos for cosines, -J for sets, the bits that differ for codes. Costs of vectors are
-sums in their own type and in any order, and good to a bound of rounding; whatever they leave open is decided by the measure's own value.
+What is made small is a *cost*: the squared distance for L2, 2 - 2 cos for cosines and angles, -J for sets, the bits that differ for codes, the
+distance itself for L1. The first two are sums in the vectors' own type and in any order, and good to a bound of rounding; whatever they leave open is
+decided by the measure's own value.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from likewise.kernels.distances import cosine, euclidean
+from likewise.kernels import lanes
+from likewise.kernels.distances import angle, cosine, euclidean
 from likewise.kernels.jit import always, inline
 from likewise.kernels.vectorjoin import about_product, about_square
 
-L2, COSINE, JACCARD, HAMMING = 0, 1, 2, 3
+L2, COSINE, JACCARD, HAMMING, ANGLE, L1 = 0, 1, 2, 3, 4, 5
+#: Whose values are distances.
+DISTANCES = (L2, HAMMING, ANGLE, L1)
 #: Candidates about as near as the k-th that are held beside twice k; then they are looked into exactly.
 SPARE = 256
 
@@ -64,6 +69,10 @@ def value_of(rule, items, item, queries, query, cost):
         return euclidean(queries.rows[query], items.rows[item])
     if rule.kind == COSINE:
         return -cosine(queries.rows[query], items.rows[item])
+    if rule.kind == ANGLE:
+        return math.degrees(angle(queries.rows[query], items.rows[item]))
+    if rule.kind == L1:
+        return lanes.sizes(queries.rows[query], items.rows[item], 1.0, 1.0)
     return cost
 
 

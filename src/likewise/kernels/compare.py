@@ -1,8 +1,9 @@
 """When two items of the work folder are alike: one rule a kind of item, and `compare`, which a kernel is compiled with for the rule that it gets.
 
-An item is words of 64 bits: a set its elements, ascending; a weighted set its elements, ascending, and then their weights; a vector its numbers,
-a code its bits, both with zeros up to the last word. How alike two items are is told as two whole numbers whose ratio orders pairs: (overlap,
-out of) for sets; for the others (score, 1), where a score is a float64 as a whole number of the same order (`score`), greater for the more alike.
+An item is words of 64 bits: a set its elements, ascending; a weighted set its elements, ascending, and then their weights; a sparse vector its
+indices, ascending, and then its values; a vector its numbers, a code its bits, both with zeros up to the last word. How alike two items are is
+told as two whole numbers whose ratio orders pairs: (overlap, out of) for sets; for the others (score, 1), where a score is a float64 as a whole
+number of the same order (`score`), greater for the more alike.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from likewise.kernels.blocks import count_bits
 from likewise.kernels.distances import angle, cosine, distance
 from likewise.kernels.jit import inline
 from likewise.kernels.sets import needed, overlap
+from likewise.kernels.sparse import COSINE, measured
 from likewise.kernels.weights import weighted_jaccard
 
 #: How a candidate is checked: exactly; by equal slots of two signatures; not at all.
@@ -59,6 +61,15 @@ class NormRule(NamedTuple):
     mode: int
 
 
+class SparseRule(NamedTuple):
+    """A cosine of ``limit`` or more, or an angle or L_order distance of ``limit`` or less, of sparse vectors: ``measure`` as in kernels.sparse."""
+
+    limit: float
+    measure: int
+    order: float
+    mode: int
+
+
 class CodeRule(NamedTuple):
     """A Hamming distance of ``within`` bits or less."""
 
@@ -68,6 +79,8 @@ class CodeRule(NamedTuple):
 
 def is_distance(rule) -> bool:
     """Whether scores stand for distances."""
+    if isinstance(rule, SparseRule):
+        return rule.measure != COSINE
     return isinstance(rule, NormRule | CodeRule) or (isinstance(rule, DirectionRule) and rule.angle)
 
 
@@ -100,6 +113,7 @@ def _compare(a, b, rule):
         WeightedRule: _weighted,
         DirectionRule: _directions,
         NormRule: _norms,
+        SparseRule: _sparse,
         CodeRule: _codes,
     }[rule.instance_class]
 
@@ -138,6 +152,14 @@ def _norms(a, b, rule):
     return (nearness(value), np.int64(1)) if value <= rule.limit else (np.int64(-1), np.int64(0))
 
 
+def _sparse(a, b, rule):
+    m, n = len(a) // 2, len(b) // 2
+    value = measured(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64), rule.measure, rule.order)
+    if rule.measure == COSINE:
+        return (score(value), np.int64(1)) if value >= rule.limit else (np.int64(-1), np.int64(0))
+    return (nearness(value), np.int64(1)) if value <= rule.limit else (np.int64(-1), np.int64(0))
+
+
 def _codes(a, b, rule):
     differ = 0
     for word in range(len(a)):
@@ -155,6 +177,12 @@ def score(similarity):
 def nearness(distance):
     """A distance as a whole number, greater for the nearer."""
     return np.int64(FARTHEST) - np.float64(distance).view(np.int64)
+
+
+def scores(values: np.ndarray, *, distances: bool) -> np.ndarray:
+    """The scores of similarities or distances: int64[n] of float64[n]."""
+    bits = np.ascontiguousarray(values, np.float64).view(np.int64)
+    return np.int64(FARTHEST) - bits if distances else bits
 
 
 def values(scores: np.ndarray, *, distances: bool) -> np.ndarray:

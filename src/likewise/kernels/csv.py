@@ -10,7 +10,7 @@ import numpy as np
 from likewise.kernels.bytes import copy, equal32, find, first_bit, utf8_error
 from likewise.kernels.jit import inline, kernel
 
-OK, NOT_UTF8, AFTER_QUOTE, WIDTH = range(4)
+OK, NOT_UTF8, AFTER_QUOTE, WIDTH, LONG = range(5)
 LF, CR, QUOTE = 10, 13, 34
 
 
@@ -45,11 +45,12 @@ def whole(data, delimiter, final, most):
 
 
 @kernel
-def read(data, delimiter, wanted, values):
+def read(data, delimiter, wanted, values, most):
     """The records of ``data``: (start, length, width, fault, place, first[n, values], last[n, values]).
 
     ``wanted``: int64[columns], the set of values (as bits) that each column gives. width: how many cells a record has. fault: OK, NOT_UTF8,
-    AFTER_QUOTE or WIDTH, and the place of the byte at fault. first, last: where the cell of each value begins and ends, quotes included; or -1.
+    AFTER_QUOTE, WIDTH or LONG (more than ``most`` bytes), and the place of the byte at fault. first, last: where the cell of each value begins and
+    ends, quotes included; or -1.
     """
     count = 1
     for byte in data:
@@ -90,6 +91,9 @@ def read(data, delimiter, wanted, values):
             place[n] = wrong
         elif code == OK and cells != wanted.size:
             code = WIDTH
+            place[n] = start[n]
+        if at - start[n] > most:
+            code = LONG
             place[n] = start[n]
         if code != OK:
             first[n] = -1

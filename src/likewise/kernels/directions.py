@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+import numba as nb
 import numpy as np
 
 from likewise.kernels.hashing import mix64
@@ -25,6 +26,14 @@ KINDS = {"gaussian": GAUSSIAN, "cauchy": CAUCHY, "signs": SIGNS, "uniform": UNIF
 #: Projections take so many coordinates at a time; directions are padded with zeros to a multiple.
 STEP = 4
 
+#: The inverse normal is one quotient of polynomials so far from 1/2, and another up to so near 0 and 1: e^-25.
+MIDDLE, FARTHEST = 0.425, 1.3887943864964021e-11
+#: Normals below this are of the second.
+FAR = 6.6
+
+#: Without a look at divisors, none of which is 0: loops over it run on several numbers at once.
+unchecked = nb.njit(nogil=True, error_model="numpy")
+
 
 @inline
 def uniform(word):
@@ -32,10 +41,12 @@ def uniform(word):
     return (np.float64(word >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
-@inline
+@unchecked
 def logarithm(x):
-    """The natural logarithm of a normal float64 above 0, to 1e-12: 2 artanh((m - 1)/(m + 1)) of its mantissa, by the series."""
-    m, exponent = math.frexp(x)
+    """The natural logarithm of a normal float64 above 0, to 1e-12: 2 artanh((m - 1)/(m + 1)) of its mantissa, from 1/2 to 1, by the series."""
+    bits = np.float64(x).view(np.int64)
+    exponent = (bits >> 52) - 1022
+    m = np.int64(bits - (exponent << 52)).view(np.float64)
     s = (m - 1) / (m + 1)  # from -1/3 to 0
     total = 0.0
     for k in range(25, 0, -2):
@@ -43,22 +54,32 @@ def logarithm(x):
     return 2 * s * total + exponent * 0.6931471805599453
 
 
+@unchecked
+def middle(q):
+    """`normal` of q + 1/2, for |q| up to MIDDLE."""
+    r = 0.180625 - q * q
+    above = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179
+    return q * above / (((67.187563600 * r + 78.757757664) * r + 17.895169469) * r + 1)
+
+
+@unchecked
+def outside(p):
+    """`normal` of a p that is further from 1/2, but not below FARTHEST nor above 1 - FARTHEST."""
+    r = math.sqrt(-logarithm(min(p, 1 - p))) - 1.6
+    tail = (((0.17023821103 * r + 1.3067284816) * r + 2.7568153900) * r + 1.4234372777) / ((0.12021132975 * r + 0.73700164250) * r + 1)
+    return tail if p > 0.5 else -tail
+
+
 @inline
 def normal(p):
     """The inverse of the normal distribution function for 0 < p < 1, to 1e-7 of its value (Wichura 1988, algorithm AS 241, PPND7)."""
-    q = p - 0.5
-    if abs(q) <= 0.425:
-        r = 0.180625 - q * q
-        above = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179
-        return q * above / (((67.187563600 * r + 78.757757664) * r + 17.895169469) * r + 1)
-    r = math.sqrt(-logarithm(min(p, 1 - p)))
-    if r <= 5:
-        r -= 1.6
-        tail = (((0.17023821103 * r + 1.3067284816) * r + 2.7568153900) * r + 1.4234372777) / ((0.12021132975 * r + 0.73700164250) * r + 1)
-    else:
-        r -= 5
-        tail = (((0.017337203997 * r + 0.42868294337) * r + 3.0812263860) * r + 6.6579051150) / ((0.012258202635 * r + 0.24197894225) * r + 1)
-    return tail if q > 0 else -tail
+    if abs(p - 0.5) <= MIDDLE:
+        return middle(p - 0.5)
+    if min(p, 1 - p) >= FARTHEST:
+        return outside(p)
+    r = math.sqrt(-logarithm(min(p, 1 - p))) - 5
+    tail = (((0.017337203997 * r + 0.42868294337) * r + 3.0812263860) * r + 6.6579051150) / ((0.012258202635 * r + 0.24197894225) * r + 1)
+    return tail if p > 0.5 else -tail
 
 
 @inline
@@ -73,17 +94,59 @@ def entry(kind, word):
     return uniform(word)
 
 
+@inline
+def streams(kind, seed, begin, count):
+    """What tells the slots from ``begin`` on apart, uint64[count]."""
+    key = mix64(seed ^ mix64(np.uint64(kind) * np.uint64(GOLDEN)))
+    columns = np.empty(count, np.uint64)
+    for j in range(count):
+        columns[j] = mix64(key + np.uint64(COLUMN) * np.uint64(begin + j + 1))
+    return columns
+
+
+@inline
+def address(column, coordinate):
+    """The random word of a coordinate, any uint64, in the slot of ``column``."""
+    return mix64(column + np.uint64(GOLDEN) * (coordinate + np.uint64(1)))
+
+
+@inline
+def room(count):
+    """What `fill` works in."""
+    return np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count)
+
+
+@unchecked
+def fill(kind, columns, coordinate, room, out):
+    """The entries of a coordinate in the slots of ``columns``, as `entry` has them; of normals all as if they were middle ones, then the others."""
+    words, places, chances = room
+    for j in range(columns.size):
+        words[j] = address(columns[j], coordinate)
+    if kind != GAUSSIAN:
+        for j in range(columns.size):
+            out[j] = entry(kind, words[j])
+        return
+    count = 0
+    for j in range(columns.size):
+        q = uniform(words[j]) - 0.5
+        out[j] = middle(q)
+        places[count] = j
+        count += abs(q) > MIDDLE
+    for k in range(count):
+        chances[k] = uniform(words[places[k]])
+    for k in range(count):
+        chances[k] = outside(chances[k])
+    for k in range(count):
+        out[places[k]] = chances[k] if abs(chances[k]) < FAR else entry(kind, words[places[k]])
+
+
 @kernel
 def entries(kind, seed, dimension, slots):
     """float64[dimension padded to a multiple of STEP, slots], zeros in the padding."""
-    key = mix64(seed ^ mix64(np.uint64(kind) * np.uint64(GOLDEN)))
-    columns = np.empty(slots, np.uint64)
-    for j in range(slots):
-        columns[j] = mix64(key + np.uint64(COLUMN) * np.uint64(j + 1))
+    columns, work = streams(kind, seed, 0, slots), room(slots)
     out = np.zeros((-(-dimension // STEP) * STEP, slots))
     for i in range(dimension):
-        for j in range(slots):
-            out[i, j] = entry(kind, mix64(columns[j] + np.uint64(GOLDEN) * np.uint64(i + 1)))
+        fill(kind, columns, np.uint64(i), work, out[i])
     return out
 
 

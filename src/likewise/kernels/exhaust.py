@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.best import COSINE, SPARE, Best, bound_of, cost_of, offer, resolve, value_of
+from likewise.kernels.best import ANGLE, COSINE, SPARE, Best, bound_of, cost_of, offer, resolve, value_of
 from likewise.kernels.blocks import lowest_bit
 from likewise.kernels.jit import inline, kernel
 from likewise.kernels.scan import BLOCK, worth
 
 #: Nothing costs more, and an infinite cost is above it.
 MOST_COST = 3e38
+#: Items that queries are compared with, one after the other.
+ROWS = 256
 
 
 @kernel
@@ -60,23 +62,26 @@ def conclude(rule, items, queries, begin, heaps, found, costs, states, out_items
 
 @kernel
 def one_by_one(rule, items, queries, own, begin, end, out_items, out_values, out_counts, counters):
-    """The k nearest of the vectors begin..end by the measure itself, of numbers of any size. Rows that have no neighbours are zero, for cosines."""
-    k = out_items.shape[1]
-    heap, state, found, costs = np.empty(k), np.zeros(2, np.int64), np.empty(2 * k + SPARE, np.int64), np.empty(2 * k + SPARE)
-    best = Best(heap, found, costs, state)
-    for query in range(begin, end):
-        state[:] = 0
-        for item in range(len(items.rows)):
-            if (own and item == query) or (rule.kind == COSINE and (zero(items.rows[item]) or zero(queries.rows[query]))):
-                continue
-            cost = value_of(rule, items, item, queries, query, 0.0)
-            counters[query, 2] += 1
-            if cost <= bound_of(rule, best):
-                offer(rule, best, items, item, queries, query, cost)
-        values = resolve(rule, best, items, queries, query)
-        out_counts[query] = values.size
-        out_items[query, : values.size] = found[: values.size]
-        out_values[query, : values.size] = values
+    """The k nearest of the vectors begin..end by the measure itself, of numbers of any size. Zero vectors have no neighbours where directions count.
+
+    Some items at a time, which stay in the cache for all queries.
+    """
+    k, many = out_items.shape[1], end - begin
+    heaps, states = np.empty((many, k)), np.zeros((many, 2), np.int64)
+    found, costs = np.empty((many, 2 * k + SPARE), np.int64), np.empty((many, 2 * k + SPARE))
+    directions = rule.kind == COSINE or rule.kind == ANGLE
+    for first in range(0, len(items.rows), ROWS):
+        for query in range(begin, end):
+            i = query - begin
+            best = Best(heaps[i], found[i], costs[i], states[i])
+            for item in range(first, min(first + ROWS, len(items.rows))):
+                if (own and item == query) or (directions and (zero(items.rows[item]) or zero(queries.rows[query]))):
+                    continue
+                cost = value_of(rule, items, item, queries, query, 0.0)
+                counters[query, 2] += 1
+                if cost <= bound_of(rule, best):
+                    offer(rule, best, items, item, queries, query, cost)
+    conclude(rule, items, queries, begin, heaps, found, costs, states, out_items, out_values, out_counts)
 
 
 @inline

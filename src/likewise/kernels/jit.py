@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 import numba as nb
 
+#: Write permission of the group and of all others.
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
 
 def cache_folder() -> Path | None:
-    """The first folder that can hold compiled kernels, or None, and then they are compiled anew in each process."""
+    """The first folder that can hold compiled kernels, or None, and then they are compiled anew in each process.
+
+    What lies there is run: Numba unpickles it. So it must be a folder that nobody else can write to, nor put another in its place.
+    """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111 - Path.expanduser raises without a home
     user = os.getuid() if hasattr(os, "getuid") else 0
     for place in [Path(chosen)] if chosen else [home / "likewise", Path(tempfile.gettempdir()) / f"likewise-{user}"]:
-        folder = place / edition()
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            place.mkdir(parents=True, exist_ok=True)
+            place = place.resolve()  # a link could lead elsewhere later
+            if not chosen and mine(place) and not is_private(place):
+                place.chmod(0o700)  # an umask let others in
+            folder = place / edition()
+            folder.mkdir(exist_ok=True, mode=0o700)
+            if (mine(place) or chosen) and is_guarded(place) and mine(folder) and is_private(folder) and os.access(folder, os.W_OK):
+                return folder
         except OSError:
             continue
-        if (chosen or mine(place)) and mine(folder) and os.access(folder, os.W_OK):
-            return folder
     return None
 
 
@@ -34,8 +45,18 @@ def edition() -> str:
 
 
 def mine(folder: Path) -> bool:
-    """Code that another user put into a shared folder must not be loaded."""
+    """Whether this user owns the folder: code that another put into a shared one must not be loaded."""
     return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+
+
+def is_private(folder: Path) -> bool:
+    """Whether nobody else can put files into the folder."""
+    return not hasattr(os, "getuid") or not folder.stat().st_mode & OTHERS
+
+
+def is_guarded(place: Path) -> bool:
+    """Whether nobody else can put another folder in the place of one of this user's: in a sticky folder only owners may move what is there."""
+    return is_private(place) or bool(place.stat().st_mode & stat.S_ISVTX)
 
 
 CACHE = cache_folder()

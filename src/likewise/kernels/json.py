@@ -31,8 +31,9 @@ REASONS = (
     "the record ends before its last bracket is closed",
     f"brackets nest deeper than {MAX_DEPTH}",
     "the record ends here, and more follows",
+    "the record is too long",
 )
-NOT_UTF8, NO_VALUE, MISSPELT, NO_KEY, NO_COLON, NO_COMMA, ENDS, DEEP, MORE = range(4, 13)
+NOT_UTF8, NO_VALUE, MISSPELT, NO_KEY, NO_COLON, NO_COMMA, ENDS, DEEP, MORE, LONG = range(4, 14)
 
 COMMA, MINUS, DOT, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, E, F = (ord(c) for c in ",-.:[]{}ef")
 FALSE, NULL, TRUE = (np.frombuffer(word, np.uint8) for word in (b"false", b"null", b"true"))
@@ -99,8 +100,8 @@ def elements(data, first):
 
 
 @kernel
-def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens):
-    """Check the records data[begin[i]:end[i]] and read their wanted values.
+def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most):
+    """Check the records data[begin[i]:end[i]], of ``most`` bytes at most, and read their wanted values.
 
     Returns (fault, place, first[n, values], last[n, values], is_text, text, offsets). fault: uint8[n], an index of REASONS, and the place
     of the byte that is at fault. first, last: where each wanted value begins and ends in ``data``, -1 where it is missing. is_text: bool[n].
@@ -117,9 +118,10 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens):
     to = 0
     for row in range(n):
         paths_first[:] = -1
-        at = utf8_error(data, begin[row], end[row])
+        long = end[row] - begin[row] > most
+        at = begin[row] if long else utf8_error(data, begin[row], end[row])
         if at < end[row]:
-            code = NOT_UTF8
+            code = LONG if long else NOT_UTF8
         else:
             at, code = check(data, begin[row], end[row], keys, key_at, path_at, paths_first, paths_last, live, capture, kind, text, to)
         if code != OK:

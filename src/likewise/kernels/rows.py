@@ -45,13 +45,7 @@ def digests(words, offsets, keys):
 
 
 @kernel
-def gather(words, begin, size):
-    """Rows words[begin[i] : begin[i] + size[i]] one after the other: (uint64[m], int64[n + 1])."""
-    n = len(begin)
-    ends = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        ends[i + 1] = ends[i] + np.int64(size[i])
-    out = np.empty(ends[n], np.uint64)
-    for i in range(n):
-        out[ends[i] : ends[i + 1]] = words[begin[i] : begin[i] + np.int64(size[i])]
-    return out, ends
+def gather(words, begin, ends, out):
+    """Put rows of words, which begin at begin[i], into out[ends[i] : ends[i + 1]], one after the other."""
+    for i in range(len(begin)):
+        out[ends[i] : ends[i + 1]] = words[begin[i] : begin[i] + ends[i + 1] - ends[i]]

@@ -1,4 +1,4 @@
-"""Clustered Jaccard: the Jaccard similarity of the sets of groups that the elements belong to (SPEC 1)."""
+"""Sets of the groups that elements belong to: Jaccard similarity between them is clustered Jaccard (SPEC 1)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.items.sets import Sets, distinct
-from likewise.measures.jaccard import jaccard
 
 Words = NDArray[np.uint64]
 
 
-def clustered(a: Sets, b: Sets, elements: Words, groups: Words) -> NDArray[np.float64]:
-    """Jaccard similarity of the i-th sets of two batches, each element replaced by its group. float64[n]; NaN where both sets are empty.
+def clustered(a: Sets, b: Sets, elements: Words, groups: Words) -> tuple[Sets, Sets]:
+    """Two batches of sets, each element replaced by its group.
 
     elements: those that have a group, each once; groups: the group of each. An element without one is a group of its own. Different sets
-    with the same groups have similarity 1, so that this is a distance between sets of groups only.
+    with the same groups become equal, so that a distance is one between sets of groups only.
     """
     distinct_groups, numbers = np.unique(groups, return_inverse=True)
     own = np.setdiff1d(np.concatenate([a[0], b[0]]), elements)
@@ -24,4 +23,4 @@ def clustered(a: Sets, b: Sets, elements: Words, groups: Words) -> NDArray[np.fl
     order = np.argsort(members)
     members, names = members[order], names[order]
     left, right = (distinct(names[np.searchsorted(members, values)], offsets) for values, offsets in (a, b))
-    return jaccard(left, right)
+    return left, right

@@ -5,24 +5,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.items.sparse import Sparse
 from likewise.items.vectors import Vectors
 from likewise.kernels.distances import angles, cosines
+from likewise.measures import sparse
 from likewise.measures.checks import same_shape
 
 
-def cosine(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+def cosine(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
     """The cosine of the angle between the i-th vectors of two batches. float64[n], from -1 to 1; 1 - cosine is no distance.
 
     Whatever the vectors' lengths, of 1e-200 or 1e200. Raises UsageError with the row of a zero vector.
     """
+    if isinstance(a, Sparse) or isinstance(b, Sparse):
+        return sparse.cosines(a, b)
     values: NDArray[np.float64] = cosines(*same_shape(a, b, direction="its cosine"))
     return values
 
 
-def angle(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+def angle(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
     """The angle between the i-th vectors of two batches. float64[n], in degrees from 0 to 180, to the last digits for the smallest too.
 
     Raises UsageError with the row of a zero vector.
     """
+    if isinstance(a, Sparse) or isinstance(b, Sparse):
+        return sparse.angles(a, b)
     values: NDArray[np.float64] = angles(*same_shape(a, b, direction="its angle"))
     return values

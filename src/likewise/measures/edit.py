@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from types import ModuleType
 
 import numpy as np
@@ -37,5 +39,6 @@ def library() -> ModuleType:
         import rapidfuzz.distance
         import rapidfuzz.process
     except ImportError as error:
-        raise MissingPartError("edit distances are computed by RapidFuzz, which is not installed: pip install 'likewise[edit]'") from error
+        here = f"pip --python {shlex.quote(sys.executable)} install rapidfuzz"  # this Python may have no pip of its own
+        raise MissingPartError(f"edit distances are computed by RapidFuzz, which is not installed: {here}") from error
     return rapidfuzz

@@ -8,32 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
+from likewise.items.sparse import Sparse
 from likewise.items.vectors import Vectors
 from likewise.kernels.distances import distances
+from likewise.measures import sparse
 from likewise.measures.checks import same_shape
 
 
-def lr(a: Vectors, b: Vectors, order: float) -> NDArray[np.float64]:
+def lr(a: Vectors | Sparse, b: Vectors | Sparse, order: float) -> NDArray[np.float64]:
     """The L_r distance between the i-th vectors of two batches, ``order`` the r, which may be infinite. float64[n]
 
     Infinite where it is beyond the range of float64; else nothing overflows on the way. Raises UsageError for r below 1, no distance.
     """
     if not order >= 1:
         raise UsageError(f"L_r with r = {order!r}: it is a distance for r of 1 or more")
+    if isinstance(a, Sparse) or isinstance(b, Sparse):
+        return sparse.distances(a, b, float(order))
     values: NDArray[np.float64] = distances(*same_shape(a, b), float(order))
     return values
 
 
-def l1(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+def l1(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
     """Σ |x_i - y_i|"""
     return lr(a, b, 1)
 
 
-def l2(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+def l2(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
     """sqrt(Σ (x_i - y_i)²)"""
     return lr(a, b, 2)
 
 
-def linf(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+def linf(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
     """max |x_i - y_i|"""
     return lr(a, b, math.inf)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import DataError, UsageError
-from likewise.items import codes, sets, strings, vectors, weighted
+from likewise.items import codes, sets, sparse, strings, vectors, weighted
 from likewise.items.arrow import unpacked
 from likewise.items.elements import Numbering
 from likewise.items.weighted import Weighted, merged
@@ -45,6 +45,10 @@ def codes_or_strings(batch: Any) -> Any:
     return strings.strings(batch) if text else codes.codes(batch)
 
 
+def vectors_or_sparse(batch: Any) -> Any:
+    return sparse.sparse(batch) if sparse.is_sparse(batch) else vectors.vectors(batch)
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of items, as a caller may give them."""
@@ -57,7 +61,7 @@ class Kind:
 KINDS = {
     "sets": Kind("set", sets.alone, lambda a, b: codes.codes if is_bits(a) and is_bits(b) else sets.reader(a, b)),
     "weighted sets": Kind("weighted set", weighted.alone, lambda a, b: weighted.weighted),
-    "vectors": Kind("vector", vectors.alone, lambda a, b: vectors.vectors),
+    "vectors": Kind("vector", lambda given: sparse.alone(given) or vectors.alone(given), lambda a, b: vectors_or_sparse),
     "codes": Kind("code", lambda given: codes.alone(given) or strings.alone(given), of_codes),
     "strings": Kind("string", strings.alone, lambda a, b: strings.strings),
 }
@@ -87,21 +91,21 @@ def values_of(method: Measure, a: Any, b: Any, groups: Mapping[Any, Any] | None 
     """The measure of two items, or of two batches item by item. Raises UsageError, naming the side and the row."""
     kind = kind_of(method)
     if groups is not None:
-        if str(method) != "elements" or not isinstance(groups, Mapping):
+        if method.name != "elements" or not isinstance(groups, Mapping):
             raise UsageError("groups= is a mapping from element to group, and goes with by='elements'")
-        return of_groups(kind, a, b, groups)
+        return of_groups(kind, function_of(method), a, b, groups)
     if method.name == "weighted" and not weighted.alike(a, b):
         return of_weights(kind, function_of(method), a, b)
     return compared(kind, function_of(method), a, b)
 
 
-def of_groups(kind: Kind, a: Any, b: Any, groups: Mapping[Any, Any]) -> Any:
-    """Jaccard similarity of the sets of groups. Elements have their numbers once both sides are read, and then so have those in ``groups``."""
+def of_groups(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any, groups: Mapping[Any, Any]) -> Any:
+    """A measure of the sets of groups. Elements have their numbers once both sides are read, and then so have those in ``groups``."""
     from likewise.measures.clustered import clustered
 
     number = Numbering()
     convert = partial(sets.numbered, number=number)
-    return compared(replace(kind, reader=lambda a, b: convert), lambda left, right: clustered(left, right, *number.table(groups)), a, b)
+    return compared(replace(kind, reader=lambda a, b: convert), lambda left, right: function(*clustered(left, right, *number.table(groups))), a, b)
 
 
 def of_weights(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

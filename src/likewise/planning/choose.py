@@ -112,6 +112,9 @@ def choose(
     items, dimension = whole("items", items) or ITEMS, whole("dimension", dimension)
     name = family_for(method, family)
     facts = facts or Facts(dimension)
+    if dimension and (name in ("MinHash", "WeightedMinHash") or facts.sparse):
+        what = "sparse vectors are told by what they hold" if facts.sparse else f"--by {method} compares texts or sets, which have none"
+        raise UsageError(f"--dimension {dimension}: {what}; leave it out")
     if dimension and facts.dimension and dimension != facts.dimension:
         raise UsageError(f"--dimension {dimension}: the data have {facts.dimension:,} {'bits' if name == 'Bits' else 'numbers'} each; leave it out")
     at = limit_of(method, threshold, within)
@@ -119,9 +122,15 @@ def choose(
     bands, rows = by_hand(bands, rows, slots)
     plans = []
     for curve in curves_for(method, name, float(at), facts):
-        if curve.distances and at > curve.most:
-            raise UsageError(f"--within {shown(float(at))}: the greatest {curve.measure} there can be is {curve.most:g}")
-        model = Model(curve, (sample or assumed)(curve, at), items, facts.dimension, SHINGLES if shingles is None else shingles)
+        refuse_beyond(curve, at)
+        model = Model(
+            curve,
+            sample(curve, at) if sample else assumed(curve, at, sparse=facts.sparse),
+            items,
+            facts.dimension,
+            SHINGLES if shingles is None else shingles,
+            facts.sparse,
+        )
         asked = Asked(model, at, recall, bands, rows, slots, sketch)
         layout = (bands, rows) if bands and rows else least_error(asked) if tune == "error" else least_cost(asked)
         if layout:
@@ -161,6 +170,19 @@ def check(recall: object, sketch: str, tune: str) -> None:
             raise UsageError(f"--{name} {choice!r}: choose one of {', '.join(choices)}")
 
 
+def refuse_beyond(curve: Curve, at: Fraction) -> None:
+    """Refuse a distance that there is not."""
+    if curve.distances and at > curve.most:
+        raise UsageError(f"--within {shown(float(at))}: the greatest {curve.measure} there can be is {curve.most:g}")
+
+
+def check_plain(method: Text | Measure, at: Fraction, facts: Facts, recall: object, sketch: str, tune: str) -> None:
+    """Refuse, of what is asked, what cannot be, where no layout is to be planned."""
+    check(recall, sketch, tune)
+    for curve in curves_for(method, family_for(method), float(at), facts):
+        refuse_beyond(curve, at)
+
+
 def whole(name: str, number: Any, most: int = sys.maxsize) -> int | None:
     """A whole number of 1 or more, numpy's too; None where none is given."""
     if number is None:
@@ -185,6 +207,8 @@ def limit_of(method: Text | Measure, threshold: object, within: object) -> Fract
     real = isinstance(method, Measure) and method.name in ("cosine", "weighted")  # no quotient of counts, but any number
     if within is None:
         return parse_threshold("0.8" if threshold is None else threshold, real=real)
+    if method.containment:
+        raise UsageError("--within: containment is no distance; give --threshold, the least share of an item that another is to hold")
     if isinstance(method, Measure) and method.name == "cosine":
         raise UsageError("--within: a cosine is no distance; give --threshold, or --by angle --within DEGREES")
     return parse_similarity_within(within, real=real)

@@ -20,6 +20,8 @@ ALIKE_PER_ITEM = 1.0
 BACKGROUND = 60
 #: Unlike vectors have cosines of about this mean and standard deviation: text embeddings, which are not centred.
 COSINE_MEAN, COSINE_SPREAD = 0.2, 0.15
+#: Sparse ones have little in common: words that are weighted by how rare they are.
+SPARSE_MEAN, SPARSE_SPREAD = 0.05, 0.08
 #: Unlike points lie about so many thresholds apart, give or take a factor of e^SPREAD.
 FAR, FAR_SPREAD = 4.0, 0.3
 #: Codes of more bits are counted in GRID bins of distances around their half, so many standard deviations to either side.
@@ -40,10 +42,11 @@ class Density:
         return tuple((curve.at(value), items / 2 * share + alike) for value, share, alike in self.points)
 
 
-def assumed(curve: Curve, threshold: Fraction) -> Density:
+def assumed(curve: Curve, threshold: Fraction, *, sparse: bool = False) -> Density:
     """What is assumed of a collection that was not sampled, by what the curve is for."""
     if curve.family in ("Hyperplane", "CrossPolytope"):
-        return angles() if curve.distances else cosines()
+        found = cosines(SPARSE_MEAN, SPARSE_SPREAD) if sparse else cosines()
+        return angles(found) if curve.distances else found
     if curve.distances:
         return binomial(round(curve.most)) if curve.family == "Bits" else far_points(float(threshold), curve)
     return sets()
@@ -59,16 +62,16 @@ def sets() -> Density:
     return Density(tuple(points))
 
 
-def cosines() -> Density:
+def cosines(mean: float = COSINE_MEAN, spread: float = COSINE_SPREAD) -> Density:
     """Vectors: normally distributed cosines, and alike pairs evenly on 0..1."""
     values = [-1 + 2 * (step + 0.5) / GRID for step in range(GRID)]
-    shares = shared([math.exp(-(((value - COSINE_MEAN) / COSINE_SPREAD) ** 2) / 2) for value in values])
+    shares = shared([math.exp(-(((value - mean) / spread) ** 2) / 2) for value in values])
     return with_alike(values, shares, [value > 0 for value in values])
 
 
-def angles() -> Density:
+def angles(cosines: Density) -> Density:
     """The same as angles in degrees."""
-    return Density(tuple((degrees_of(cosine), share, alike) for cosine, share, alike in cosines().points))
+    return Density(tuple((degrees_of(cosine), share, alike) for cosine, share, alike in cosines.points))
 
 
 def far_points(threshold: float, curve: Curve) -> Density:

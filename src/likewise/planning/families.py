@@ -11,8 +11,8 @@ from likewise.curves import Curve
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
 
-#: Vectors of unknown dimension are taken to have so many.
-DIMENSION = 384
+#: Vectors of unknown dimension are taken to have so many numbers, sparse ones so many that are not 0.
+DIMENSION, FILLED = 384, 100
 #: Widths of a line's buckets that are tried, in thresholds.
 WIDTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 
@@ -39,6 +39,7 @@ class Facts:
     low: float | None = None  # the least and greatest coordinate
     high: float | None = None
     wide: bool = False  # numbers are float64, not float32
+    sparse: bool = False  # vectors are sparse; how many coordinates one has differs, and is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,15 @@ class Costs:
     element: float = 0.0  # to read an element of a set, whatever the layout
 
 
-def costs(family: str, dimension: int) -> Costs:
-    """By family. A slot of MinHash is that of sets of a few hundred shingles; a vector's is so many multiplications.
+def costs(family: str, dimension: int, *, sparse: bool = False) -> Costs:
+    """By family. A slot of MinHash is that of sets of a few hundred shingles; a vector's is so many multiplications, a sparse one's so many entries.
 
     Measured on a core of 2026: dedup reads and cuts a shingle in 50 ns; WeightedMinHash takes 290 ns an element to put elements in order and throw
     their darts (93 to 107 µs for 300 elements and 128 slots, 289 µs for 1,000, from arrays; from Python's mappings four times that).
     """
     padded = curves.padded(dimension)
+    if sparse:
+        return Costs(1.4 * dimension, 200 + 20 * dimension, 8192)
     return {
         "MinHash": Costs(2.0, 2000.0, 1024, 50.0),
         "WeightedMinHash": Costs(100.0, 3000.0, 1024, 300.0),
@@ -103,7 +106,7 @@ def curves_for(method: Text | Measure, family: str, threshold: float, facts: Fac
 
 def threshold_bit(facts: Facts) -> Curve:
     if facts.low is None or facts.high is None:
-        raise UsageError("--family Threshold: give the data, for it must know the least and greatest coordinate")
+        raise UsageError("--family Threshold: give the data as an array, for it must know the least and greatest coordinate")
     dimension = needed(facts.dimension, "Threshold")
     if not NARROWEST <= dimension * (facts.high - facts.low) <= WIDEST:
         span = f"coordinates from {facts.low:g} to {facts.high:g} are too {'close together' if facts.high - facts.low < 1 else 'far apart'}"

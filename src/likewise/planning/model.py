@@ -7,7 +7,7 @@ from functools import cached_property
 
 from likewise.curves import Curve, all_of, any_of, checked_chance
 from likewise.planning.density import Density
-from likewise.planning.families import DIMENSION, costs
+from likewise.planning.families import DIMENSION, FILLED, costs
 
 #: Nanoseconds of one core: to write, read, sort and walk a band key.
 BAND_COST = 60.0
@@ -40,11 +40,12 @@ class Model:
     items: int
     dimension: int | None = None  # numbers of a vector, bits of a code; None: not known
     shingles: float = SHINGLES  # of a set
+    sparse: bool = False  # vectors are, and ``dimension`` is how many numbers of one are not 0
 
     @property
     def numbers(self) -> int:
         """The dimension that costs are predicted for."""
-        return self.dimension or DIMENSION
+        return self.dimension or (FILLED if self.sparse else DIMENSION)
 
     @cached_property
     def met(self) -> tuple[tuple[float, float], ...]:
@@ -57,7 +58,7 @@ class Model:
 
     def cost(self, bands: int, rows: int) -> float:
         """Nanoseconds of one core for each item: to sketch it, to handle its band keys, and to compare it with its candidates."""
-        each = costs(self.curve.family, self.numbers)
+        each = costs(self.curve.family, self.numbers, sparse=self.sparse)
         return BAND_COST * bands + each.slot * bands * rows + each.verify * self.candidates(bands, rows)
 
     @property
@@ -70,8 +71,9 @@ class Model:
         return MEMORY_BYTES + MEMORY_BAND_BYTES * bands
 
     def disk(self, bands: int) -> int:
-        """Bytes of the work folder for each item: a set of shingles, a vector of 4-byte numbers, or a code."""
-        item = SHINGLE_BYTES * self.shingles if self.of_sets else self.numbers / 8 if self.curve.family == "Bits" else 4 * self.numbers
+        """Bytes of the work folder for each item: a set of shingles, a vector of 4-byte numbers, or of indices and values, or a code."""
+        number = 0.125 if self.curve.family == "Bits" else 16 if self.sparse else 4
+        item = SHINGLE_BYTES * self.shingles if self.of_sets else number * self.numbers
         return round(item + BAND_BYTES * bands + ROW_BYTES)
 
     def core_seconds(self, bands: int, rows: int) -> float:

@@ -1,4 +1,4 @@
-"""The curve of a run, from its plan as report.json has it: with what chance a pair is found, by how alike it is."""
+"""The curve of a run, from its layout as report.json has it: with what chance a pair is found, by how alike it is."""
 
 from __future__ import annotations
 
@@ -29,12 +29,17 @@ PARAMETERS = ("width", "norm", "dimension", "low", "high")
 
 def picture(report: dict[str, Any], note: str) -> Html:
     """The curve around the threshold. Without a plan that tells it in full, straight lines between the points that the report has."""
-    plan, known = report["method"].get("plan") or {}, report["curve"]
+    plan, known = layout(report), report["curve"]
     falling = report.get("value") == "distance"
     found = of_plan(plan) or partial(between, known)
     axis = plan.get("measure") or "similarity of the pair"
     ends = (0.0, float(known[-1][0]))
     return s_curves([Drawn("", found)], float(report["threshold"]), axis=axis, span=ends, falling=falling, note=note)
+
+
+def layout(report: dict[str, Any]) -> dict[str, Any]:
+    """The bands and rows, and what they are of: as they were planned, or as a join took them; nothing where it had none."""
+    return report["method"].get("plan") or report.get("join") or {}
 
 
 def of_plan(plan: dict[str, Any]) -> Callable[[float], float] | None:

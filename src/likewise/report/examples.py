@@ -1,4 +1,4 @@
-"""Removed items beside what they were removed for, with what differs marked: words, elements or characters."""
+"""Removed items beside what they were removed for, with what differs marked: words, elements, characters or digits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from likewise.drawing.markup import Html, counted, join, named, tag
-from likewise.report import diff, values
+from likewise.report import diff, differences, values
+from likewise.report.wording import amount
 
 #: Words that stay at each end of an elided run, by kind of run.
 CONTEXT = {"equal": 12, "delete": 40, "insert": 40}
@@ -32,46 +33,54 @@ class Example:
     removed_position: int | None = None
     kind: str = "text"  # of payload (records.PAYLOADS)
     value: str = "similarity"  # or distance
+    by: str = "words:5"
+    groups: differences.Groups | None = None  # of elements
 
 
 def side_by_side(example: Example, number: int, estimated: bool) -> Html:
     """Deleted are the words of the removed item, inserted those of the kept one: what the removal took away, and what stands in its place."""
-    runs = values.runs(example.kind, example.removed_text, example.kept_text)
+    runs = differences.runs(example.kind, example.removed_text, example.kept_text, example.groups)
 
     def body(text: str, own: str) -> Html:
-        return join([values.shortened(example.kind, text)]) if runs is None else join(marked(runs, own, whole=example.kind in values.MEMBERS))
+        if runs is None:
+            return join([values.shortened(example.kind, text)])
+        return join(marked(runs, own, whole=example.kind not in (*values.WORDS, *values.SIGNS)))
 
-    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, body(example.kept_text, "insert"))
-    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, body(example.removed_text, "delete"))
-    return tag("article", tag("h3", f"Example {number}: {verdict(example, estimated)}"), tag("div", kept, removed, class_="pair"))
+    look = "text digits" if example.kind in ("vector", "code") else "text"
+    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, body(example.kept_text, "insert"), look)
+    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, body(example.removed_text, "delete"), look)
+    remark = differences.remark(example.kind, example.removed_text, example.kept_text)
+    note = tag("p", f"{remark[0].upper()}{remark[1:]}.", class_="faint") if remark else None
+    return tag("article", tag("h3", f"Example {number}: {verdict(example, estimated)}"), tag("div", kept, removed, class_="pair"), note)
 
 
 def verdict(example: Example, estimated: bool) -> str:
     if example.reason == "exact":
-        return "exact copy" + " after normalisation" * (example.kind in values.WORDS)
+        return "exact copy" + (" after normalisation" if example.kind in values.WORDS else " by groups" if example.groups else "")
     if example.similarity is None or math.isnan(example.similarity):
         return "near-duplicate, not checked"
-    return f"near-duplicate, {example.value} {'about ' if estimated else ''}{example.similarity:.4g}{' (an estimate)' if estimated else ''}"
+    how_much = amount(example.similarity, example.value, example.by)
+    return f"near-duplicate, {example.value} {'about ' * estimated}{how_much}{' (an estimate)' * estimated}"
 
 
-def side(title: str, identity: object, source: str, position: int | None, body: Html) -> Html:
+def side(title: str, identity: object, source: str, position: int | None, body: Html, look: str) -> Html:
     place = f", position {position:,}" if position is not None else ""
     heading = tag("h4", f"{title}: ", named(identity))
     where = tag("p", tag("bdi", source), place, class_="faint")
-    return tag("section", heading, where, tag("p", body, class_="text", dir="auto"))
+    return tag("section", heading, where, tag("p", body, class_=look, dir="auto"))
 
 
 def marked(runs: list[tuple[str, str]], own: str, *, whole: bool) -> Iterator[Html]:
     """One side of the runs: what is equal, and its own words marked; long runs are elided, but for ``whole``."""
     mine = [(what, text) for what, text in runs if what in ("equal", own)]
     if not mine:
-        yield tag("span", "(no text)", class_="cut")
+        yield tag("span", "(empty)", class_="cut")
     for what, text in mine[:MOST_RUNS]:
         kind = "equal" if what == "equal" else "further"
         for part in [text] if whole else elided(text, CONTEXT[what], kind):
             yield part if isinstance(part, Html) else join([part]) if what == "equal" else tag(MARKS[what], visible(part))
     if (more := len(mine) - MOST_RUNS) > 0:
-        yield tag("span", f" … and {counted(more, 'further run', 'further runs')} of this text …", class_="cut")
+        yield tag("span", f" … and {counted(more, 'further run', 'further runs')} of this item …", class_="cut")
 
 
 def elided(text: str, context: int, kind: str) -> list[str]:

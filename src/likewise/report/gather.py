@@ -7,18 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from likewise.io.collection import Collection
+from likewise.options import Options
 from likewise.records import Want
 from likewise.report import values
+from likewise.report.differences import groups_of
 from likewise.report.examples import Example
 from likewise.results import Decision
 
 #: Items are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
 NEAR_THE_BEGINNING = 2**28
 OF_LARGEST, OF_NEAR = 2, 4
+#: Characters of what an item holds, where that is only to be recognised.
+SHOWN = 200
 
 
-def examples(collection: Collection, decision: Decision, want: Want) -> list[Example]:
+def examples(collection: Collection, decision: Decision, options: Options, want: Want) -> list[Example]:
     """One from each of the largest clusters, and near ones from the least alike to the most alike."""
+    groups = groups_of(options.groups)
     start = collection.column("start")
     rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
     rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
@@ -42,6 +47,8 @@ def examples(collection: Collection, decision: Decision, want: Want) -> list[Exa
             removed_text=texts.get(int(row), ""),
             kind=want.kind,
             value=decision.value,
+            by=str(options.method),
+            groups=groups,
         )
         for i, row in enumerate(chosen)
     ]
@@ -59,6 +66,11 @@ def written(collection: Collection, rows: Sequence[int], want: Want) -> dict[int
             records = source.format.parse(next(source.format.chunks(source.path, want, start)), want, source.name)
             found |= {r: values.written(records, r - first, want) for r in rows if first <= r < first + len(records)}
     return found
+
+
+def beginning(collection: Collection, row: int, want: Want) -> str:
+    """The beginning of what a row holds."""
+    return values.shortened(want.kind, written(collection, [row], want)[row])[:SHOWN]
 
 
 def choose(head: np.ndarray, near: np.ndarray, value: np.ndarray, name: str) -> np.ndarray:

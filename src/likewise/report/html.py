@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from likewise.drawing.markup import Html, at_least, counted, join, named, share, table, tag
+from likewise.drawing.markup import Html, at_least, counted, join, named, percent, share, table, tag
 from likewise.planning.choose import OPH_STEEP_ABOVE
-from likewise.report import charts, curve
+from likewise.report import charts, curve, wording
 from likewise.report.examples import Example, side_by_side
 from likewise.report.style import STYLE
-from likewise.report.wording import BUCKET, COUNTS, GROUPED, KEEP, MARKED, MEASURES, STEPS, UNAUDITED, UNITS, VERIFIED
 
 Report = dict[str, Any]
 
@@ -63,7 +62,7 @@ def banner(report: Report) -> Html | None:
     """Anything but exact checks is said before all else."""
     if report["verified"] == "exact":
         return None
-    return tag("p", tag("strong", "Not exact. "), VERIFIED.get(report["verified"], report["verified"]), class_="banner", role="note")
+    return tag("p", tag("strong", "Not exact. "), wording.VERIFIED.get(report["verified"], report["verified"]), class_="banner", role="note")
 
 
 def warnings(report: Report) -> Html | None:
@@ -75,12 +74,10 @@ def warnings(report: Report) -> Html | None:
 def counts(report: Report) -> Html:
     n = report["counts"]
     parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_near", "near"), ("rejected", "rejected")]
-    bar = charts.stacked_bar([(COUNTS[name], n[name], class_) for name, class_ in parts], "What became of the items")
-    without = f" ({n['without_text']:,} of them without {a_item(report)} in the field)" if n["without_text"] else ""
-    copies = ", which count as copies of each other" if report["method"].get("copies") == "empty" else ""
-    apart = [f"{n['empty']:,} empty{without}{copies}"] if n["empty"] else []
-    apart += [f"{n['too_short_to_judge']:,} too short to judge"] if n["too_short_to_judge"] else []
-    told = tag("p", f"Not compared with others: {' and '.join(apart)}.") if apart else None
+    bar = charts.stacked_bar([(wording.COUNTS[name], n[name], class_) for name, class_ in parts], "What became of the items")
+    copies = ". Those that hold nothing count as copies of each other" if report["method"].get("copies") == "empty" and n["empty"] else ""
+    apart = wording.aside(n, str(report["method"]["by"]))
+    told = tag("p", f"Not compared with others: {', '.join(apart)}{copies}.") if apart else None
     total = f"Nothing is lost: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
     return section("What became of the items", bar, tag("p", total), told)
 
@@ -88,27 +85,23 @@ def counts(report: Report) -> Html:
 def measure(report: Report) -> str | None:
     """The measure, where items are compared as they are; None for texts, which are cut into shingles."""
     name = str(report["method"]["by"]).split("/")[0]
-    return name if name in MEASURES else None
-
-
-def a_item(report: Report) -> str:
-    """What an item is: a text, a set of elements, a vector."""
-    name = measure(report)
-    return "a text" if name is None else MEASURES[name][0].removeprefix("is ")
+    return name if name in wording.MEASURES else None
 
 
 def similar(report: Report) -> Html:
     method = report["method"]
     falling = report.get("value") == "distance"
-    steps: list[list[object]] = [["before cutting", ", ".join(STEPS.get(step, step) for step in method["normalize"]) or "the text as it is"]]
+    steps: list[list[object]] = [["before cutting", ", ".join(wording.STEPS.get(step, step) for step in method["normalize"]) or "the text as it is"]]
     preferred = f"; items of files like {', '.join(method['prefer'])} come before others" if method["prefer"] else None
-    limit = f"{report['threshold']:g}, and equal to it counts as similar"
+    by, name = str(method["by"]), measure(report)
+    limit = f"{limit_of(report)}, and equal to it counts as similar"
+    keep = (wording.KEEP | wording.KEEP_SETS if name in wording.SETS else wording.KEEP).get(method["keep"], tag("code", method["keep"]))
     rows: list[list[object]] = [
-        ["method", tag("code", method["by"])],
-        *(steps if measure(report) is None else []),
+        ["method", tag("code", by)],
+        *(steps if name is None else []),
         ["greatest distance" if falling else "threshold", limit],
-        ["checked", VERIFIED.get(report["verified"], report["verified"])],
-        ["kept", join([KEEP.get(method["keep"], tag("code", method["keep"])), preferred])],
+        ["checked", wording.VERIFIED.get(report["verified"], report["verified"])],
+        ["kept", join([keep, preferred])],
     ]
     return section("What “similar” means here", tag("p", defined(report)), table("How items were compared", ["choice", "value"], rows))
 
@@ -117,20 +110,31 @@ def defined(report: Report) -> str:
     """What is compared, and what the similarity or distance of two items is."""
     by, name = str(report["method"]["by"]), measure(report)
     if name is not None:
-        item, value = MEASURES[name]
-        value = GROUPED if report["method"].get("groups") else value
-        return f"Each item {item}. The {report.get('value', 'similarity')} of two items is {value}."
+        item, value, *_ = wording.meaning(name)
+        plan = curve.layout(report)
+        item = f"a code of {plan['dimension']:,} bits" if name == "hamming" and "dimension" in plan else item
+        value = wording.GROUPED if report["method"].get("groups") else value
+        return f"Each item is {item}. The {report.get('value', 'similarity')} of two items is {value}."
     unit, _, length = by.split("/")[0].partition(":")
     bag = by.endswith("/bag")
-    pieces = f"{'bag' if bag else 'set'} of its runs of {length} {UNITS.get(unit, unit)}" if length != "1" else f"set of its {UNITS.get(unit, unit)}"
+    pieces = (
+        f"{'bag' if bag else 'set'} of its runs of {length} {wording.UNITS.get(unit, unit)}"
+        if length != "1"
+        else f"set of its {wording.UNITS.get(unit, unit)}"
+    )
     between = "weighted Jaccard similarity of these bags" if bag else "Jaccard similarity of these sets"
     what = f"Each item stands for the {pieces} (shingles). The similarity of two items is the {between}: "
     return what + "what both hold, divided by what either holds; 1 is equal, 0 has nothing in common."
 
 
+def limit_of(report: Report) -> str:
+    """The threshold, or the greatest distance."""
+    return wording.limit(report["threshold"], report.get("value", "similarity"), str(report["method"]["by"]))
+
+
 def promised(report: Report) -> float:
-    """The chance at the threshold, from the plan, else between the two nearest points of the curve."""
-    recall = (report["method"].get("plan") or {}).get("recall")
+    """The chance at the threshold, from the layout, else between the two nearest points of the curve."""
+    recall = curve.layout(report).get("recall")
     return float(recall) if recall is not None else curve.between(report["curve"], report["threshold"])
 
 
@@ -138,9 +142,9 @@ def promise(report: Report) -> Html:
     if not report["curve"]:
         return section("What was found", tag("p", "Similar items were looked for by an exact join, not by hashing: none is missed."))
     value = report.get("value", "similarity")
-    rows = [[f"{x:g}", f"{found:.12g}"] for x, found in report["curve"]]
+    rows = [[f"{x:g}", percent(found)] for x, found in report["curve"]]
     numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Chance to be found by {value}", [value, "chance"], rows))
-    audit = () if measure(report) in UNAUDITED else (" ", tag("code", "likewise audit OUT"), " measures it.")
+    audit = () if measure(report) in wording.UNAUDITED else (" ", tag("code", "likewise audit OUT"), " measures it.")
     calculated = tag("p", "This is a promise by calculation; it was not measured on these items.", *audit)
     picture = curve.picture(report, "the table below has the numbers")
     return section("What was found, and what may be missed", tag("p", foretold(report)), picture, calculated, numbers)
@@ -148,9 +152,10 @@ def promise(report: Report) -> Html:
 
 def foretold(report: Report) -> str:
     """What the curve says, in words."""
-    plan, at, recall = report["method"].get("plan") or {}, f"{report['threshold']:g}", promised(report)
+    plan, at, recall = curve.layout(report), limit_of(report), promised(report)
     falling = report.get("value") == "distance"
-    layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if "bands" in plan else "this layout"
+    layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if plan.get("rows") else "this layout"
+    layout = f"codes of {plan['bits']:,} bits that were all compared" if plan.get("rows") == 0 else layout
     chosen_by = plan.get("chosen_by", "plan")
     by_hand = "" if chosen_by == "plan" else ", set by hand" if chosen_by == "hand" else f", of the {chosen_by}"
     firm = recall >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
@@ -179,8 +184,9 @@ def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
     if not examples:
         return None
     own = [tag("del", "struck through"), " stands in the removed item only, ", tag("ins", "underlined"), " in the kept one only. "]
-    kind = examples[0].kind
-    legend = [f"Marked are the {MARKED[kind][0]} that differ: ", *own, MARKED[kind][1]] if kind in MARKED else []
+    kind = "groups" if examples[0].groups else examples[0].kind
+    legend = [f"Marked are the {wording.MARKED[kind][0]} that differ: ", *own, wording.MARKED[kind][1]] if kind in wording.MARKED else []
+    legend += [wording.UNGROUPED] if report["method"].get("groups") and not examples[0].groups else []
     said = tag("p", *legend, tag("code", "likewise show OUT ID"), " shows any other removed item.")
     shown = (side_by_side(example, number, report["verified"] == "estimate") for number, example in enumerate(examples, 1))
     return section("Removed items beside what was kept", said, *shown)
@@ -193,15 +199,16 @@ def buckets(report: Report) -> Html | None:
     found = "found similar" if report["verified"] == "exact" else "taken for similar"
     distinct = counted(report["items"], "distinct item" if measure(report) else "distinct text")
     how = f"met in {counted(met['number'], 'bucket')}, the largest of {counted(met['largest'], 'item')}" if report["curve"] else "were joined exactly"
+    how = "were joined by bits of codes, which then were compared as a whole" if report["curve"] and "join" in report else how
     said = f"{distinct} {how}; {counted(report['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}."
     parts: list[object] = [tag("p", said)]
-    if not report["curve"]:
+    if not report["curve"] or "join" in report:
         return section("Comparisons", *parts)
     if cut := budget["cut"]:
         lost = f"The budget for crowded buckets cut {counted(cut, 'comparison')}; that lowers the stated recall to {at_least(budget['recall'])}."
-        columns = [name for name in BUCKET if any(name in bucket for bucket in budget["buckets"])]
+        columns = [name for name in wording.BUCKET if any(name in bucket for bucket in budget["buckets"])]
         rows = [[bucket.get(name, "") for name in columns] for bucket in budget["buckets"]]
-        parts += [tag("p", tag("strong", lost)), table("The buckets that the budget cut most", [BUCKET[name] for name in columns], rows)]
+        parts += [tag("p", tag("strong", lost)), table("The buckets that the budget cut most", [wording.BUCKET[name] for name in columns], rows)]
     else:
         parts.append(tag("p", f"No comparison was cut: the stated recall of {at_least(budget['recall'])} stands."))
     if met["by_size"]:
@@ -249,5 +256,5 @@ def values(caption: str, data: dict[str, Any]) -> Html:
 
 def plain(value: object) -> str:
     if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
+        return {True: "yes", False: "no", None: "not given"}[value]
+    return (", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)) or "none"

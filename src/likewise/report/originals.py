@@ -17,6 +17,7 @@ from likewise.errors import DataError, FormatError, UsageError
 from likewise.io.inputs import resolve
 from likewise.records import Records
 from likewise.report import values
+from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
 from likewise.report.gather import choose
 
@@ -54,6 +55,12 @@ class Originals:
         """What report.json holds."""
         return document(self.out / "report.json")
 
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The groups of elements, where they stand in a file that is still there."""
+        given = self.method.get("groups")
+        return groups_of(Path(given)) if given else None
+
     @property
     def value(self) -> str:
         """The column of removed.parquet that says how alike two items are: similarity or distance."""
@@ -79,17 +86,17 @@ class Originals:
         now = {source: path.stat() if path.exists() else None for source, path in self.paths.items()}
         return [source for source, stat in now.items() if stat is None or (stat.st_size, stat.st_mtime_ns) != self.stamps[source]]
 
-    def find(self, identity: str) -> tuple[Place, int] | None:
-        """The first item that has this id, as it is typed on a command line, and its kind; None when there is none."""
+    def find(self, identity: str) -> tuple[Place, Original] | None:
+        """The first item that has this id, as it is typed on a command line; None when there is none."""
         same = {identity.encode(), json.dumps(identity, ensure_ascii=False).encode()}
         for source in self.paths:
             for first, records in self.records(source):
                 ids = records.id.to_pylist() if records.id is not None else []
                 row = next((row for row, value in enumerate(ids) if value in same), None)
-                if row is None and identity.isdecimal() and not any(ids) and first <= int(identity) < first + len(records):
+                if row is None and identity.isdecimal() and len(identity) < 19 and not any(ids) and first <= int(identity) < first + len(records):
                     row = int(identity) - first  # rows without ids are called by their positions
                 if row is not None:
-                    return (source, first + row), int(records.kind[row])
+                    return (source, first + row), self.original(records, row)
         return None
 
     def records(self, source: str, start: int = 0) -> Iterator[tuple[int, Records]]:
@@ -134,7 +141,8 @@ def examples(originals: Originals) -> Iterator[Example]:
         named = {"kept_id": row["kept_id"], "kept_source": there[0], "kept_position": there[1]}
         named |= {"removed_id": row["id"], "removed_source": here[0], "removed_position": here[1]}
         named |= {"kept_text": texts[there].text, "removed_text": texts[here].text}
-        yield Example(**named, similarity=row[name], reason=row["reason"], kind=originals.want.kind, value=name)
+        how = {"kind": originals.want.kind, "value": name, "by": originals.method["by"], "groups": originals.groups}
+        yield Example(**named, similarity=row[name], reason=row["reason"], **how)
 
 
 def document(path: Path) -> dict[str, Any]:

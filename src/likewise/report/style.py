@@ -43,6 +43,7 @@ article { margin: 1.4rem 0; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 .pair section { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: .8rem 1rem; min-width: 0; }
 .pair p { margin: .2rem 0; font-size: .875rem; overflow-wrap: anywhere; }
+.pair .digits { font-family: ui-monospace, monospace; }
 .pair .text { margin-top: .6rem; white-space: pre-wrap; }
 del { background: var(--del); text-decoration: line-through; text-decoration-thickness: 2px; }
 ins { background: var(--ins); text-decoration: underline; text-decoration-thickness: 2px; text-underline-offset: 2px; }

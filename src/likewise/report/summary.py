@@ -85,6 +85,8 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
     kind = collection.column("kind")
     said = list(options.planned.warnings) if options.planned and not options.joined else []
     judged = int((kind != REJECTED).sum())
+    if options.exact and options.items == "weighted sets":
+        said.append(f"--exact: alike {options.items} are found by hashing all the same; --recall 0.9999 asks for more than the promise says")
     if isinstance(options.method, Text):
         unit, k = options.method.unit, options.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
@@ -93,13 +95,14 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""
-        what = items_of(options.method).removesuffix("s")
-        said.append(f"{without:,} of {judged:,} items have no {what} in the field {options.field!r} (null, missing or not a {what}): {where}{more}")
+        what, have = items_of(options.method).removesuffix("s"), "has" if without == 1 else "have"
+        said.append(f"{without:,} of {judged:,} items {have} no {what} in the field {options.field!r} (null, missing or not a {what}): {where}{more}")
     zero = empty & (kind == TEXT)
-    if isinstance(options.method, Measure) and options.method.name in ("cosine", "angle") and zero.any():
+    if isinstance(options.method, Measure) and options.method.name in ("cosine", "angle") and (zeros := int(zero.sum())):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
-        more = " and others" if zero.sum() > NAMED else ""
-        said.append(f"{zero.sum():,} of {judged:,} items are zero vectors, which have no direction and are like no other: {where}{more}")
+        more = " and others" if zeros > NAMED else ""
+        are = "is a zero vector, which has" if zeros == 1 else "are zero vectors, which have"
+        said.append(f"{zeros:,} of {judged:,} items {are} no direction and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""

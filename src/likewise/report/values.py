@@ -1,11 +1,10 @@
-"""What an item holds as people read it, and in what two items differ, by kind of item."""
+"""What an item holds as people read it, by kind of item."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,31 +12,20 @@ from likewise import methods
 from likewise.io import payloads
 from likewise.io.collection import readable
 from likewise.methods import Text
-from likewise.records import TEXT, Records, Want
-from likewise.report import diff
-from likewise.stages.kinds import KINDS
+from likewise.records import MOST_BYTES, TEXT, Records, Want
+from likewise.stages.kinds import KINDS, SPARSE
 
-#: Kinds of payload (records.PAYLOADS) whose parts can be laid beside each other: words, characters, elements. Of vectors and codes no part says much.
-WORDS, SIGNS, MEMBERS = ("text", "tokens"), ("string",), ("elements", "weighted")
-#: Pairs of characters up to which strings are aligned by character; longer ones are texts, and are aligned by word.
-MOST_PAIRS = 250_000
-#: Elements or numbers of a long list, and hexadecimal digits of a code, that are shown.
-FIRST, DIGITS = 12, 64
-
-
-class Parts(NamedTuple):
-    """Two sets, as people read their elements: those in both, and those in one of them only."""
-
-    both: list[str]
-    removed: list[str]
-    kept: list[str]
+#: Kinds of payload (records.PAYLOADS) whose parts can be laid beside each other: words, characters, elements. Of vectors no part says much.
+WORDS, SIGNS, MEMBERS = ("text", "tokens"), ("string",), ("elements", "weighted", "sparse")
+#: Elements or bits of many that are shown; numbers of a long vector, and hexadecimal digits of a long code or of a stretch of one.
+FIRST, NUMBERS, DIGITS = 12, 8, 64
 
 
 def wanted(method: dict[str, Any]) -> Want:
     """What to read of a record to show what was compared; ``method`` as manifest.json has it."""
     by = methods.parse(method["by"])
-    kind = KINDS[by.name].want if not isinstance(by, Text) else "tokens" if by.unit == "tokens" else "text"
-    return showing(Want(method["field"], method["id"] or "id", kind=kind, wide=True))
+    kind = SPARSE.want if method.get("sparse") else KINDS[by.name].want if not isinstance(by, Text) else "tokens" if by.unit == "tokens" else "text"
+    return showing(Want(method["field"], method["id"] or "id", kind=kind, wide=True, most=method.get("max_record", MOST_BYTES)))
 
 
 def showing(want: Want) -> Want:
@@ -57,6 +45,8 @@ def written(records: Records, row: int, want: Want) -> str:
         with np.errstate(over="ignore"):
             narrow = numbers.astype(np.float32)
         return " ".join(map(str, narrow if (narrow == numbers).all() else numbers))  # float32 in its own few digits
+    if want.kind == "sparse":
+        return json.dumps(np.frombuffer(raw, payloads.item(want)).tolist())
     if want.kind == "code" and records.width is not None:
         return raw[: -(-int(records.width[row]) // 8)].hex()
     return readable(raw, want)
@@ -69,6 +59,8 @@ def item(raw: bytes, want: Want) -> Any:
     if want.kind == "code":
         return raw
     values = np.frombuffer(raw, payloads.item(want))
+    if want.kind == "sparse":
+        return {"indices": values["index"], "values": values["value"]}
     return [(int(word), float(weight)) for word, weight in values.tolist()] if want.kind == "weighted" else values
 
 
@@ -79,93 +71,45 @@ def plain(kind: str, text: str) -> Any:
     if kind not in MEMBERS:
         return text
     try:
-        return json.loads(text or "null")
-    except ValueError:
+        value = json.loads(text or "null")
+    except (ValueError, RecursionError):
         return text
+    return {"indices": [index for index, _ in value or ()], "values": [number for _, number in value or ()]} if kind == "sparse" else value
 
 
 def shortened(kind: str, text: str) -> str:
-    """What `written` made, of a long vector or code the beginning."""
+    """What `written` made; of a long vector the beginning, in few digits, and of a long code both ends."""
     if kind == "vector":
-        return listed(text.split(" "), "number", " ")
-    if kind == "code" and len(text) > 2 * DIGITS:
-        return f"{text[:DIGITS]} ... and {len(text) - DIGITS:,} more hexadecimal digits"
-    return text
+        return "  ".join(rounded(text))
+    return ends(text) if kind == "code" else text
 
 
-def listed(names: Sequence[str], unit: str, between: str = ", ") -> str:
+def rounded(text: str) -> list[str]:
+    """The numbers of a vector, of many the first in few digits.
+
+    >>> rounded("0.25 -1.0"), rounded("0.123456 " * 100)[-2:]
+    (['0.25', '-1.0'], ['0.1235', '... and 92 more numbers'])
+    """
+    numbers = text.split()
+    if len(numbers) <= FIRST:
+        return numbers
+    return [*(f"{float(number):.4g}" for number in numbers[:NUMBERS]), f"... and {len(numbers) - NUMBERS:,} more numbers"]
+
+
+def ends(digits: str) -> str:
+    """The digits of a code, or the first and the last of many."""
+    if len(digits) <= 2 * DIGITS:
+        return digits
+    half = DIGITS // 2
+    return f"{digits[:half]}...{len(digits) - 2 * half:,} digits...{digits[-half:]}"
+
+
+def listed(names: Sequence[str], unit: str) -> str:
     """All of a few, else the first of them and how many more there are.
 
-    >>> listed(["a", "b"], "element"), listed(["0"] * 100, "number", " ")
-    ('a, b', '0 0 0 0 0 0 0 0 0 0 0 0 ... and 88 more numbers')
+    >>> listed(["a", "b"], "element"), listed(["0"] * 100, "bit")
+    ('a, b', '0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ... and 88 more bits')
     """
     if len(names) <= 2 * FIRST:
-        return between.join(names)
-    return f"{between.join(names[:FIRST])}{between}... and {len(names) - FIRST:,} more {unit}s"
-
-
-def parts(kind: str, removed: str, kept: str) -> Parts | None:
-    """Two sets element by element, in the order of the record; None where they are no sets, or their elements are not to be had."""
-    if kind not in MEMBERS:
-        return None
-    gone, stays = elements(removed), elements(kept)
-    if gone is None or stays is None:
-        return None
-    left, right = dict.fromkeys(gone), dict.fromkeys(stays)
-    return Parts([name for name in left if name in right], [name for name in left if name not in right], [name for name in right if name not in left])
-
-
-def elements(text: str) -> list[str] | None:
-    """The elements of a set as JSON has it, each as it is named: ``milk``, or of a weighted set ``milk: 2``; None where it is none.
-
-    >>> elements('["milk", 7, "7"]'), elements('{"milk": 2}'), elements('[["milk", 2.5]]'), elements("3 elements")
-    (['milk', '7', '"7"'], ['milk: 2'], ['milk: 2.5'], None)
-    """
-    try:
-        value = json.loads(text or "[]")
-    except ValueError:
-        return None
-    if isinstance(value, dict):
-        value = list(value.items())
-    if not isinstance(value, list):
-        return None
-    return [named(part) for part in value]
-
-
-def named(part: Any) -> str:
-    if isinstance(part, dict):
-        part = list(part.values())
-    if isinstance(part, list | tuple):
-        return ": ".join(map(named, part))
-    if isinstance(part, float):
-        return f"{part:g}"
-    return json.dumps(part) if isinstance(part, str) and part.removeprefix("-").isdecimal() else str(part)  # 7 and "7" are two elements
-
-
-def runs(kind: str, removed: str, kept: str) -> diff.Runs | None:
-    """How the kept item differs from the removed one, as runs of `diff.words`; None where no part of one can be laid beside one of the other."""
-    if kind in WORDS:
-        return diff.words(removed, kept)
-    if kind in SIGNS:
-        return signs(removed, kept)
-    if (found := parts(kind, removed, kept)) is None:
-        return None
-    sides = [("equal", found.both), ("delete", found.removed), ("insert", found.kept)]
-    return [(what, listed(names, "element") + "\n" * (what == "equal")) for what, names in sides if names]
-
-
-def signs(removed: str, kept: str) -> diff.Runs:
-    """Two strings character by character.
-
-    >>> signs("kitten", "sitting")
-    [('delete', 'k'), ('insert', 's'), ('equal', 'itt'), ('delete', 'e'), ('insert', 'i'), ('equal', 'n'), ('insert', 'g')]
-    """
-    if len(removed) * len(kept) > MOST_PAIRS:
-        return diff.words(removed, kept)
-    found: diff.Runs = []
-    for kind, i, j, k, m in SequenceMatcher(None, removed, kept, autojunk=False).get_opcodes():
-        if kind == "equal":
-            found.append((kind, removed[i:j]))
-        else:
-            found += [(what, text) for what, text in (("delete", removed[i:j]), ("insert", kept[k:m])) if text]
-    return found
+        return ", ".join(names)
+    return f"{', '.join(names[:FIRST])}, ... and {len(names) - FIRST:,} more {unit}s"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,8 @@ from likewise.kernels.codejoin import NUMBER, SIFTED, distances_of, meet, sort_t
 SORTED_BYTES = 2**28
 #: Comparisons after which a part's kernel is done, or looks up at least: a tenth of a second or two.
 WORK_AT_ONCE = 2**28
-#: Pairs that a kernel hands over at once.
-PAIRS_AT_ONCE = 2**17
+#: Pairs that a kernel hands over at once, and those after which parts rest until they are taken; parts that are under way, for each share.
+PAIRS_AT_ONCE, PAIRS_HELD, UNDER_WAY = 2**17, 2**22, 4
 
 #: Nanoseconds of one core of 2026 for an entry of a table, to sort it and bring its code; for a comparison, and more for each word up to four.
 ENTRY_COST, COMPARE_COST, WORD_COST = 35.0, 0.1, 0.04
@@ -102,6 +102,21 @@ class Counts:
     computed: int = 0  # pairs of vectors whose measure was computed exactly
     found: int = 0
 
+    def add(self, more: Counts) -> None:
+        for name, number in vars(more).items():
+            setattr(self, name, getattr(self, name) + number)
+
+
+@dataclass
+class Stop:
+    """True once more is found than is wanted. Threads add to it at once; what is lost thereby only makes it late, and never stops what is to end."""
+
+    most: int
+    found: int = 0
+
+    def __bool__(self) -> bool:
+        return self.found > self.most
+
 
 class Part(NamedTuple):
     """Some rows of a sorted table."""
@@ -110,6 +125,11 @@ class Part(NamedTuple):
     entries: np.ndarray
     begin: int
     end: int
+    at: np.ndarray  # where to go on, as kernels.codejoin.meet takes it
+
+    @property
+    def done(self) -> bool:
+        return bool(self.at[0] >= self.end)
 
 
 @dataclass(frozen=True)
@@ -119,7 +139,7 @@ class Join:
     side: uint8[n] or None: 0 never paired, 1 of A, 2 of B, 3 of both: only pairs across are wanted. per: uint64[n] or None: only pairs of equal
     values are. run: maps a function over values, at once where it can. shares: parts of a table at least; nothing depends on their number but
     the order of pairs. expect, advance: called with the comparisons to come, and with those that were made, from any thread.
-    most: parts that have found more pairs than this look for no more.
+    most: once more pairs than this are found, no more are looked for.
     """
 
     codes: np.ndarray
@@ -142,32 +162,36 @@ class Join:
             return
         if len(self.codes) > 2**NUMBER:
             raise UsageError(f"{len(self.codes):,} items are more than can be joined at once ({2**NUMBER:,})")
-        times = -(-len(self.tables) // max(1, SORTED_BYTES // (8 * len(self.codes))))
-        at_once = -(-len(self.tables) // times)
-        for begin in range(0, len(self.tables), at_once):
+        largest = max(1, SORTED_BYTES // (8 * len(self.codes)))
+        begin, at_once, stop = 0, min(self.shares, largest), Stop(self.most)
+        while begin < len(self.tables) and not stop:
             tables = range(begin, min(begin + at_once, len(self.tables)))
             parts = []
             for table, (entries, places, met) in zip(tables, self.run(lambda table: self.sorted(table, side, per), tables), strict=True):
                 self.expect(met)
-                parts += [Part(table, entries, *span) for span in itertools.pairwise(places.tolist())]
-            for found, seen in self.run(lambda part: self.part(part, side, per, check), parts):
-                for name, number in vars(seen).items():
-                    setattr(counts, name, getattr(counts, name) + number)
-                yield from found
+                spans = itertools.pairwise(places.tolist())
+                parts += [Part(table, entries, begin, end, np.array([begin, 0, 0], np.int64)) for begin, end in spans]
+            while parts and not stop:
+                now, parts = parts[: UNDER_WAY * self.shares], parts[UNDER_WAY * self.shares :]
+                most = PAIRS_HELD // len(now)
+                for found, seen in self.run(lambda part, most=most: self.part(part, side, per, check, stop, most), now):
+                    counts.add(seen)
+                    yield from found
+                parts = [part for part in now if not part.done] + parts
+            begin, at_once = tables.stop, min(2 * at_once, largest)  # few at first, for there may be more pairs than are wanted
 
     def sorted(self, table: int, side: np.ndarray, per: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
         """The entries of a table, the places where its parts begin and end, and the comparisons in all."""
         entries = sort_table(self.codes, self.tables.pieces[table], side, per)
         return entries, *split_rows(entries, len(side) > 0, self.shares, WORK_AT_ONCE)
 
-    def part(self, part: Part, side: np.ndarray, per: np.ndarray, check: Check) -> tuple[list[Block], Counts]:
-        """The pairs of the rows of one part, checked."""
-        at = np.array([part.begin, 0, 0], np.int64)
+    def part(self, part: Part, side: np.ndarray, per: np.ndarray, check: Check, stop: Stop, most: int) -> tuple[list[Block], Counts]:
+        """The pairs of the rows of one part, checked, as far as it comes before it has more than ``most``."""
         pairs = np.empty((2, PAIRS_AT_ONCE + SIFTED), np.int64)
         found, counts, compared = [], Counts(), np.zeros(2, np.int64)
-        while at[0] < part.end and counts.found <= self.most:
+        while not part.done and counts.found <= most and not stop:
             before = int(compared[0])
-            place = (part.table, part.entries, side, per, part.begin, part.end, at, self.cut, self.first_cut)
+            place = (part.table, part.entries, side, per, part.begin, part.end, part.at, self.cut, self.first_cut)
             written = meet(self.codes, self.tables.pieces, *place, pairs, compared)
             if written:
                 block, computed = check(pairs[0, :written].copy(), pairs[1, :written].copy())
@@ -175,31 +199,66 @@ class Join:
                 counts.proposed += written
                 counts.computed += computed
                 counts.found += len(block[0])
+                stop.found += len(block[0])
             self.advance(int(compared[0]) - before)
         counts.compared, counts.near = compared.tolist()
         return found, counts
 
 
-def code_pairs(codes: np.ndarray, bits: int, within: int, counts: Counts | None = None, **how: Any) -> Iterator[Block]:
+@dataclass(frozen=True)
+class Finder:
+    """Finds the alike pairs of some of the items by a join of their codes."""
+
+    join: Join
+    check: Check
+    live: np.ndarray | None = None  # bool[n]: items that can be like others; None: all
+    cost: float = 0.0  # predicted, in nanoseconds of one core, for all pairs
+
+    def pairs(self, counts: Counts, items: np.ndarray | None = None, side: np.ndarray | None = None, most: int = 2**62) -> Iterator[Block]:
+        """The pairs among these items, int64[m] ascending, or all: blocks of left < right and the measure, in no particular order, each pair once.
+
+        side: uint8[m], and most: as for `Join`.
+        """
+        if self.live is not None and not self.live.all():
+            there = self.live if items is None else self.live[items]
+            items, side = np.flatnonzero(there) if items is None else items[there], None if side is None else side[there]
+        if items is None:
+            return replace(self.join, side=side, most=most).blocks(self.check, counts)
+        some, per = items, self.join.per
+        join = replace(self.join, codes=read_only(self.join.codes[some]), side=side, per=None if per is None else per[some], most=most)
+        return join.blocks(lambda left, right: self.check(some[left], some[right]), counts)
+
+
+def code_pairs(
+    codes: np.ndarray, bits: int, within: int, counts: Counts | None = None, *, side: np.ndarray | None = None, **how: Any
+) -> Iterator[Block]:
     """All pairs of codes, uint64[n, words], that differ in at most ``within`` of their ``bits`` bits: left, right, distance, int64 each.
 
-    Blocks in no particular order, left < right, each pair once, equal codes among them. ``how``: side, per, run, shares, expect, advance and
-    most, as for `Join`. A million equal codes are 5·10^11 pairs: collapse equal ones first, or bound what is listed by ``most``.
+    Blocks in no particular order, left < right, each pair once, equal codes among them. ``how``: per, run, shares, expect, advance and most, as
+    for `Join`. A million equal codes are 5·10^11 pairs: collapse equal ones first, or bound what is listed by ``most``.
     """
+    most = how.pop("most", 2**62)
+    return code_finder(codes, bits, within, **how).pairs(counts or Counts(), side=side, most=most)
+
+
+def code_finder(codes: np.ndarray, bits: int, within: int, *, walk: bool = False, **how: Any) -> Finder:
+    """What finds those pairs. ``walk``: most items that are like an earlier one will be left out, so the layout is chosen for the others."""
     codes = read_only(np.ascontiguousarray(codes))
     within = min(within, bits)
-    tables = cheapest(codes, bits, within)
 
     def check(left: np.ndarray, right: np.ndarray) -> tuple[Block, int]:
         return (left, right, distances_of(codes, left, right)), len(left)
 
-    return Join(codes, tables, within, within, **how).blocks(check, counts or Counts())
+    tables, cost = cheapest(codes, bits, within, walk)
+    return Finder(Join(codes, tables, within, within, **how), check, cost=cost)
 
 
-def cheapest(codes: np.ndarray, bits: int, within: int) -> Tables:
-    """The layout of least predicted cost: from one table in which all meet to any few of many blocks, by the keys of a sample."""
+def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> tuple[Tables, float]:
+    """The layout of least predicted cost, and that: from one table in which all meet to any few of many blocks, by the keys of a sample."""
     count = len(codes)
     sample = read_only(codes[np.unique(np.random.default_rng(0).integers(0, max(1, count), SAMPLE))] if count else codes)
+    if walk:
+        sample = unlike(sample, within)
     best, least = Tables.bands(1, 0), math.inf
     for blocks in range(max(within, 1), min(bits, within + MOST_BLOCKS) + 1):
         number = math.comb(blocks, within)
@@ -208,7 +267,15 @@ def cheapest(codes: np.ndarray, bits: int, within: int) -> Tables:
         tables = Tables.pigeonhole(bits, blocks, within)
         if (price := cost(sample, tables, count)) < least:
             best, least = tables, price
-    return best
+    return best, least
+
+
+def unlike(codes: np.ndarray, within: int) -> np.ndarray:
+    """The codes without those that are within a distance of an earlier one."""
+    alone = np.ones(len(codes), bool)
+    for _, right, _ in Finder(Join(codes, Tables.bands(1, 0), within, within), lambda left, right: ((left, right, left), 0)).pairs(Counts()):
+        alone[right] = False
+    return read_only(codes[alone])
 
 
 def cost(sample: np.ndarray, tables: Tables, items: int) -> float:

@@ -45,10 +45,16 @@ class Coding(Protocol):
     def of(self, items: np.ndarray) -> Self:
         """The same for these of the vectors."""
 
+    def differs(self, apart: float) -> float:
+        """The greatest chance of a bit to differ between two vectors so many degrees, or such a distance, apart."""
+
 
 @dataclass(frozen=True)
 class Sides:
-    """Sides of hyperplanes. ``scale``, as kernels.signs takes it, of each vector from the centre; ``lift`` is of that scale."""
+    """Sides of hyperplanes. ``scale``, as kernels.signs takes it, of each vector from the centre; ``lift`` is of that scale.
+
+    least: of points, how far from the centre they are at least, the lift included; None where directions are compared.
+    """
 
     differ: float
     bits: int
@@ -56,6 +62,7 @@ class Sides:
     centre: np.ndarray  # float64[d]
     scale: np.ndarray  # float64[2, n]
     lift: float = 0.0
+    least: float | None = None
 
     def fill(self, vectors: np.ndarray, begin: int, end: int, codes: np.ndarray) -> None:
         dimension = vectors.shape[1]
@@ -71,6 +78,9 @@ class Sides:
 
     def of(self, items: np.ndarray) -> Self:
         return replace(self, scale=self.scale[:, items])
+
+    def differs(self, apart: float) -> float:
+        return differing(apart / 180 if self.least is None else angle_of(apart, self.least))
 
 
 @dataclass(frozen=True)
@@ -95,6 +105,9 @@ class Levels:
     def of(self, items: np.ndarray) -> Self:
         return self
 
+    def differs(self, apart: float) -> float:
+        return differing(share_of(apart, self.span))
+
 
 def encode(coding: Coding, vectors: np.ndarray, run: Run = map) -> np.ndarray:
     """The codes, uint64[n, bits / 64]; ``run`` maps over blocks of rows, on which no code depends."""
@@ -103,19 +116,34 @@ def encode(coding: Coding, vectors: np.ndarray, run: Run = map) -> np.ndarray:
     return codes
 
 
+def differing(chance: float) -> float:
+    """A chance to differ, and what rounding may add to it."""
+    return min(1.0, max(0.0, chance) + ROUNDING)
+
+
+def angle_of(distance: float, least: float) -> float:
+    """The greatest angle, in halves of a turn, between two points this distance apart and so far from the centre at least."""
+    half = distance / (2 * least) if least else float(distance > 0)
+    return 2 * math.asin(min(1.0, half)) / math.pi
+
+
+def share_of(distance: float, span: np.ndarray) -> float:
+    """What share of the sum of ranges a distance is."""
+    total = float(span.sum())
+    return distance / total if total else 1.0
+
+
 def of_angles(lengths: np.ndarray, dimension: int, degrees: float, seed: int) -> Sides:
     """For pairs of vectors of these lengths up to so many degrees apart."""
-    differ = min(1.0, max(0.0, degrees) / 180 + ROUNDING)
-    return Sides(differ, code_bits(dimension, BITS), seed, np.zeros(dimension), to_unit(lengths))
+    return Sides(differing(degrees / 180), code_bits(dimension, BITS), seed, np.zeros(dimension), to_unit(lengths))
 
 
 def of_points(lengths: np.ndarray, centre: np.ndarray, within: float, lift: float, seed: int) -> Sides:
     """For pairs up to an L2 distance apart; lengths from the centre. lift: of the hyperplanes, in the vectors' own scale."""
     scale = float(to_one(lengths.max(initial=0.0)))  # of all the same: distances are compared
     least = math.hypot(lengths.min(initial=math.inf) if len(lengths) else 0.0, lift)
-    half = within / (2 * least) if least else float(within > 0)
-    differ = min(1.0, 2 * math.asin(min(1.0, half)) / math.pi + ROUNDING)
-    return Sides(differ, code_bits(len(centre), BITS), seed, centre.astype(float), np.full((2, len(lengths)), [[scale], [1.0]]), lift * scale)
+    scales = np.full((2, len(lengths)), [[scale], [1.0]])
+    return Sides(differing(angle_of(within, least)), code_bits(len(centre), BITS), seed, centre.astype(float), scales, lift * scale, least)
 
 
 def of_coordinates(vectors: np.ndarray, within: float, seed: int, run: Run = map) -> Levels:
@@ -123,9 +151,7 @@ def of_coordinates(vectors: np.ndarray, within: float, seed: int, run: Run = map
     bounds = np.array(list(run(lambda rows: ranges(vectors, *rows), blocks(len(vectors))))).reshape(-1, 2, vectors.shape[1])
     low, high = bounds[:, 0].min(axis=0, initial=np.inf), bounds[:, 1].max(axis=0, initial=-np.inf)
     span = np.where(high > low, high - low, 0.0)
-    total = float(span.sum())
-    differ = min(1.0, within / total + ROUNDING) if total else 1.0
-    return Levels(differ, BITS, seed, np.where(np.isfinite(low), low, 0.0), span)
+    return Levels(differing(share_of(within, span)), BITS, seed, np.where(np.isfinite(low), low, 0.0), span)
 
 
 def centre_of(vectors: np.ndarray) -> np.ndarray:

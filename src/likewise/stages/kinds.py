@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likewise import families
+from likewise.items.sparse import Sparse, words_of
 from likewise.items.weighted import merged
-from likewise.kernels.compare import CodeRule, DirectionRule, NormRule, SetRule, WeightedRule
+from likewise.kernels.compare import CodeRule, DirectionRule, NormRule, SetRule, SparseRule, WeightedRule
 from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.kernels.rows import ascending, digests
+from likewise.kernels.sparse import MEASURES
 from likewise.options import Options
-from likewise.records import Records
+from likewise.records import TEXT, Records
 
 #: Stream of constants drawn from the seed (kernels.hashing.derive).
 COPY_KEYS = np.uint64(0x4B1D_0001)
@@ -27,7 +29,7 @@ COPY_KEYS = np.uint64(0x4B1D_0001)
 class Sketched(NamedTuple):
     """Rows as arrays."""
 
-    tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector, bytes of a code or string; 0: an empty item
+    tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector, those but 0 of a sparse one, bytes of a code or string; 0: an empty item
     words: np.ndarray  # uint64[m]: what is compared, row after row
     size: np.ndarray  # uint32[n]: words of each row
     keys: np.ndarray  # uint64[bands, n]; [0, n] where no bands are wanted
@@ -39,6 +41,7 @@ class Payload(NamedTuple):
     data: np.ndarray  # uint8[m]
     offsets: np.ndarray  # int64[n + 1]
     width: np.ndarray  # int64[n]: numbers of a vector, bits of a code; 0 for other kinds
+    there: np.ndarray  # bool[n]: the row has a value
 
     def words(self) -> tuple[np.ndarray, np.ndarray]:
         """The rows as whole words: values uint64[m / 8] and offsets int64[n + 1]."""
@@ -53,7 +56,7 @@ def payload(records: Records) -> Payload:
     _, ends, data = text.buffers()
     offsets = np.frombuffer(ends, np.int64, len(text) + 1, text.offset * 8) if len(text) else np.zeros(1, np.int64)
     width = np.zeros(len(text), np.int64) if records.width is None else records.width
-    return Payload(np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8), offsets, width)
+    return Payload(np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8), offsets, width, records.kind == TEXT)
 
 
 def sets(given: Payload, options: Options, bands: bool) -> Sketched:
@@ -101,6 +104,19 @@ def vectors(given: Payload, options: Options, bands: bool) -> Sketched:
             keys[:, rows] = keys_of(options, numbers, bands)
     used = np.repeat(size > 0, np.diff(ends)) if (np.diff(ends) != size).any() else slice(None)
     return sketched(tokens, words[used], size, keys)
+
+
+def sparse(given: Payload, options: Options, bands: bool) -> Sketched:
+    """A vector without coordinates is empty where it has to have a direction; to a distance it is the origin, an item like any other.
+
+    Band keys cost more than all else here, and most sparse vectors are joined without: they are made when they are wanted (search.bucket).
+    """
+    words, offsets = given.words()
+    entries = words.reshape(-1, 2)
+    items = Sparse(entries[:, 0].copy(), entries[:, 1].copy().view(np.float64), offsets // 2)
+    size = items.sizes
+    tokens = np.maximum(size, given.there & options.distances & (options.measure.name != "angle"))
+    return sketched(tokens, words_of(items), 2 * size, keys_of(options, items, False))
 
 
 def whole(given: Payload, length: int) -> np.ndarray:
@@ -170,6 +186,10 @@ def norm_rule(options: Options, mode: int) -> NormRule:
     return NormRule(float(options.threshold), order, options.dimension, options.facts.wide, mode)
 
 
+def sparse_rule(options: Options, mode: int) -> SparseRule:
+    return SparseRule(float(options.threshold), *MEASURES[options.measure.name], mode)
+
+
 def code_rule(options: Options, mode: int) -> CodeRule:
     return CodeRule(int(options.threshold), mode)
 
@@ -185,6 +205,13 @@ KINDS = {
     "edit": Kind("string", strings, set_rule),
     "levenshtein": Kind("string", strings, set_rule),
 }
+#: Vectors by any of their measures, where they turn out to be sparse.
+SPARSE = Kind("sparse", sparse, sparse_rule)
+
+
+def kind_of(options: Options) -> Kind:
+    """How the items of a run are read, sketched and compared; of texts, which are cut first, see stages/sketch.py."""
+    return SPARSE if options.facts.sparse else KINDS[options.measure.name]
 
 
 def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:

@@ -10,12 +10,13 @@ from likewise.errors import UsageError
 class Listing:
     """Verified pairs of items, spelled out as pairs of rows: each copy of the one with each copy of the other."""
 
-    def __init__(self, first: np.ndarray, member: np.ndarray, sides: np.ndarray | None, most: int, equal: float = 1.0):
+    def __init__(self, first: np.ndarray, member: np.ndarray, sides: np.ndarray | None, most: int, equal: float = 1.0, *, ordered: bool = False):
         """first: int64[rows], the first copy of each row; member: int64[items], the row of each item; sides: uint8[rows], 0 or 1, or None.
 
-        ``equal`` is the similarity of copies, or their distance.
+        ``equal`` is the similarity of copies, or their distance. ``ordered``: a pair goes from its first to its second, from side 0 to side 1;
+        the other way is another pair.
         """
-        self.first, self.member, self.sides, self.most, self.equal = first, member, sides, most, equal
+        self.first, self.member, self.sides, self.most, self.equal, self.ordered = first, member, sides, most, equal, ordered
         later = np.flatnonzero(first != np.arange(len(first)))
         self.heads = np.unique(first[later])
         rows = np.concatenate((self.heads, later))
@@ -62,9 +63,10 @@ class Listing:
             return
         for begin, end in zip(self.begin, self.end, strict=True):
             group = np.sort(self.order[begin:end])
-            self.check(len(group) * (len(group) - 1) // 2)
+            self.check(len(group) * (len(group) - 1) // (1 if self.ordered else 2))
             left, right = np.triu_indices(len(group), 1)
-            self.list(group[left], group[right], np.full(len(left), self.equal))
+            for one, other in ((left, right), (right, left))[: 1 + self.ordered]:
+                self.list(group[one], group[other], np.full(len(one), self.equal))
 
     def add(self, left: np.ndarray, right: np.ndarray, similarity: np.ndarray) -> None:
         """Verified pairs of items, int64[m] each, and how alike they are, float64[m]."""
@@ -73,7 +75,8 @@ class Listing:
             self.product((a, a_end), (b, b_end), similarity)
         else:
             self.product((a, a_middle), (b_middle, b_end), similarity)
-            self.product((a_middle, a_end), (b, b_middle), similarity)
+            if not self.ordered:
+                self.product((a_middle, a_end), (b, b_middle), similarity)
 
     def product(self, a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray], similarity: np.ndarray) -> None:
         """Each row of a run of ``order`` with each of another; a and b are where the runs begin and end."""
@@ -87,14 +90,14 @@ class Listing:
         self.list(left, right, similarity[pair])
 
     def list(self, a: np.ndarray, b: np.ndarray, similarity: np.ndarray) -> None:
-        self.rows.append(np.stack([np.minimum(a, b), np.maximum(a, b)], axis=1))
+        self.rows.append(np.stack([a, b] if self.ordered else [np.minimum(a, b), np.maximum(a, b)], axis=1))
         self.similarity.append(similarity)
         self.count += len(a)
 
     def check(self, more: int) -> None:
         if self.count + more > self.most:
-            hint = "list members against their leader only with --star, or allow more with --max-pairs"
-            raise UsageError(f"more than {self.most:,} pairs are at or above the threshold; {hint}")
+            star = "" if self.ordered or self.sides is not None else "list members against their leader only with --star, or "
+            raise UsageError(f"more than {self.most:,} pairs are at or above the threshold; {star}allow more with --max-pairs")
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         if not self.rows:

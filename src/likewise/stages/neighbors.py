@@ -1,7 +1,7 @@
 """The k most similar items of a collection for each query, with exact values.
 
 Vectors go by codes of their signs, as deep as the recall that is asked for takes (stages.search_vectors). Codes for Hamming distances are scanned as
-they are, and sets go by lists of the sets that hold an element (kernels.holders); both are exact.
+they are, and sets go by lists of the sets that hold an element (kernels.holders); both are exact. For L1 distances and weighted sets all is compared.
 What is found for a query depends neither on the other queries nor on the number of threads.
 """
 
@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from likewise.errors import UsageError
 from likewise.items.sets import read_only
-from likewise.kernels.best import COSINE, HAMMING, JACCARD, L2, Items, Rule
+from likewise.items.sparse import Sparse
+from likewise.kernels.best import ANGLE, COSINE, HAMMING, JACCARD, L1, L2, Items, Rule
 from likewise.kernels.holders import Ranked, lists_of, most_similar
 from likewise.kernels.nearest import Asked, Hopes
 from likewise.kernels.scan import MOST
+from likewise.kernels.weighted_nearest import most_similar as most_similar_weighted
 from likewise.stages.ranking import ranked
 from likewise.stages.search import Found, Longs, Out, Run, Search, Words
 from likewise.stages.search_codes import SCANNED_BITS, Coded, by_codes
-from likewise.stages.search_vectors import vectors_near
+from likewise.stages.search_vectors import all_near, vectors_near
+from likewise.stages.sparse import sparse_near
 
 
 def neighbors(
@@ -42,8 +46,9 @@ def neighbors(
 ) -> Found:
     """The k items of ``base`` most similar to each query, by a measure of MEASURES.
 
-    cosine, l2: finite float32 or float64 [n, d]; hamming: uint64[n, words], of as many bits each; elements: Jaccard similarity of sets as (values
-    uint64[m], offsets int64[n + 1]), elements ascending and distinct.
+    cosine, angle, l2, l1: finite float32 or float64 [n, d]; by cosine and l2 also sparse vectors, which are all looked at; hamming: uint64[n, words],
+    of as many bits each; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and distinct;
+    weighted: the same with a set's elements and then, as many, the bits of their weights.
     Each true neighbour is found with a chance of ``recall`` or more, none is missed with ``exact`` or a recall of 1. limit: the least similarity, or
     the largest distance, of a neighbour. same: the queries are the items themselves, and no item is its own neighbour.
     Where there are fewer than k neighbours, fewer are given: a zero vector has none by cosine, nor is a set near one it shares nothing with.
@@ -55,7 +60,9 @@ def neighbors(
         raise UsageError(f"k = {k!r} with recall = {recall!r}: give a whole number of 1 or more, and a recall above 0 and up to 1")
     kind, near = MEASURES[measure]
     n, asking = (len(side[1]) - 1 if kind == JACCARD else len(side) for side in (base, queries))
-    if kind != JACCARD and n and asking and base.shape[1] != queries.shape[1]:
+    if isinstance(base, Sparse):
+        near = partial(sparse_near, measure=measure)
+    elif kind != JACCARD and n and asking and base.shape[1] != queries.shape[1]:
         unit = "words" if kind == HAMMING else "numbers"
         raise UsageError(f"items of {base.shape[1]} {unit} and queries of {queries.shape[1]}; they must be equally long")
     search = Search(kind, min(int(k), max(1, n)), recall, exact or recall == 1, limit, seed, run, max(1, shares), advance, same)
@@ -75,6 +82,14 @@ def sets_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
     begins, holders = lists_of(sets, ranks.ranks)
     most = 0.0 if search.limit is None else -float(search.limit)
     search.over_queries(len(probes.size), lambda *part: most_similar(most, sets, begins, holders, probes, search.same, *part, *out.arrays))
+    return True
+
+
+def weighted_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
+    """By comparing with all sets."""
+    sides = [(read_only(values), read_only(offsets)) for values, offsets in (base, queries)]
+    most = 0.0 if search.limit is None else -float(search.limit)
+    search.over_queries(len(sides[1][1]) - 1, lambda *part: most_similar_weighted(most, *sides[0], *sides[1], search.same, *part, *out.arrays))
     return True
 
 
@@ -99,7 +114,10 @@ def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
 #: measure -> (kind, search). A search says whether it was exact.
 MEASURES: dict[str, tuple[int, Callable[..., bool]]] = {
     "cosine": (COSINE, vectors_near),
+    "angle": (ANGLE, vectors_near),
     "l2": (L2, vectors_near),
+    "l1": (L1, all_near),
     "elements": (JACCARD, sets_near),
+    "weighted": (JACCARD, weighted_near),
     "hamming": (HAMMING, codes_near),
 }

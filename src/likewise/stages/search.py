@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.kernels.best import HAMMING, L2
+from likewise.kernels.best import DISTANCES
 from likewise.kernels.nearest import QUERIES
 
 Floats = NDArray[np.float64]
@@ -79,7 +79,7 @@ class Out:
 
     def found(self, exact: bool) -> Found:
         used = np.arange(self.search.k) < self.counts[:, None]
-        distances = self.search.kind in (L2, HAMMING)
+        distances = self.search.kind in DISTANCES
         values = self.values[used] if distances else 0.0 - self.values[used]  # similarities came negative; no zero has a sign
         wanted = np.ones(len(values), bool)
         if self.search.limit is not None:

@@ -1,4 +1,4 @@
-"""A search among vectors, by cosine or L2: by codes, or by looking at everything where that is asked for or sooner done."""
+"""A search among vectors, by cosine, angle or L2: by codes, or by looking at everything where that is asked for or sooner done; by L1 always so."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from likewise.items.lengths import lengths_of, squared_lengths, to_unit
 from likewise.items.sets import read_only
 from likewise.kernels import exhaust
-from likewise.kernels.best import COSINE, L2, SPARE, Items, Rule
+from likewise.kernels.best import ANGLE, COSINE, DISTANCES, L2, SPARE, Items, Rule
 from likewise.kernels.nearest import Asked
 from likewise.kernels.scan import BLOCK
 from likewise.kernels.signs import code_bits, sign_codes, squares, turns
@@ -34,13 +34,13 @@ LARGEST = {4: 1e15, 8: 1e150}
 class Frame:
     """A centre near the mean of the items, from which vectors are seen: their distances do not depend on it, what codes tell of them does.
 
-    Of the cosine's, the directions count: they are brought to length 1 first. A vector of size -1 has no neighbours; a size is NaN where squares of
-    its numbers, or of its length, may overflow or vanish.
+    Of cosines and angles, the directions count: they are brought to length 1 first. A vector of size -1 has no neighbours; a size is NaN where
+    squares of its numbers, or of its length, may overflow or vanish.
     """
 
     def __init__(self, search: Search, base: Vectors):
         self.search = search
-        self.direction = search.kind == COSINE
+        self.direction = search.kind in (COSINE, ANGLE)
         self.largest = LARGEST[base.itemsize]
         self.origin = read_only(np.zeros(base.shape[1], base.dtype))
         with np.errstate(all="ignore"):
@@ -112,10 +112,25 @@ def vectors_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> b
     elif not strange.all():
         coded = Coded(codes, sizes, in_order(base, codes, sizes, search.k), SCANNED_BITS)
         by_codes(search, rule, hopes_of(SCANNED_BITS, bits, search.recall), items, coded, asked, Asked(asked_codes, asked_sizes), out)
-    most = math.inf if search.limit is None else search.limit if search.kind == L2 else -search.limit
+    plain = rule_itself(search)
     for query in np.flatnonzero(strange).tolist():
-        exhaust.one_by_one(Rule(search.kind, most, 0.0, 0.0), items, asked, search.same, query, query + 1, *out.arrays)
+        exhaust.one_by_one(plain, items, asked, search.same, query, query + 1, *out.arrays)
     return exact or bool(strange.all())
+
+
+def all_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> bool:
+    """By comparing each query with all vectors."""
+    base, queries = (read_only(np.ascontiguousarray(side, np.result_type(base, queries))) for side in (base, queries))
+    items, asked = (Items(side, read_only(np.empty(0))) for side in (base, queries))
+    plain = rule_itself(search)
+    search.over_queries(len(queries), lambda *part: exhaust.one_by_one(plain, items, asked, search.same, *part, *out.arrays))
+    return True
+
+
+def rule_itself(search: Search) -> Rule:
+    """Costs that are the measure's values."""
+    most = math.inf if search.limit is None else search.limit if search.kind in DISTANCES else -search.limit
+    return Rule(search.kind, most, 0.0, 0.0)
 
 
 def rule_of(search: Search, vectors: Vectors) -> Rule:
@@ -124,7 +139,8 @@ def rule_of(search: Search, vectors: Vectors) -> Rule:
     error = 2 * (dimension + 32) * float(numbers.eps)
     if search.kind == L2:
         return Rule(L2, math.inf if limit is None else limit * abs(limit), error, dimension * float(numbers.tiny))
-    return Rule(COSINE, math.inf if limit is None else 2 - 2 * limit, 0.0, 2 * error)
+    least = limit if search.kind == COSINE or limit is None else math.cos(math.radians(min(max(limit, 0.0), 180.0)))
+    return Rule(search.kind, math.inf if least is None else 2 - 2 * least, 0.0, 2 * error)
 
 
 def in_order(rows: Vectors, codes: Words, sizes: Floats, k: int) -> Longs:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import xxhash
 
 from likewise.families.minhash import MinHash
 from likewise.items.documents import shingler
+from likewise.items.words import Hasher
 from likewise.methods import Text
 from likewise.options import Options
 from likewise.records import TEXT, Records
 from likewise.schema import ROW_COLUMNS
-from likewise.stages.kinds import KINDS, copies_of, payload
+from likewise.stages.kinds import copies_of, kind_of, payload
 
 Columns = dict[str, np.ndarray]
 Stage = Callable[[Records], Columns]
@@ -32,7 +32,7 @@ def sketcher(options: Options, *, bands: bool = True) -> Stage:
             "kind": records.kind,
             "start": records.start,
             "length": records.length,
-            "per": group_hash(records.per, len(records)),
+            "per": group_words(records.per, len(records), options.seed),
             "score": np.full(len(records), np.nan) if records.score is None else records.score,
             **sketch(records),
         }
@@ -68,7 +68,7 @@ def texts(options: Options, bands: bool) -> Stage:
 
 def others(options: Options, bands: bool) -> Stage:
     """Sets, vectors, codes and strings are compared as they are."""
-    kind = KINDS[options.measure.name]
+    kind = kind_of(options)
 
     def sketch(records: Records) -> Columns:
         found = kind.sketch(payload(records), options, bands)
@@ -86,10 +86,11 @@ def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
     return {"sets": tagged[some].ravel(), "size": np.where(some, slots, 0).astype("u4")}
 
 
-def group_hash(values: pa.LargeBinaryArray | None, n: int) -> np.ndarray:
-    """64 bits that stand for the value of ``--per``; rows without one are a group of their own, 0."""
+def group_words(values: pa.LargeBinaryArray | None, n: int, seed: int) -> np.ndarray:
+    """64 bits that stand for the value of ``--per``, keyed: a group must not be entered by a value that was made to look like another. Rows
+    without one are a group of their own, 0."""
     if values is None:
         return np.zeros(n, np.uint64)
-    encoded = values.dictionary_encode()
-    hashes = np.array([xxhash.xxh3_64_intdigest(value.as_py()) for value in encoded.dictionary] + [0], np.uint64)
-    return hashes[encoded.indices.fill_null(len(hashes) - 1).to_numpy(zero_copy_only=False)]
+    words = Hasher(seed).strings(values)
+    words[values.is_null().to_numpy(zero_copy_only=False)] = 0
+    return words

@@ -18,7 +18,7 @@ from likewise.items.sets import read_only
 from likewise.kernels.codejoin import distance_histogram
 from likewise.kernels.vectorjoin import MEASURES, decide
 from likewise.planning.choose import bands_needed
-from likewise.stages.codes import Block, Counts, Join, Tables
+from likewise.stages.codes import Block, Check, Counts, Finder, Join, Tables
 from likewise.stages.codings import BITS, Coding, centre_of, encode, of_angles, of_coordinates, of_points
 
 #: Bits that are compared first, alone.
@@ -42,9 +42,31 @@ class Prepared:
     vectors: np.ndarray
     measure: str
     limit: float
-    squares: np.ndarray  # float64[n]: squared lengths, from 0 or from the centre
+    centre: np.ndarray  # [d], of the vectors' type: of distances some place among them, of directions 0
+    squares: np.ndarray  # float64[n]: squared lengths, from the centre,
+    lengths: np.ndarray  # and lengths
     live: np.ndarray  # bool[n]: a zero vector has no angle, and is never paired by it
     codings: tuple[Coding, ...]  # to choose from
+
+    @property
+    def angles(self) -> bool:
+        return self.measure in ("cosine", "angle")
+
+    def differ(self, coding: Coding, value: float) -> float:
+        """The greatest chance of a bit to differ between two vectors of this cosine, angle or distance."""
+        return coding.differs(degrees_of(value) if self.measure == "cosine" else value)
+
+    def decider(self) -> Check:
+        """What computes pairs, and leaves those that are within the limit."""
+        vectors, squared, measure, limit = self.vectors, self.squares, MEASURES[self.measure], self.limit
+
+        def check(left: np.ndarray, right: np.ndarray) -> tuple[Block, int]:
+            found, values = np.empty(len(left), np.int64), np.empty(len(left))
+            count, computed = decide(vectors, squared, measure, limit, left, right, found, values)
+            places = found[:count]
+            return (left[places], right[places], values[:count]), computed
+
+        return check
 
 
 @dataclass(frozen=True)
@@ -54,11 +76,21 @@ class Layout:
     coding: Coding
     bands: int
     rows: int  # 0: all meet
+    cost: float = 0.0  # predicted, in nanoseconds of one core, for all pairs
+
+    @property
+    def bits(self) -> int:
+        """Of a code."""
+        return max(self.coding.bits, Tables.bits_of_bands(self.bands, self.rows))
 
     @property
     def recall(self) -> float:
         """The chance that a pair exactly at the limit is found."""
-        agree: float = (1 - self.coding.differ) ** self.rows
+        return self.chance(self.coding.differ)
+
+    def chance(self, differ: float) -> float:
+        """The chance that a pair is found whose bits differ with this one."""
+        agree: float = (1 - differ) ** self.rows
         return (1 - (1 - agree) ** self.bands) * (1 - MISS) ** 2
 
 
@@ -73,40 +105,36 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, run:
     live = lengths > 0 if angles else np.ones(count, bool)
     codings: tuple[Coding, ...]
     if count < 2 or angles:
-        degrees = math.degrees(math.acos(max(-1.0, min(1.0, limit)))) if measure == "cosine" else limit
-        codings = (of_angles(lengths, dimension, degrees, seed),)
+        codings = (of_angles(lengths, dimension, degrees_of(limit) if measure == "cosine" else limit, seed),)
     elif measure == "l2":
         typical = float(np.median(lengths)) if count else 0.0
         codings = tuple(of_points(lengths, centre, limit, lift * (typical or limit), seed) for lift in LIFTS)
     else:
         codings = (of_coordinates(vectors, limit, seed, run),)
     codings += tuple(coding.with_bits(2 * BITS) for coding in codings)
-    return Prepared(vectors, measure, float(limit), squared, live, codings)
+    return Prepared(vectors, measure, float(limit), centre, squared, lengths, live, codings)
 
 
-def vector_pairs(
-    prepared: Prepared, layout: Layout, counts: Counts | None = None, *, side: np.ndarray | None = None, run: Run = map, **how: Any
-) -> Iterator[Block]:
+def vector_pairs(prepared: Prepared, layout: Layout, counts: Counts | None = None, *, side: np.ndarray | None = None, **how: Any) -> Iterator[Block]:
     """All pairs that meet and are within the limit: left < right, int64 each, and the measure's exact value, float64. In no particular order.
 
-    ``how``: per, shares, expect, advance and most, as for `stages.codes.Join`.
+    ``how``: per, run, shares, expect, advance and most, as for `stages.codes.Join`.
     """
-    vectors, squared = prepared.vectors, prepared.squares
-    measure, limit = MEASURES[prepared.measure], prepared.limit
+    most = how.pop("most", 2**62)
+    return vector_finder(prepared, layout, **how).pairs(counts or Counts(), side=side, most=most)
+
+
+def vector_finder(prepared: Prepared, layout: Layout, *, run: Run = map, **how: Any) -> Finder:
+    """What finds those pairs."""
     tables = Tables.bands(layout.bands, layout.rows)
-    coding = layout.coding.with_bits(max(layout.coding.bits, Tables.bits_of_bands(layout.bands, layout.rows)))
-    if not prepared.live.all():
-        side = np.where(prepared.live, np.uint8(3) if side is None else side, np.uint8(0))
-
-    def check(left: np.ndarray, right: np.ndarray) -> tuple[Block, int]:
-        found, values = np.empty(len(left), np.int64), np.empty(len(left))
-        count, computed = decide(vectors, squared, measure, limit, left, right, found, values)
-        places = found[:count]
-        return (left[places], right[places], values[:count]), computed
-
+    coding = layout.coding.with_bits(layout.bits)
     cuts = cut(coding.bits, coding.differ), cut(FIRST, coding.differ)
-    join = Join(read_only(encode(coding, vectors, run)), tables, *cuts, side=side, run=run, **how)
-    return join.blocks(check, counts or Counts())
+    join = Join(read_only(encode(coding, prepared.vectors, run)), tables, *cuts, run=run, **how)
+    return Finder(join, prepared.decider(), prepared.live, layout.cost)
+
+
+def degrees_of(cosine: float) -> float:
+    return math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
 
 
 def cut(bits: int, differ: float) -> int:
@@ -122,23 +150,28 @@ def cut(bits: int, differ: float) -> int:
     return 0
 
 
-def choose_layout(prepared: Prepared, recall: float = 0.99, seed: int = 0, *, bands: int | None = None, rows: int | None = None) -> Layout:
+def choose_layout(
+    prepared: Prepared, recall: float = 0.99, seed: int = 0, *, walk: bool = False, bands: int | None = None, rows: int | None = None
+) -> Layout:
     """The coding, bands and rows of least predicted cost that find a pair at the limit with at least this chance, by how a sample's codes differ.
 
+    walk: most vectors that are like an earlier one will be left out, so it is chosen for the others.
     Bands and rows both given: those, whatever they find, with the coding that would have been chosen.
     """
     items = np.flatnonzero(prepared.live)
     sample = items[np.unique(np.random.default_rng(seed).integers(0, max(1, len(items)), SAMPLE))] if len(items) else items
-    layout = min((one for coding in prepared.codings for one in priced(coding, prepared, sample, recall)), key=lambda one: one[0])[1]
+    layout = min((one for coding in prepared.codings for one in priced(coding, prepared, sample, recall, walk)), key=lambda one: one.cost)
     return layout if bands is None or rows is None else Layout(layout.coding, bands, rows)
 
 
-def priced(coding: Coding, prepared: Prepared, items: np.ndarray, recall: float) -> Iterator[tuple[float, Layout]]:
-    """For each number of rows the fewest bands that are enough, and the predicted nanoseconds of one core; items: the sample's."""
+def priced(coding: Coding, prepared: Prepared, items: np.ndarray, recall: float, walk: bool) -> Iterator[Layout]:
+    """For each number of rows the fewest bands that are enough; items: the sample's."""
     bits, live, dimension = coding.bits, int(prepared.live.sum()), prepared.vectors.shape[1]
     codes = encode(coding.of(items), read_only(prepared.vectors[items]))
     share = distance_histogram(codes) / max(1, len(items) * (len(items) - 1) / 2)
     differ = np.arange(bits + 1)
+    if walk:
+        share[differ <= coding.differ * bits] = 0
     near, first_near = differ <= cut(bits, coding.differ), differ <= cut(FIRST, coding.differ) * bits / FIRST
     target = recall / (1 - MISS) ** 2
     meet = np.ones(bits + 1)  # the chance to agree in so many of the rows, by how many of all bits differ
@@ -154,4 +187,4 @@ def priced(coding: Coding, prepared: Prepared, items: np.ndarray, recall: float)
         met = share * meet
         each = bands * (met.sum() * COMPARE_COST + met[first_near].sum() * bits / 64 * WORD_COST + met[near].sum() * NEAR_COST)
         each += (share * (1 - (1 - meet) ** bands))[near].sum() * (PAIR_COST + NUMBER_COST * dimension)
-        yield live * (bands * ENTRY_COST + made * BIT_COST) + live * live / 2 * each, Layout(coding, bands, rows)
+        yield Layout(coding, bands, rows, float(live * (bands * ENTRY_COST + made * BIT_COST) + live * live / 2 * each))

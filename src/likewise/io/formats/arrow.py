@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,17 +22,19 @@ __all__ = ["chunks", "parse", "schema", "write"]
 
 KIND = "an Arrow file or stream"
 FILE_MAGIC, FEATHER_1 = b"ARROW1", b"FEA1"
+LARGE_BATCH = 256 << 20
 
 
 def _open(path: Path, fields: list[int] | None = None) -> Any:
-    """A reader of the file or of the stream, memory-mapped: batches that are not compressed are not copied."""
+    """A reader of the file or of the stream. Mapped only where batches are too large to be held: cut short while mapped, it ends the process."""
     nonempty(path, KIND)
     with reading(path, KIND):
-        raw = pa.memory_map(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
-        magic = raw.read(len(FILE_MAGIC))
-        raw.seek(0)
+        with open(path, "rb") as file:
+            magic = file.read(len(FILE_MAGIC))
         if magic.startswith(FEATHER_1):
             raise DataError(f"{path}: is a Feather file of version 1, which is no longer read; write it again with pyarrow.feather.write_feather")
+        mapped = _first_batch(path).size > LARGE_BATCH
+        raw = (pa.memory_map if mapped else pa.OSFile)(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
         options = ipc.IpcReadOptions(included_fields=fields or [])
         return ipc.open_file(raw, options=options) if magic == FILE_MAGIC else ipc.open_stream(raw, options=options)
 
@@ -62,7 +64,7 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
     """The rows where ``keep`` is true, batch by batch, as the same kind of file; ``add``: columns for behind the others, one row a kept row."""
     reader = _open(source)
     keeper = Keeper(source, reader.schema, keep, add)
-    options = ipc.IpcWriteOptions(compression=_compression(source))
+    options = ipc.IpcWriteOptions(compression=_first_batch(source).codec)
     if isinstance(reader, ipc.RecordBatchFileReader):
         create = partial(ipc.new_file, schema=keeper.schema, options=options, metadata=reader.metadata)
     else:
@@ -78,8 +80,15 @@ def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Ca
                 writer.write_batch(batch, custom_metadata=custom)
 
 
-def _compression(path: Path) -> str | None:
-    """How the buffers of the first batch are compressed. pyarrow does not tell, so this reads the message's flatbuffer."""
+class First(NamedTuple):
+    """Bytes of the first batch, and how its buffers are compressed."""
+
+    size: int
+    codec: str | None
+
+
+def _first_batch(path: Path) -> First:
+    """pyarrow does not tell, so this reads the message's flatbuffer."""
     with reading(path, KIND), pa.memory_map(os.fsencode(path)) as raw:
         if raw.read(len(FILE_MAGIC)) == FILE_MAGIC:
             raw.seek(8)  # a file is its magic, padding, and a stream
@@ -88,11 +97,13 @@ def _compression(path: Path) -> str | None:
         for message in ipc.MessageReader.open_stream(raw):
             if message.type == "record batch":
                 meta = message.metadata.to_pybytes()
+                length = _field(meta, _follow(meta, 0), 3)  # Message.bodyLength
+                size = struct.unpack_from("<q", meta, length)[0] if length else 0
                 header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
                 body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
                 codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
-                return None if not body else "zstd" if codec and meta[codec] == 1 else "lz4"
-    return None
+                return First(size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
+    return First(0, None)
 
 
 def _follow(meta: bytes, at: int) -> int:

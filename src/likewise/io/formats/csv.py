@@ -20,8 +20,8 @@ from likewise.errors import DataError, UsageError
 from likewise.io import binary, payloads
 from likewise.io.compression import KINDS, kind_of, open_read, open_write, read_into
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
-from likewise.io.formats.lines import Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
-from likewise.kernels.csv import AFTER_QUOTE, NOT_UTF8, OK, cells, read, whole
+from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
+from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
@@ -58,7 +58,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
             raise _unclosed(path, offset + quote)
         return Cut(size, header)
 
-    yield from pieces(path, max(start, header.end), cut, cr=True)
+    yield from pieces(path, max(start, header.end), cut, want.most, cr=True)
 
 
 def _header(path: Path) -> Header | None:
@@ -116,7 +116,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     header: Header = chunk.state.more
     names, others = values(want, header.columns)
     texts = names[: len(names) - len(others)]
-    start, length, width, fault, at, first, last = _find(chunk, names)
+    start, length, width, fault, at, first, last = _find(chunk, names, want.most)
 
     def column(*chosen: int) -> tuple[np.ndarray, np.ndarray]:
         return cells(chunk.data, np.ascontiguousarray(first[:, chosen]), np.ascontiguousarray(last[:, chosen]))
@@ -150,7 +150,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     return records
 
 
-def _find(chunk: Chunk, names: list[str]) -> tuple[np.ndarray, ...]:
+def _find(chunk: Chunk, names: list[str], most: int) -> tuple[np.ndarray, ...]:
     """What kernels.csv.read finds of these columns; of a name that no column has -1."""
     header: Header = chunk.state.more
     numbers = {name: number for number, name in enumerate(header.columns)}
@@ -160,7 +160,7 @@ def _find(chunk: Chunk, names: list[str]) -> tuple[np.ndarray, ...]:
         for value, name in enumerate(some):
             if name in numbers:
                 wanted[numbers[name]] |= 1 << value
-        *found, begin, end = read(chunk.data, ord(header.separator), wanted, len(some))
+        *found, begin, end = read(chunk.data, ord(header.separator), wanted, len(some), most)
         first.append(begin)
         last.append(end)
     return (*found, np.concatenate(first, axis=1), np.concatenate(last, axis=1))
@@ -215,6 +215,7 @@ def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndar
     for row, at in zip(bad.tolist(), place[bad].tolist(), strict=True):
         reason = {
             NOT_UTF8: f"this byte (0x{chunk.data[at]:02x}) is not UTF-8",
+            LONG: TOO_LONG,
             AFTER_QUOTE: "the cell goes on after its closing quote; a quote inside a quoted cell is written twice",
         }.get(int(fault[row]), f"the record has {width[row]} cells, and the header {len(chunk.state.more.columns)}")
         yield Rejected(row, f"{ruler.place(at)}: {reason}", chunk.data[start[row] : start[row] + length[row]].tobytes().rstrip(LINE_ENDS))  # type: ignore[union-attr]

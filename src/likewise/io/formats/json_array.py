@@ -63,7 +63,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
             raise DataError(f"{_place(path, offset + len(data))}: the file ends before the array's closing bracket; copy or write it again")
         return Cut(size, more)
 
-    yield from pieces(path, max(start, bracket + 1), cut)
+    yield from pieces(path, max(start, bracket + 1), cut, want.most)
 
 
 def _last_byte(path: Path, end: int) -> bytes:

@@ -19,9 +19,23 @@ from likewise.errors import UsageError
 from likewise.io import binary, decoded, payloads
 from likewise.io import fields as names
 from likewise.io.compression import kind_of, open_write
-from likewise.io.formats.lines import BOM, Cut, Ruler, beginning, copy_rows, floats, nullable, pieces, rows, values
+from likewise.io.formats.lines import (
+    BOM,
+    PASSED_OVER,
+    TOO_LONG,
+    Cut,
+    Ruler,
+    beginning,
+    copy_rows,
+    floats,
+    nullable,
+    passed_over,
+    pieces,
+    rows,
+    values,
+)
 from likewise.io.ids import as_json
-from likewise.kernels.json import MAX_PATHS, REASONS, lines, read
+from likewise.kernels.json import LONG, MAX_PATHS, REASONS, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
@@ -37,18 +51,20 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
         return Cut(len(data) if final else data.rfind(b"\n") + 1, ())
 
-    return pieces(path, max(start, beginning(path)), cut)
+    return pieces(path, max(start, beginning(path)), cut, want.most, by_line=True)
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
-    begin, end, following = lines(chunk.data)
-    return read_rows(chunk, want, begin, end, following)
+    if chunk.state.more == PASSED_OVER:
+        return passed_over(chunk, want)
+    return read_rows(chunk, want, *lines(chunk.data))
 
 
 def sample(path: Path, want: Want) -> Records | None:
     """The first records; None in an empty file."""
     for chunk in chunks(path, want):
-        return read_rows(chunk, want, *(places[:SAMPLE] for places in lines(chunk.data)))
+        if chunk.state.more != PASSED_OVER:
+            return read_rows(chunk, want, *(places[:SAMPLE] for places in lines(chunk.data)))
     return None
 
 
@@ -56,7 +72,7 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
     """The records data[begin[i]:end[i]], of which data[begin[i]:following[i]] is to be copied."""
     wanted, others = values(want)
     texts = len(wanted) - len(others)
-    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, want.kind == "tokens")
+    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, want.kind == "tokens", want.most)
     column = {role: (np.ascontiguousarray(first[:, value]), np.ascontiguousarray(last[:, value])) for role, value in others.items()}
     there = names.found(wanted[:texts], (first[:, :texts] >= 0).any(axis=0).tolist())
     records = Records(
@@ -139,7 +155,8 @@ def refused(chunk: Chunk, begin: np.ndarray, end: np.ndarray, fault: np.ndarray,
     ruler = Ruler(chunk) if len(bad) else None
     for row, at in zip(bad.tolist(), place[bad].tolist(), strict=True):
         here = f" (0x{chunk.data[at]:02x})" if at < end[row] else ""
-        yield Rejected(row, f"{ruler.place(at)}{here}: {REASONS[fault[row]]}", chunk.data[begin[row] : end[row]].tobytes().rstrip(b"\r\n"))  # type: ignore[union-attr]
+        reason = TOO_LONG if fault[row] == LONG else REASONS[fault[row]]
+        yield Rejected(row, f"{ruler.place(at)}{here}: {reason}", chunk.data[begin[row] : end[row]].tobytes().rstrip(b"\r\n"))  # type: ignore[union-attr]
 
 
 def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:

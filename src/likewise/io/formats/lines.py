@@ -11,15 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.errors import DataError
+from likewise.errors import DataError, FormatError
 from likewise.io import binary, fields
+from likewise.io.batches import changed
 from likewise.io.compression import kind_of, open_read, open_write, read_into
 from likewise.kernels.bytes import gather
-from likewise.records import Chunk, Want
+from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 
 CHUNK_BYTES = 8 << 20
 BLOCK_BYTES = 4 << 20
-MAX_RECORD = 1 << 30
+#: State.more of a chunk that is one record of more than --max-record: its bytes were passed over, and ``data`` has as many zeros.
+PASSED_OVER = "passed over"
+TOO_LONG = "the record is longer than --max-record allows, 64M where none is given"
 LF, CR = 10, 13
 BOM = b"\xef\xbb\xbf"
 OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
@@ -51,12 +54,16 @@ def beginning(path: Path) -> int:
     return len(BOM) if head.startswith(BOM) else 0
 
 
-def pieces(path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], *, cr: bool = False) -> Iterator[Chunk]:
+def pieces(
+    path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], most: int, *, cr: bool = False, by_line: bool = False
+) -> Iterator[Chunk]:
     """Chunks of whole records from the offset ``start`` on, where a record or nothing begins.
 
     ``cut(data, offset, final)`` says how much to hand out of the next CHUNK_BYTES, or of more where one record is longer; all where they are
     ``final``. So a chunk depends on nothing but the text from its start on. ``cr``: a CR without an LF ends a line, too.
+    A record of more than ``most`` bytes is passed over where it ends with its line (``by_line``), and is otherwise an error of the file.
     """
+    limit = max(CHUNK_BYTES, most + 1)
     with open_read(path) as stream:
         line, line_start = 0, 0
         if stream.seekable() and start > CHUNK_BYTES:
@@ -76,20 +83,52 @@ def pieces(path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], *
             del data[filled:]
             whole, more = cut(data, start, final)
             pending = memoryview(bytes(memoryview(data)[whole:]) + bytes(pending[ready:]))
-            if not whole:
-                if size >= MAX_RECORD:
-                    most = f"{MAX_RECORD >> 20} MiB"
-                    raise DataError(f"{path}: the record that begins at byte {start:,} is longer than {most}; is the file what its name says?")
-                size *= 2
+            if not whole and size < limit:
+                size = min(2 * size, limit)
                 continue
-            size = CHUNK_BYTES
             array = np.frombuffer(data, np.uint8)[:whole]
+            if not whole:
+                if not by_line:
+                    raise DataError(f"{path}: {TOO_LONG.replace('the record', f'the record that begins at byte {start:,}')}")
+                whole, pending, final = rest_of_line(stream, len(data))
+                array, more = np.broadcast_to(np.uint8(0), whole), PASSED_OVER
+            size = CHUNK_BYTES
             if more is not None:
                 yield Chunk(array, start, line, State(path, line_start, more))
-            if line:
+            if line and more is PASSED_OVER:
+                line, line_start = line + 1, start + whole
+            elif line:
                 line += line_ends(array, cr)
                 line_start = start + begun if (begun := after_last_end(data, whole, cr)) else line_start
             start += whole
+
+
+def rest_of_line(stream: io.RawIOBase, before: int) -> tuple[int, memoryview, bool]:
+    """(bytes of a line of which ``before`` have been read, what was read behind it, whether the stream ended)."""
+    while block := stream.read(BLOCK_BYTES):
+        if end := block.find(b"\n") + 1:
+            return before + end, memoryview(block)[end:], False
+        before += len(block)
+    return before, memoryview(b""), True
+
+
+def passed_over(chunk: Chunk, want: Want) -> Records:
+    """The one row of a chunk whose record was too long to be read: rejected."""
+    start, length = np.array([chunk.start]), np.array([len(chunk.data)])
+    rejected = [Rejected(0, f"{Ruler(chunk).place(0)}: {TOO_LONG}", b"")]
+    nothing = pa.nulls(1, binary.TYPE)
+    return Records(
+        kind=np.full(1, REJECTED, np.uint8),
+        start=start,
+        length=length,
+        text=binary.from_list([b""]),
+        id=nothing if want.id is not None else None,
+        per=nothing if want.per is not None else None,
+        score=np.full(1, np.nan) if want.score is not None else None,
+        width=np.zeros(1, np.int64) if want.kind in ("vector", "sparse", "code") else None,
+        rejected=rejected,
+        found=False,
+    )
 
 
 def line_ends(data: np.ndarray, cr: bool = False) -> int:
@@ -195,6 +234,8 @@ def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, he
         first = np.concatenate(([True], begin[1:] != end[:-1]))
         begin, end = begin[first], end[np.concatenate((first[1:], [True]))]
     begin, end = np.ascontiguousarray(begin, np.int64), np.ascontiguousarray(end, np.int64)
+    if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel looks at no bound
+        raise FormatError(f"{source}: its records are said to overlap, so that the work folder is damaged; delete it and start anew")
     block = np.empty(BLOCK_BYTES, np.uint8)
     packed = np.empty((1 + len(between)) * BLOCK_BYTES + 64, np.uint8)
     separator = np.frombuffer(bytearray(between), np.uint8)
@@ -223,7 +264,3 @@ def rows(source: Path, begin: np.ndarray, end: np.ndarray) -> Iterator[bytes]:
                 raise changed(source)
             at = last
             yield row
-
-
-def changed(path: Path) -> DataError:
-    return DataError(f"{path}: is shorter than when it was first read; leave it alone while likewise runs, and start again")

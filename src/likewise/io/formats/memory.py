@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from likewise.io import arrays
 from likewise.io.batches import Keeper, gather
 from likewise.io.columns import parse
 from likewise.io.formats.arrow import save
+from likewise.items.given import shown
 from likewise.records import Chunk, Want
 
 __all__ = ["chunks", "parse", "schema", "table", "write"]
@@ -37,9 +39,13 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
         return _from_arrow(given, want.text)
     if (items := arrays.column(given, want)) is not None:
         return pa.table({want.text: items})
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iufb":
+        other = "compare its rows as vectors, as with by='cosine', as codes or as sets"
+        raise UsageError(f"an input is an array of {given.dtype} of shape {given.shape}, and no text; {other}")
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
     if isinstance(given, Mapping):
+        _check_names(given)
         return pa.table({name: _column(name, list(values), want) for name, values in given.items()})
     rows = list(given)
     if (items := arrays.listed(rows, want)) is not None:
@@ -52,13 +58,17 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     if (odd := next((position for position, row in enumerate(rows) if not isinstance(row, Mapping)), None)) is not None:
         raise UsageError(f"row {odd} of an input is {_described(rows[odd])} and others are dicts; give rows of one kind")
     names = dict.fromkeys(name for row in rows for name in row)
-    if bad := [name for name in names if not isinstance(name, str)]:
-        raise UsageError(f"a row of an input has the key {bad[0]!r}, and keys are column names: give them as str")
+    _check_names(names)
     return pa.table({name: _column(name, [row.get(name) for row in rows], want) for name in names})
 
 
+def _check_names(names: Iterable[Any]) -> None:
+    if bad := [name for name in names if not isinstance(name, str)]:
+        raise UsageError(f"an input has the key {shown(bad[0])}, and keys are column names: give them as str")
+
+
 def _described(given: Any) -> str:
-    return f"{type(given).__name__} {given!r:.60}"
+    return f"{type(given).__name__} {shown(given)}"
 
 
 def _from_arrow(given: Any, name: str) -> pa.Table:
@@ -83,9 +93,11 @@ def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedAr
         except UnicodeEncodeError:  # lone surrogates, which an Arrow string cannot hold
             if kinds == {str}:
                 return pa.array([value if value is None else value.encode("utf-8", "surrogatepass") for value in values], pa.large_binary())
-        except OverflowError:
-            if min(value for value in values if value is not None) >= 0 and max(value for value in values if value is not None) < 2**64:
-                return pa.array(values, pa.uint64())
+        except OverflowError:  # whole numbers beyond int64
+            for wide in (pa.uint64(), pa.list_(pa.uint64())):
+                with suppress(pa.ArrowException, OverflowError, TypeError):
+                    if (made := pa.array(values, wide)).to_pylist() == values:  # 1.5 would have become 1
+                        return made
         except pa.ArrowException:
             pass
     try:

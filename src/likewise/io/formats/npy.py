@@ -1,4 +1,7 @@
-"""numpy's .npy: one array, an item a row, memory-mapped. Vectors, codes, and rows of whole numbers as sets or token ids; ids are positions."""
+"""numpy's .npy: one array, an item a row. Vectors, codes, and rows of whole numbers as sets or token ids; ids are positions.
+
+Rows are read, not mapped: a file that is cut short while it is mapped ends the process.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
 from likewise.io import arrays, columns
-from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, reading
+from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.records import Chunk, Records, Want
 
 KIND = "a .npy file"
@@ -54,12 +57,23 @@ def header(path: Path) -> Header:
     return found
 
 
-def mapped(path: Path, found: Header) -> np.ndarray:
-    """The array, read as it is used."""
-    if 0 in found.shape:
-        return np.empty(found.shape, found.dtype)
-    with reading(path, KIND):
-        return np.memmap(path, found.dtype, "r", found.offset, found.shape, "F" if found.fortran else "C")
+def rows(path: Path, found: Header, first: int, end: int) -> np.ndarray:
+    """The rows from ``first`` to before ``end``."""
+    shape = (end - first, *found.shape[1:])
+    if not found.fortran:
+        return run(path, found, first * math.prod(shape[1:]), math.prod(shape)).reshape(shape)
+    columns = [run(path, found, column * found.shape[0] + first, shape[0]) for column in range(math.prod(shape[1:]))]
+    return np.stack(columns, axis=1).reshape(shape, order="F") if columns else np.empty(shape, found.dtype)
+
+
+def run(path: Path, found: Header, first: int, count: int) -> np.ndarray:
+    """So many numbers, as they lie in the file."""
+    with reading(path, KIND), open(path, "rb") as file:
+        file.seek(found.offset + first * found.dtype.itemsize)
+        data = file.read(count * found.dtype.itemsize)
+    if len(data) < count * found.dtype.itemsize:
+        raise changed(path)
+    return np.frombuffer(data, found.dtype)
 
 
 def check(path: Path, found: Header, want: Want) -> None:
@@ -79,13 +93,12 @@ def schema(path: Path, want: Want) -> pa.Schema:
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
-    """Rows as a table of one column, which is the file's memory where its numbers lie as Arrow's do."""
+    """Rows as a table of one column."""
     found = header(path)
     check(path, found, want)
-    array = mapped(path, found)
-    step = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found)))
-    for first in range(start, len(array), step):
-        yield Chunk(pa.table({COLUMN: arrays.of_numbers(array[first : first + step])}), first, 0, (COLUMN,))
+    step, end = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found))), found.shape[0]
+    for first in range(start, end, step):
+        yield Chunk(pa.table({COLUMN: arrays.of_numbers(rows(path, found, first, min(first + step, end)))}), first, 0, (COLUMN,))
 
 
 def row_bytes(found: Header) -> int:
@@ -105,15 +118,14 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
     if keep.all() and len(keep) == found.shape[0]:
         shutil.copyfile(source, target)
         return
-    array: Any = mapped(source, found)[: len(keep)]
     described = {"descr": np.lib.format.dtype_to_descr(found.dtype), "fortran_order": found.fortran, "shape": (int(keep.sum()), *found.shape[1:])}
     with open(target, "wb") as file:
         np.lib.format.write_array_header_1_0(file, described)
-        if found.fortran and len(found.shape) > 1:
-            for column in range(found.shape[1]):
-                file.write(array[:, column][keep].tobytes())
+        if found.fortran:
+            for column in range(math.prod(found.shape[1:])):
+                file.write(run(source, found, column * found.shape[0], len(keep))[keep].tobytes())
             return
         step = max(1, CHUNK_BYTES // row_bytes(found))
         for first in range(0, len(keep), step):
-            rows = slice(first, first + step)
-            file.write(array[rows][keep[rows]].tobytes())
+            share = keep[first : first + step]
+            file.write(rows(source, found, first, first + len(share))[share].tobytes())

@@ -40,8 +40,13 @@ def _batches(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[
         meta = file.metadata.row_group(group)
         rows, size = rows + meta.num_rows, size + meta.total_byte_size
     step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1)))
+    found = 0
     with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
-        yield from file.iter_batches(step, row_groups=groups, columns=columns, use_threads=False)
+        for batch in file.iter_batches(step, row_groups=groups, columns=columns, use_threads=False):
+            found += batch.num_rows
+            yield batch
+    if found != rows:  # pyarrow takes a column that ends early for its end
+        raise DataError(f"{path}: {rows:,} rows were expected, as its metadata says, and {found:,} came; copy or make the file again")
 
 
 def schema(path: Path, want: Want) -> pa.Schema:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from likewise.errors import DataError, UsageError
+from likewise.errors import DataError, UsageError, has_gone, naming
 from likewise.io import binary
 from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.ids import as_json
@@ -38,8 +38,14 @@ def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
         names.append(as_json(path.names[number]))
         try:
             with reading(path.paths[number], KIND):
+                if (size_of := path.paths[number].stat().st_size) > want.most:
+                    raise DataError(
+                        f"{path.paths[number]}: has {size_of:,} bytes, and --max-record allows {want.most:,}; raise that, or leave it out"
+                    )
                 bodies.append(path.paths[number].read_bytes())
         except DataError as error:
+            if has_gone(error):
+                raise
             failures[len(bodies)] = str(error)
             bodies.append(b"")
         size += len(bodies[-1])
@@ -58,7 +64,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     rows = len(raw)
     textual = want.kind in ("text", "string")
     kind = np.full(rows, TEXT if textual else NO_TEXT, np.uint8)
-    text, rejected = raw, [Rejected(row, reason, b"") for row, reason in chunk.state.items()]
+    text, rejected = raw, [Rejected(row, reason, None) for row, reason in chunk.state.items()]
     kind[list(chunk.state)] = REJECTED
     offsets, data = binary.parts(raw)
     marked = any(data[at : at + 3].tobytes() == codecs.BOM_UTF8 for at in offsets[:-1].tolist())
@@ -101,4 +107,5 @@ def write(source: Files, target: Path, keep: np.ndarray, start: np.ndarray, leng
         path, name = source.paths[number], source.names[number]
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, place)
+        with naming(place):
+            shutil.copyfile(path, place)

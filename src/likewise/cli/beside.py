@@ -1,0 +1,118 @@
+"""Two items beside each other in a terminal, with what differs marked: words, characters, elements or groups of them, numbers, bits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from likewise.cli.screen import Screen, counted, harmless
+
+#: Words that stay at each end of a long stretch that is the same in both; -v shows all.
+CONTEXT = 15
+#: How what differs is marked: (kind of run) -> (begin, end) without colours, and the style with them.
+MARKS = {"delete": ("[-", "-]"), "insert": ("{+", "+}")}
+STYLES: dict[str, dict[str, Any]] = {"delete": {"fg": "red", "strikethrough": True}, "insert": {"fg": "green", "underline": True}}
+#: Kind of payload (records.PAYLOADS) -> what is said of two items that are the same. Of sets the elements are listed, for their order may differ.
+ALIKE = {
+    "text": "The two texts are the same, character by character.",
+    "tokens": "The token ids are the same, one by one.",
+    "string": "The two strings are the same, character by character.",
+    "vector": "The two vectors are the same, number by number:",
+    "code": "The two codes are the same, bit by bit:",
+}
+
+
+def laid(screen: Screen, originals: Any, removed: str, kept: str, runs: list[tuple[str, str]] | None) -> None:
+    """A removed item and its witness, as `report.values.written` has them; ``runs`` where they are words or characters."""
+    from likewise.report import differences, values
+    from likewise.report.wording import OF_CODES, UNGROUPED
+
+    kind = originals.want.kind
+    if removed == kept and kind in ALIKE:
+        screen.data(ALIKE[kind] + "\n")
+        whole = "".join(view([("equal", removed)], False, whole=screen.verbose))
+        screen.data(whole if runs is not None or screen.verbose else harmless(values.shortened(kind, removed)))
+    elif runs is not None:
+        show_runs(screen, runs)
+    elif (parts := differences.parts(kind, removed, kept, originals.groups)) is not None:
+        screen.rows(members(parts, whole=screen.verbose), data=True)
+        if originals.method.get("groups") and not originals.groups:
+            screen.data(f"\n{UNGROUPED.strip()}")
+    else:
+        screen.rows(columns(kind, removed, kept, whole=screen.verbose), data=True)
+        if kind == "code":
+            screen.data(f"\n{OF_CODES}")
+
+
+def show_runs(screen: Screen, runs: list[tuple[str, str]]) -> None:
+    """Two texts in one, with what differs marked."""
+    colored = screen.colored(sys.stdout)
+    if all(kind == "equal" for kind, _ in runs):
+        screen.data("The two differ in white space alone.\n")
+    else:
+        screen.data(" ".join(marked(kind, f"only in the {name} item", colored) for kind, name in (("delete", "removed"), ("insert", "kept"))) + "\n")
+    screen.data("".join(view(runs, colored, whole=screen.verbose)))
+
+
+def members(parts: Any, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Two sets: what both hold, and what one of them does."""
+    from likewise.report import values
+
+    weights = [f"{name}: {removed} in removed, {kept} in kept" for name, removed, kept in parts.other]
+    other = "other value" if parts.unit == "coordinate" else "other weight"
+    rows = [("in both", parts.both), (other, weights), ("only in removed", parts.removed), ("only in kept", parts.kept)]
+    for name, said in rows:
+        if said or name != other:
+            listed = ", ".join(said) if whole else values.listed(said, parts.unit)
+            yield name, f"{counted(len(said), parts.unit)}{': ' * bool(said)}{harmless(listed)}"
+
+
+def columns(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Two vectors number under number, or two codes digit under digit, and how much differs."""
+    from likewise.report import differences, values
+
+    rows = [removed, kept] if whole else [values.shortened(kind, text) for text in (removed, kept)]
+    if kind == "vector":
+        cells = [row.split("  ") for row in rows]
+        wide = [max(map(len, column)) for column in zip(*cells, strict=False)]
+        rows = ["  ".join(map(str.rjust, row, wide)) for row in cells]
+    yield from zip(("removed", "kept"), map(harmless, rows), strict=True)
+    if kind == "code" and len(removed) == len(kept) == len(rows[0]):
+        yield "", "".join(" ^"[left != right] for left, right in zip(removed, kept, strict=True)).rstrip()
+    if remark := differences.remark(kind, removed, kept):
+        yield "differ", remark
+
+
+def view(runs: list[tuple[str, str]], colored: bool, *, whole: bool) -> Iterator[str]:
+    """The runs of a word diff as one text."""
+    for number, (kind, text) in enumerate(runs):
+        if kind == "equal":
+            yield harmless(text if whole else shortened(text, first=number == 0, last=number == len(runs) - 1))
+        else:
+            yield marked(kind, text, colored)
+
+
+def shortened(text: str, *, first: bool, last: bool) -> str:
+    """What is the same in both, down to the words next to a difference."""
+    from likewise.report import diff
+
+    words = diff.split(text)
+    head, tail = 0 if first and not last else CONTEXT, 0 if last and not first else CONTEXT
+    between = len(words) - head - tail
+    if between <= CONTEXT:
+        return text
+    begin, end = ("".join(map("".join, part)) for part in (words[:head], words[len(words) - tail :]))
+    return f"{begin}... {between:,} words that are the same ... {end}"
+
+
+def marked(kind: str, text: str, colored: bool) -> str:
+    """A run that is in one of the two only; its line breaks are shown, since they may be all that differs."""
+    text = harmless(text)
+    if colored:
+        return click.style(text.replace("\n", "↵\n"), **STYLES[kind])
+    begin, end = MARKS[kind]
+    body = text.rstrip()
+    return f"{begin}{body or text}{end}{text[len(body) :] if body else ''}"

@@ -1,0 +1,221 @@
+"""Random histograms of sets of feature vectors (SPEC 6; Dong, Wang, Charikar and Li 2008)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.families.checks import one_of, real, whole
+from likewise.families.family import Family
+from likewise.families.hyperplane import Hyperplane
+from likewise.families.line import Stripe
+from likewise.families.partition import Partition, Run
+from likewise.families.space import Space
+from likewise.families.threshold import Threshold
+from likewise.items.features import Features, features
+from likewise.items.given import refuse_masked
+from likewise.items.sets import read_only
+from likewise.items.weighted import Weighted, merged
+from likewise.kernels.features import count
+from likewise.kernels.matching import match_rows
+
+#: Families whose functions are one bit of a vector.
+ONE_BIT = (Hyperplane, Stripe, Threshold)
+NORMALIZE = ("none", "l1", "sqrt")
+#: What counts are stored as, and the largest of them where there is one.
+STORE = {"uint8": 2**8 - 1, "uint16": 2**16 - 1, "float32": None}
+#: The widest histograms that are made bin by bin; `Histograms.sparse` has no such bound.
+MOST_BINS = 2**24
+#: Functions that there may be, and counts that a task holds at once.
+MOST_FUNCTIONS, COUNTS_AT_ONCE = 2**18, 2**20
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Histograms:
+    """Sets of features as ``tables`` histograms of 2^``bits`` bins, end to end: two sets are then compared with no pairing of their features.
+
+    In each table a feature falls into the bin that ``bits`` functions of a one-bit family name: `Stripe` for L2, `Hyperplane` for cosine,
+    `Threshold` for L1. The family's seed is that of the histograms. More bits tell more apart and cost 2^bits bins; more tables average out chance.
+    With ``sums`` M each table is the sum of M such histograms (their section 4): less variance in as many bins, on top of a known constant.
+
+    On average the sum of products of two sets' counts (`measures.matching.one_to_many`) is ``tables`` · Σ p(x, y)^bits over all pairs of features, p
+    the chance of the family's curve; `expected` says it for any M.
+
+    ``normalize``: "none" leaves counts as they are; "l1" divides them, so that each table of a set sums up to 1; "sqrt" takes the roots of those
+    shares, which tames features that come in bursts. The result times ``scale`` is stored: as float32, or rounded in uint8 or uint16, where
+    what exceeds 255 or 65,535 stays at that; such bins are *saturated*. By default scale is 1 for counts and for floats; shares in whole numbers
+    have the largest one for 1, so that none saturates.
+
+    Counts of a union are the sum of counts: `counts` gives them, and `finish` makes of them what `embed` does. A window that slides over the frames
+    of a video costs an addition and a subtraction a frame, exact where weights are whole numbers.
+
+    Hyperplanes pass through the origin. Features without negative numbers lie on one side of many of them: give a ``space`` with a centre.
+
+    >>> family = Histograms(Stripe(4.0), bits=3, tables=2)
+    >>> family.embed([[[0.0, 1.0], [2.0, 5.0]], [[0.1, 1.0], [2.0, 5.1], [9.0, 9.0]]]).sum(axis=1)
+    array([4, 6], dtype=uint64)
+    """
+
+    bit: Family
+    bits: int = 8
+    tables: int = 10
+    sums: int = 1
+    store: str = "uint8"
+    normalize: str = "none"
+    scale: float | None = None
+    space: Space | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bit, ONE_BIT):
+            raise UsageError(f"Histograms bit {self.bit!r:.60}: give a family of one bit, such as {', '.join(kind.__name__ for kind in ONE_BIT)}")
+        whole(self, "bits", 1, 32)
+        whole(self, "tables", 1, 2**20)
+        whole(self, "sums", 1, 2**20)
+        functions = self.bits * self.tables * self.sums
+        if functions > MOST_FUNCTIONS:
+            raise UsageError(f"Histograms of {functions:,} functions, bits x tables x sums: give fewer, {MOST_FUNCTIONS:,} at most")
+        one_of(self, "store", tuple(STORE))
+        one_of(self, "normalize", NORMALIZE)
+        if self.scale is not None and not 0 < real(self, "scale") < math.inf:
+            raise UsageError(f"Histograms scale {self.scale!r}: give a number above 0, or None")
+        if not isinstance(self.space, Space | None):
+            raise UsageError(f"Histograms space {self.space!r:.60}: give a Space, as Space.fit(sample) makes it, or None")
+
+    @property
+    def bins(self) -> int:
+        """Of a set: tables · 2^bits."""
+        return self.tables << self.bits
+
+    @property
+    def partition(self) -> Partition:
+        return Partition(self.bit, self.bits, self.tables, self.sums, self.space)
+
+    def embed(self, sets: Any, weights: Any = None, run: Run = map) -> NDArray[Any]:
+        """One row a set, [n, bins] of the type ``store``: `finish` of its counts.
+
+        sets: what `items.features.features` reads; weights: a number of 0 or more for each feature, float[total], or None for 1.
+        ``run`` maps over runs of sets, on threads as well: ``ThreadPoolExecutor(2).map``. Raises UsageError with the item and the feature.
+        """
+        return self.made(sets, weights, run, self.store, self.finish)
+
+    def counts(self, sets: Any, weights: Any = None, run: Run = map) -> Counts:
+        """The weights that fell into each bin, float64[n, bins]. They add up over the parts of a set."""
+        return self.made(sets, weights, run, "float64", lambda counts: counts)
+
+    def made(self, sets: Any, weights: Any, run: Run, dtype: str, finish: Any) -> NDArray[Any]:
+        if self.bins > MOST_BINS:
+            raise UsageError(f"histograms of {self.bins:,} bins, more than {MOST_BINS:,}: give fewer bits or tables, or take `sparse`")
+        sets = features(sets)
+        loads = weights_of(weights, sets)
+        out = np.empty((len(sets[1]) - 1, self.bins), dtype)
+        step = max(1, COUNTS_AT_ONCE // self.bins)
+
+        def work(begin: int, end: int, offsets: NDArray[np.int64], values: NDArray[np.float32], codes: NDArray[np.uint32]) -> None:
+            for at in range(0, end - begin, step):
+                ends = offsets[at : at + step + 1]
+                here = slice(int(ends[0]), int(ends[-1]))
+                counts = np.zeros((len(ends) - 1, self.bins))
+                count(codes[here], ends, loads[int(sets[1][begin]) :][here], self.sums, 1 << self.bits, counts)
+                out[begin + at : begin + at + len(counts)] = finish(counts)
+
+        self.partition.each(sets, work, run)
+        return out
+
+    def finish(self, counts: Counts) -> NDArray[Any]:
+        """Counts, a row a set or one row, normalised and stored: [n, bins] of the type ``store``."""
+        most = STORE[self.store]
+        counts = np.asarray(counts, float)
+        scale = self.scale if self.scale is not None else 1.0 if most is None or self.normalize == "none" else float(most)
+        if self.normalize != "none":
+            total = counts.sum(axis=-1, keepdims=True) / self.tables
+            counts = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+            counts = np.sqrt(counts) if self.normalize == "sqrt" else counts
+        counts = counts * scale if scale != 1 else counts
+        return counts.astype(self.store) if most is None else np.minimum(np.rint(counts), most).astype(self.store)
+
+    def sparse(self, sets: Any, weights: Any = None, run: Run = map) -> Weighted:
+        """The bins that are not empty, and their counts: weighted sets, values uint64[m], weights float64[m], offsets int64[n + 1].
+
+        For few features in many bins. They are what ``by="weighted"`` and `WeightedMinHash` take: one-to-one matches are weighted Jaccard
+        similarity then, the sum of minima over that of maxima.
+        """
+        sets = features(sets)
+        loads = weights_of(weights, sets)
+        functions = self.tables * self.sums
+        bins = np.empty((len(sets[0]), functions), np.uint64)
+        tables = np.repeat(np.arange(self.tables, dtype=np.uint64), self.sums) << np.uint64(self.bits)
+
+        def work(begin: int, end: int, offsets: NDArray[np.int64], values: NDArray[np.float32], codes: NDArray[np.uint32]) -> None:
+            first = int(sets[1][begin])
+            bins[first : first + len(codes)] = codes + tables
+
+        self.partition.each(sets, work, run)
+        return merged(bins.reshape(-1), np.repeat(loads if loads.size else np.ones(len(bins)), functions), sets[1] * functions)
+
+    def expected(self, a: Any, b: Any) -> float:
+        """What the sum of products of the counts of two sets is on average: N M Σ p(x, y)^B + N M (M - 1) |a| |b| 2^-B, for B bits, N tables, M sums.
+
+        a, b: one set each, a feature a row. Slow: p is taken for each pair of features.
+        """
+        left, right = (sets[0].astype(float) for sets in map(self.placed, (a, b)))
+        curve = self.bit.curve
+        if isinstance(self.bit, Hyperplane):
+            left, right = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (left, right))
+            values = np.clip(left @ right.T, -1, 1)
+        else:
+            values = np.linalg.norm(left[:, None] - right, ord=1 if isinstance(self.bit, Threshold) else 2, axis=2)
+        alike = float((np.vectorize(curve.at, otypes=[float])(values) ** self.bits).sum())
+        return self.tables * self.sums * alike + self.by_chance(len(left), len(right))
+
+    def placed(self, one: Any) -> Features:
+        """A set as a batch of one, in the space."""
+        sets = features([one])
+        return sets if self.space is None else self.space(sets)
+
+    def by_chance(self, a: Any, b: Any) -> Any:
+        """What sums of products owe to functions of one table that are not the same, for sets of these total weights; nothing for M = 1."""
+        return self.tables * self.sums * (self.sums - 1) * a * b * 2.0**-self.bits
+
+    def estimate(self, a: Any, b: Any) -> Any:
+        """An unbiased estimate of the match kernel Σ p(x, y)^bits, of weights times each other, from two sets' counts: (S2 - `by_chance`) / (N M).
+
+        One row each gives a float, rows give float64[n]; one row against rows compares it with each. Counts are those of ``normalize="none"``.
+        """
+        left, right = (np.atleast_2d(np.asarray(side, float)) for side in (a, b))
+        for side in (left, right):
+            if side.ndim != 2 or side.shape[1] != self.bins:
+                raise UsageError(f"counts of this family have {self.bins} bins, here came the shape {side.shape}; use the family that made them")
+        if 1 not in (len(left), len(right)) and len(left) != len(right):
+            raise UsageError(f"{len(left)} sets cannot be compared with {len(right)}, row by row; give as many, or one")
+        products = np.empty(max(len(left), len(right)))
+        match_rows(read_only(np.ascontiguousarray(left)), read_only(np.ascontiguousarray(right)), True, products)
+        functions = self.tables * self.sums
+        totals = (side.sum(axis=1) / functions for side in (left, right))
+        found = (products - self.by_chance(*totals)) / functions
+        return float(found[0]) if np.ndim(a) == np.ndim(b) == 1 else found
+
+
+def weights_of(weights: Any, sets: Features) -> Counts:
+    """Weights of features as float64[total]; none for None. Raises UsageError with the place for what is no weight."""
+    if weights is None:
+        return read_only(np.empty(0))
+    refuse_masked(weights, "weights are numbers")
+    try:
+        found = np.concatenate(weights) if isinstance(weights, list) and len(weights) and np.ndim(weights[0]) else np.asarray(weights)
+        found = np.ascontiguousarray(found, float)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"weights are a number for each feature, float[{len(sets[0])}]: {error}") from None
+    if found.shape != (len(sets[0]),):
+        raise UsageError(f"weights of shape {found.shape} for {len(sets[0])} features; give one for each, those of all sets end to end")
+    wrong = ~((found >= 0) & (found < math.inf))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise UsageError(f"the weight of feature {at} of all is {found[at]}; a weight is a finite number of 0 or more")
+    return read_only(found)

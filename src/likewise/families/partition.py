@@ -1,0 +1,65 @@
+"""Features put into bins: some bits of a one-bit hash family, together, are the number of a bin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.families.family import Family
+from likewise.families.space import Space
+from likewise.items.features import Features, place, renamed, spans
+from likewise.items.sets import read_only
+from likewise.kernels.features import codes_of
+from likewise.kernels.hashing import derive
+
+#: Features that a task takes at a time, about, and bits of them; a set is not divided.
+AT_ONCE, BITS_AT_ONCE = 2**13, 2**25
+#: What the masks of codes are for, among the constants of a seed.
+MASKS = 0x6D61736B
+
+Run = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """``tables`` times ``sums`` independent partitions of the space into 2^bits bins each, by a one-bit family.
+
+    Of the partitions whose bins are summed up in one table, all but the first have their bins renumbered at random: features then meet across
+    partitions with chance 2^-bits, whatever the features are.
+    """
+
+    bit: Family
+    bits: int
+    tables: int
+    sums: int = 1
+    space: Space | None = None
+
+    def codes(self, values: NDArray[np.float32], name: Callable[[int], str]) -> NDArray[np.uint32]:
+        """The bins of features that are in the space already, uint32[n, tables * sums]. ``name`` says which feature a row is, for a message."""
+        functions = self.tables * self.sums
+        try:
+            found = self.bit.with_slots(functions * self.bits).signature(values)
+        except UsageError as error:
+            raise UsageError(renamed(error, name) + " (seen from the centre of the space)" * (self.space is not None)) from None
+        masks = (derive(np.uint64(self.bit.seed), MASKS, functions) >> np.uint64(64 - self.bits)).astype(np.uint32)
+        masks[:: self.sums] = 0
+        codes: NDArray[np.uint32] = codes_of(found, self.bits, read_only(masks))
+        return codes
+
+    def each(self, sets: Features, work: Callable[..., None], run: Run = map) -> None:
+        """Call work(begin, end, offsets, values, codes) for runs of whole sets: values in the space, offsets of these sets, from 0 on."""
+        values, offsets = sets
+
+        def one(rows: tuple[int, int]) -> None:
+            begin, end = rows
+            first, last = int(offsets[begin]), int(offsets[end])
+            moved = values[first:last] if self.space is None else self.space.moved(values[first:last])
+            codes = self.codes(moved, lambda row: place(offsets, first + row))
+            work(begin, end, read_only(offsets[begin : end + 1] - first), moved, codes)
+
+        list(run(one, spans(offsets, max(1, min(AT_ONCE, BITS_AT_ONCE // (self.bits * self.tables * self.sums))))))

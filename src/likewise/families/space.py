@@ -1,0 +1,102 @@
+"""Where features are compared: seen from a centre, and along principal axes, all of which a sample of features gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.families.checks import index
+from likewise.items.features import Features, features
+from likewise.items.lengths import Run, blocks
+from likewise.items.sets import read_only
+from likewise.items.vectors import vectors
+from likewise.kernels.directions import STEP
+from likewise.kernels.features import move
+
+#: An axis along which a sample varies by less than this share of the widest is no axis of its own, but rounding.
+LEAST_VARIANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Space:
+    """Features are taken to (feature - centre) · axes, and with ``unit`` to length 1. Without axes they are moved to the centre only.
+
+    Planes through the origin do not part features that all lie on one side of it, such as those without negative numbers (SIFT, histograms,
+    colours): nearly all fall into one bin, and nothing is told apart. A centre among them is the cure, and `fit` finds one.
+
+    >>> space = Space.fit([[1.0, 5.0], [1.0, 7.0], [3.0, 5.0], [3.0, 7.0]])
+    >>> space.centre
+    array([2., 6.], dtype=float32)
+    """
+
+    centre: NDArray[np.float32]  # [d]
+    axes: NDArray[np.float32] | None = None  # [d, k]
+    unit: bool = False
+
+    def __post_init__(self) -> None:
+        centre = vectors([self.centre])[0]
+        axes = None if self.axes is None else vectors(self.axes)
+        if axes is not None and len(axes) != len(centre):
+            raise UsageError(f"Space: the centre has {len(centre)} numbers, and the axes have {len(axes)} rows; give as many")
+        object.__setattr__(self, "centre", read_only(np.ascontiguousarray(centre, np.float32)))
+        object.__setattr__(self, "axes", None if axes is None else read_only(np.ascontiguousarray(axes, np.float32)))
+
+    @classmethod
+    def fit(cls, sample: Any, axes: int | None = None, *, unit: bool = False) -> Space:
+        """The mean of a sample, and with ``axes`` so many of its principal axes, the widest first, each scaled to variance 1 (whitening).
+
+        sample: features, float[n, d], or sets of them. They need not be of the collection that is compared, only of its kind. Whitening tells
+        features apart that differ along narrow axes. The last digits are those of numpy's linear algebra, which may differ on another machine: keep
+        what was fitted. Raises UsageError for more axes than the sample varies along.
+        """
+        found = vectors(sample) if is_flat(sample) else features(sample)[0]
+        if not len(found):
+            raise UsageError("Space.fit: the sample has no features")
+        values = found.astype(np.float64)
+        centre = values.mean(axis=0)
+        if axes is None:
+            return cls(centre.astype(np.float32), unit=unit)
+        values -= centre
+        variances, turned = np.linalg.eigh(values.T @ values / len(values))
+        wide = int((variances > LEAST_VARIANCE * variances[-1]).sum()) if variances[-1] > 0 else 0
+        many = index(axes)
+        if many is None or not 1 <= many <= wide:
+            raise UsageError(f"Space.fit axes {axes!r}: give a whole number from 1 to {wide}, the axes along which this sample varies")
+        chosen = turned[:, ::-1][:, :many]
+        chosen = chosen * np.sign(chosen[abs(chosen).argmax(axis=0), np.arange(many)])  # an axis has no sign of its own
+        return cls(centre.astype(np.float32), (chosen / np.sqrt(variances[::-1][:many])).astype(np.float32), unit)
+
+    @property
+    def dimension(self) -> int:
+        """Of what comes out."""
+        return len(self.centre) if self.axes is None else self.axes.shape[1]
+
+    def __call__(self, sets: Any, run: Run = map) -> Features:
+        """The same sets in this space: values float32[total, k] and offsets. ``run`` maps over blocks of features, on threads as well.
+
+        Raises UsageError for features of another dimension.
+        """
+        values, offsets = features(sets)
+        return self.moved(values, run), offsets
+
+    def moved(self, values: NDArray[np.float32], run: Run = map) -> NDArray[np.float32]:
+        """Features float32[n, d] in this space, float32[n, k]."""
+        if len(values) and values.shape[1] != len(self.centre):
+            raise UsageError(f"item 0 has features of {values.shape[1]} numbers, and this space is for {len(self.centre)}: fit one on such features")
+        out = np.empty((len(values), self.dimension), np.float32)
+        axes = np.zeros((-(-len(self.centre) // STEP) * STEP, 0 if self.axes is None else self.axes.shape[1]), np.float32)
+        if self.axes is not None:
+            axes[: len(self.axes)] = self.axes
+        list(run(lambda rows: move(values, self.centre, axes, self.unit, *rows, out), blocks(len(values))))
+        return read_only(out)
+
+
+def is_flat(sample: Any) -> bool:
+    """Whether a sample is features, and not sets of them."""
+    if isinstance(sample, np.ndarray):
+        return sample.ndim == 2
+    return isinstance(sample, list) and len(sample) > 0 and np.ndim(sample[0]) == 1

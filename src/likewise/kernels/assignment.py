@@ -1,0 +1,125 @@
+"""The best one-to-one pairing of two sets: the least sum of costs over pairs that share no feature.
+
+Row after row, by a shortest path that ends in a column without a row (Jonker and Volgenant 1987, in the form of Crouse 2016 for rectangles).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from likewise.kernels.chamfer import LANES, ROWS, _all_distances, _all_products, places_of
+from likewise.kernels.jit import inline, kernel
+
+
+@inline
+def start(costs, row_price, row_of, column_of):
+    """Give each row its cheapest column where no earlier row has it: prices, of rows, that leave no cost below them."""
+    row_of[:] = -1
+    column_of[:] = -1
+    for i in range(costs.shape[0]):
+        cheapest = 0
+        for j in range(costs.shape[1]):
+            if costs[i, j] < costs[i, cheapest]:
+                cheapest = j
+        row_price[i] = costs[i, cheapest]
+        if row_of[cheapest] < 0:
+            row_of[cheapest], column_of[i] = i, cheapest
+
+
+@inline
+def augment(costs, free, row_price, column_price, row_of, column_of, shortest, before, unseen):
+    """Give row ``free`` a column, moving others along the shortest path, and keep prices that prove it the cheapest way."""
+    columns = costs.shape[1]
+    for j in range(columns):
+        unseen[j] = j
+        shortest[j] = np.inf
+    left, row, length, end = columns, free, 0.0, -1
+    while end < 0:
+        nearest = 0
+        base = length - row_price[row]
+        for k in range(left):
+            j = unseen[k]
+            reach = base + costs[row, j] - column_price[j]
+            if reach < shortest[j]:
+                shortest[j], before[j] = reach, row
+            least = shortest[unseen[nearest]]
+            if shortest[j] < least or (shortest[j] == least and row_of[j] < 0 <= row_of[unseen[nearest]]):
+                nearest = k
+        column = unseen[nearest]
+        length = shortest[column]
+        left -= 1
+        unseen[nearest], unseen[left] = unseen[left], column  # the columns that were seen stand behind ``left``
+        if row_of[column] < 0:
+            end = column
+        else:
+            row = row_of[column]
+    row_price[free] += length
+    for k in range(left, columns):
+        column = unseen[k]
+        if column != end:
+            row_price[row_of[column]] += length - shortest[column]
+            column_price[column] -= length - shortest[column]
+    while True:
+        row = before[end]
+        row_of[end] = row
+        column_of[row], end = end, column_of[row]
+        if row == free:
+            break
+
+
+@inline
+def pair_up(costs, column_of):
+    """column_of[i]: the column of each row, for the least sum of costs float64[rows, columns], rows no more than columns."""
+    rows, columns = costs.shape
+    row_price, column_price = np.zeros(rows), np.zeros(columns)
+    row_of, shortest = np.empty(columns, np.int64), np.empty(columns)
+    before, unseen = np.empty(columns, np.int64), np.empty(columns, np.int64)
+    start(costs, row_price, row_of, column_of)
+    for i in range(rows):
+        if column_of[i] < 0:
+            augment(costs, i, row_price, column_price, row_of, column_of, shortest, before, unseen)
+
+
+@kernel
+def assign(costs):
+    """The column of each row, int64[rows], for the least sum of costs float64[rows, columns], all finite, rows no more than columns."""
+    column_of = np.empty(costs.shape[0], np.int64)
+    pair_up(costs, column_of)
+    return column_of
+
+
+@kernel
+def assignments(values, offsets, packed, starts, other_offsets, left, right, most, most_groups, distances, begin, end, out):
+    """out[i], for i from ``begin`` to ``end``: the mean over the pairs of the best pairing of the features of set left[i] and set right[i].
+
+    All features of the smaller set are paired. Arguments as `chamfer.chamfers` has them.
+    """
+    dimension = values.shape[1]
+    flat = values.reshape(-1)
+    found = np.empty((most + ROWS) * most_groups * LANES, np.float32)
+    for i in range(begin, end):
+        s, t = left[i], right[i]
+        first, rows, columns = offsets[s], offsets[s + 1] - offsets[s], other_offsets[t + 1] - other_offsets[t]
+        at, groups = starts[t] * dimension * LANES, starts[t + 1] - starts[t]
+        stride = groups * LANES
+        for row in range(0, rows, ROWS):
+            places = places_of(first + row, first + rows - 1, dimension)
+            if distances:
+                _all_distances(flat, places, packed, at, groups, dimension, found[row * stride :], stride, found[:0])
+            else:
+                _all_products(flat, places, packed, at, groups, dimension, found[row * stride :], stride, found[:0])
+        few = min(rows, columns)
+        costs = np.empty((few, max(rows, columns)))
+        for row in range(rows):
+            for column in range(columns):
+                cost = found[row * stride + column]
+                at = (row, column) if rows <= columns else (column, row)
+                costs[at] = math.sqrt(cost) if distances else cost
+        column_of = np.empty(few, np.int64)
+        pair_up(costs, column_of)
+        total = 0.0
+        for row in range(few):
+            total += costs[row, column_of[row]]
+        out[i] = (total if distances else -total) / few

@@ -1,0 +1,114 @@
+"""Items and pairs of items counted over baskets: A-Priori and PCY (Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 6.2 and 6.3).
+
+Baskets are codes end to end, an item that is twice in one counting once. A pair is one word, the lesser code in the high half.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.hashing import mix64
+from likewise.kernels.jit import inline, kernel
+
+#: Counters of 32 bits stay at their greatest value.
+MOST = np.uint32(2**32 - 1)
+#: A slot of a table of pairs that is free; no pair, because an item is in a pair with another.
+FREE = np.uint64(0)
+
+
+@inline
+def members(codes, begin, end, basket, ranks, seen, out):
+    """The ranks of a basket's distinct items, those without one (-1) left out, to ``out``; how many. seen[item]: the last basket with it."""
+    count = 0
+    for at in range(begin, end):
+        item = codes[at]
+        if ranks[item] >= 0 and seen[item] != basket:
+            seen[item] = basket
+            out[count] = ranks[item]
+            count += 1
+    return count
+
+
+@inline
+def word_of(a, b):
+    low, high = np.uint64(min(a, b)), np.uint64(max(a, b))
+    return low << np.uint64(32) | high
+
+
+@inline
+def bucket_of(pair, key, buckets):
+    return np.int64(mix64(pair ^ key) % np.uint64(buckets))
+
+
+@inline
+def longest_of(offsets):
+    longest = np.int64(0)
+    for basket in range(len(offsets) - 1):
+        longest = max(longest, offsets[basket + 1] - offsets[basket])
+    return longest
+
+
+@kernel
+def count_items(codes, offsets, items, key, buckets):
+    """Pass 1: in how many baskets each item is, uint32[items]; and how many pairs fall into each bucket, uint32[buckets], if there are any."""
+    counts, in_bucket = np.zeros(items, np.uint32), np.zeros(buckets, np.uint32)
+    seen, all_of_them = np.full(items, -1, np.int64), np.arange(items)
+    here = np.empty(longest_of(offsets), np.int64)
+    for basket in range(len(offsets) - 1):
+        size = members(codes, offsets[basket], offsets[basket + 1], basket, all_of_them, seen, here)
+        for i in range(size):
+            counts[here[i]] += np.uint32(1)
+            if buckets:
+                for j in range(i):
+                    bucket = bucket_of(word_of(here[i], here[j]), key, buckets)
+                    in_bucket[bucket] += np.uint32(in_bucket[bucket] < MOST)
+    return counts, in_bucket
+
+
+@kernel
+def count_pairs(codes, offsets, ranks, key, frequent, originals):
+    """Pass 2: pairs of ranked items and in how many baskets each is, unsorted: uint64[slots], 0 where a slot is free, and uint32[slots].
+
+    ranks: int64[items], -1 where an item is not frequent. frequent: bool[buckets]; only pairs of a frequent bucket are counted, or all if
+    there are no buckets. originals: int64[frequent items], the items' codes, which buckets were made of.
+    """
+    pairs, counts, used = np.zeros(1024, np.uint64), np.zeros(1024, np.uint32), 0
+    seen, here = np.full(len(ranks), -1, np.int64), np.empty(longest_of(offsets), np.int64)
+    for basket in range(len(offsets) - 1):
+        size = members(codes, offsets[basket], offsets[basket + 1], basket, ranks, seen, here)
+        for i in range(size):
+            if 2 * (used + i) > len(pairs):
+                pairs, counts = doubled(pairs, counts, used + i)
+            for j in range(i):
+                if frequent.size and not frequent[bucket_of(word_of(originals[here[i]], originals[here[j]]), key, frequent.size)]:
+                    continue
+                slot = slot_of(pairs, word_of(here[i], here[j]))
+                if pairs[slot] == FREE:
+                    pairs[slot] = word_of(here[i], here[j])
+                    used += 1
+                counts[slot] += np.uint32(1)
+    return pairs, counts
+
+
+@inline
+def slot_of(pairs, pair):
+    """Where a pair is in the table, or the free slot where it belongs."""
+    mask = np.uint64(len(pairs) - 1)
+    slot = mix64(pair) & mask
+    while pairs[slot] != FREE and pairs[slot] != pair:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@inline
+def doubled(pairs, counts, least):
+    """The table with room for so many pairs in half of its slots."""
+    size = len(pairs)
+    while size < 2 * least:
+        size *= 2
+    wider, more = np.zeros(size, np.uint64), np.zeros(size, np.uint32)
+    for at in range(len(pairs)):
+        if pairs[at] != FREE:
+            slot = slot_of(wider, pairs[at])
+            wider[slot], more[slot] = pairs[at], counts[at]
+    return wider, more

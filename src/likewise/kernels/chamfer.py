@@ -1,0 +1,158 @@
+"""Sets of feature vectors compared feature by feature: four features of one set with all of the other at a time, thirty-two to a vector.
+
+A cost is a squared L2 distance, or a product with its sign changed: less is nearer. It is a float32, its terms added in the order of the coordinates,
+each fused with its product. Lanes are features of the other set, so what is summed does not depend on the width of the machine's vectors.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from likewise.kernels.jit import inline, kernel
+
+#: Features of one set that are compared at a time, and features of the other to a vector.
+ROWS, LANES = 4, 32
+FLOAT, PLACE = ir.FloatType(), ir.IntType(32)
+FLOATS = ir.VectorType(FLOAT, LANES)
+
+
+def _constant(number: float):
+    return ir.Constant(FLOATS, [number] * LANES)
+
+
+def _call(builder, name, result, *arguments):
+    function = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, name), arguments)
+
+
+def _block(builder, array, at):
+    return builder.bitcast(builder.gep(array, [at]), FLOATS.as_pointer())
+
+
+def _smaller(builder, x, y):
+    return builder.select(builder.fcmp_ordered("<", x, y), x, y)
+
+
+def _costs_of(distances: bool, keep: bool) -> Any:
+    """An intrinsic: the costs of ROWS features, those that begin at values[places[r]], with ``groups`` times LANES that begin at packed[at].
+
+    ``keep``: costs[r * stride + c] is the one of the c-th. Else: least[r] is the least of a row, and costs[c], which goes on from what stands there,
+    of a column.
+    """
+
+    def typed(typingctx, values, places, packed, at, groups, dimension, costs, stride, least):
+        def codegen(context, builder, signature, args):
+            def data(place):
+                return context.make_array(signature.args[place])(context, builder, args[place]).data
+
+            values, packed, costs, least = (data(place) for place in (0, 2, 6, 8))
+            places = cgutils.unpack_tuple(builder, args[1])
+            at, groups, dimension, stride = (args[place] for place in (3, 4, 5, 7))
+            word = dimension.type
+            sums = [cgutils.alloca_once(builder, FLOATS) for _ in range(ROWS)]
+            rows = [cgutils.alloca_once(builder, FLOATS) for _ in range(ROWS)]
+            for row in rows:
+                builder.store(_constant(np.inf), row)
+            with cgutils.for_range(builder, groups) as group:
+                first = builder.add(at, builder.mul(builder.mul(group.index, dimension), ir.Constant(word, LANES)))
+                for one in sums:
+                    builder.store(_constant(0), one)
+                with cgutils.for_range(builder, dimension) as coordinate:
+                    y = builder.load(_block(builder, packed, builder.add(first, builder.mul(coordinate.index, ir.Constant(word, LANES)))), align=4)
+                    for place, one in zip(places, sums, strict=True):
+                        number = builder.load(builder.gep(values, [builder.add(place, coordinate.index)]))
+                        single = builder.insert_element(_constant(0), number, ir.Constant(PLACE, 0))
+                        x = builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(PLACE, LANES), [0] * LANES))
+                        factors = [builder.fsub(x, y)] * 2 if distances else [x, y]
+                        builder.store(_call(builder, f"llvm.fma.v{LANES}f32", FLOATS, *factors, builder.load(one)), one)
+                found = [builder.load(one) if distances else builder.fneg(builder.load(one)) for one in sums]
+                column = builder.mul(group.index, ir.Constant(word, LANES))
+                if keep:
+                    for number, cost in enumerate(found):
+                        target = _block(builder, costs, builder.add(column, builder.mul(stride, ir.Constant(word, number))))
+                        builder.store(cost, target, align=4)
+                else:
+                    lowest = builder.load(_block(builder, costs, column), align=4)
+                    for cost, row in zip(found, rows, strict=True):
+                        lowest = _smaller(builder, cost, lowest)
+                        builder.store(_smaller(builder, cost, builder.load(row)), row)
+                    builder.store(lowest, _block(builder, costs, column), align=4)
+            if not keep:
+                for number, row in enumerate(rows):
+                    lowest = _call(builder, f"llvm.vector.reduce.fmin.v{LANES}f32", FLOAT, builder.load(row))
+                    builder.store(lowest, builder.gep(least, [ir.Constant(word, number)]))
+            return context.get_dummy_value()
+
+        count = types.int64
+        return types.void(values, places, packed, count, count, count, costs, count, least), codegen
+
+    return intrinsic(typed)
+
+
+_least_distances, _least_products = _costs_of(True, False), _costs_of(False, False)
+_all_distances, _all_products = _costs_of(True, True), _costs_of(False, True)
+
+
+@kernel
+def pack(values, offsets, starts, begin, end, packed):
+    """Lay the features of the sets ``begin`` to ``end`` out: those of set s in the groups starts[s] to starts[s + 1], each d * LANES floats.
+
+    The features of a group lie together, coordinate by coordinate. The last one is repeated until there are enough, which changes no least cost.
+    """
+    dimension = values.shape[1]
+    for s in range(begin, end):
+        for group in range(starts[s], starts[s + 1]):
+            for lane in range(LANES):
+                row = min(offsets[s] + (group - starts[s]) * LANES + lane, offsets[s + 1] - 1)
+                at = group * dimension * LANES + lane
+                for z in range(dimension):
+                    packed[at + z * LANES] = values[row, z]
+
+
+@inline
+def places_of(row, last, dimension):
+    """Where four features begin, from ``row`` on; the last one stands for those behind it."""
+    return row * dimension, min(row + 1, last) * dimension, min(row + 2, last) * dimension, min(row + 3, last) * dimension
+
+
+@inline
+def mean(costs, count, distances):
+    """Of the distances or products that these costs are."""
+    total = 0.0
+    for i in range(count):
+        total += math.sqrt(costs[i]) if distances else -np.float64(costs[i])
+    return total / count
+
+
+@kernel
+def chamfers(values, offsets, packed, starts, other_offsets, left, right, most, most_groups, distances, both, begin, end, out):
+    """out[i], for i from ``begin`` to ``end``: the mean over the features of set left[i] of the nearest one of set right[i].
+
+    ``both``: and the mean over the features of right[i], added. packed, starts: the sets on the right, as `pack` laid them out. most, most_groups:
+    the features of the largest set on the left, and the groups of that on the right.
+    """
+    dimension = values.shape[1]
+    flat = values.reshape(-1)
+    rows = np.empty(most + ROWS, np.float32)
+    columns = np.empty(most_groups * LANES, np.float32)
+    for i in range(begin, end):
+        s, t = left[i], right[i]
+        first, last = offsets[s], offsets[s + 1] - 1
+        at, groups = starts[t] * dimension * LANES, starts[t + 1] - starts[t]
+        columns[: groups * LANES] = np.inf
+        for row in range(first, last + 1, ROWS):
+            places = places_of(row, last, dimension)
+            if distances:
+                _least_distances(flat, places, packed, at, groups, dimension, columns, 0, rows[row - first :])
+            else:
+                _least_products(flat, places, packed, at, groups, dimension, columns, 0, rows[row - first :])
+        out[i] = mean(rows, last + 1 - first, distances)
+        if both:
+            out[i] += mean(columns, other_offsets[t + 1] - other_offsets[t], distances)

@@ -1,0 +1,128 @@
+"""Chamfer: each feature of a set beside the nearest one of another (Barrow and others 1977; by products, the late interaction of text retrieval)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.items.features import Features, spans
+from likewise.items.sets import read_only
+from likewise.kernels.chamfer import LANES, chamfers, pack
+from likewise.kernels.features import move
+from likewise.measures.checks import same_size
+
+#: How two features compare. L2 is a distance, the others are similarities.
+BY = ("l2", "cosine", "product")
+#: Features that a task lays out, and pairs of sets that it compares.
+FEATURES_AT_ONCE, PAIRS_AT_ONCE = 2**13, 64
+
+Run = Callable[..., Any]
+Places = NDArray[np.int64]
+
+
+class Pairs(NamedTuple):
+    """Pairs of sets as the kernels take them; only sets that are in one are here."""
+
+    values: NDArray[np.float32]
+    offsets: Places
+    packed: NDArray[np.float32]  # the sets on the right, laid out
+    starts: Places
+    other_offsets: Places
+    left: Places
+    right: Places
+
+
+def chamfer(
+    a: Features, b: Features, left: Any = None, right: Any = None, *, by: str = "l2", both: bool = False, run: Run = map
+) -> NDArray[np.float64]:
+    """The mean, over the features of a set, of the distance to the nearest feature of another; by "cosine" or "product" of the greatest similarity.
+
+    Sets left[k] of ``a`` with right[k] of ``b``, int[m], or the i-th with the i-th. float64[m]. ``both``: and the same from b to a, added; one way
+    alone, a set within another is as near as the other itself. Features compare in float32. ``run`` maps over blocks of pairs, on threads as well.
+    Raises UsageError with the item and the feature for a zero vector by cosine.
+
+    >>> from likewise.items.features import features
+    >>> a, b = features([[[0.0, 0.0], [3.0, 4.0]]]), features([[[0.0, 1.0]]])
+    >>> chamfer(a, b).round(4), chamfer(b, a), chamfer(a, b, both=True).round(4)
+    (array([2.6213]), array([1.]), array([3.6213]))
+    """
+    return valued(chamfers, a, b, left, right, by, run, PAIRS_AT_ONCE, both)
+
+
+def valued(
+    kernel: Callable[..., None], a: Features, b: Features, left: Any, right: Any, by: str, run: Run, at_once: int, *more: Any
+) -> NDArray[np.float64]:
+    """What a kernel says of each pair, float64[m]; ``more``: what it is told beside the pairs."""
+    pairs = prepared(a, b, *pairs_of(a, b, left, right), by, run)
+    most, most_groups = (int(np.diff(ends).max(initial=0)) for ends in (pairs.offsets, pairs.starts))
+    out = np.empty(len(pairs.left))
+
+    def work(begin: int) -> None:
+        kernel(*pairs, most, most_groups, by == "l2", *more, begin, min(begin + at_once, len(out)), out)
+
+    list(run(work, range(0, len(out), at_once)))
+    return out
+
+
+def prepared(a: Features, b: Features, left: Places, right: Places, by: str, run: Run) -> Pairs:
+    """The pairs, their sets on the right laid out; by cosine, all features of length 1."""
+    if by not in BY:
+        raise UsageError(f"by={by!r}: features compare by {', '.join(BY)}")
+    if len(a[0]) and len(b[0]) and a[0].shape[1] != b[0].shape[1]:
+        raise UsageError(f"features of {a[0].shape[1]} numbers on the left and of {b[0].shape[1]} on the right; they must be equally long")
+    sides = []
+    for sets, numbers, name in ((a, left, "left"), (b, right, "right")):
+        used, places = np.unique(numbers, return_inverse=True)
+        values, offsets = of_sets(sets, used)
+        sides.append((to_unit(values, offsets, used, name) if by == "cosine" else values, offsets, places.astype(np.int64)))
+    (values, offsets, left), (others, other_offsets, right) = sides
+    starts = np.concatenate([[0], np.cumsum(-(-np.diff(other_offsets) // LANES))]).astype(np.int64)
+    packed = np.empty(int(starts[-1]) * LANES * others.shape[1], np.float32)
+    list(run(lambda rows: pack(others, other_offsets, starts, *rows, packed), spans(other_offsets, FEATURES_AT_ONCE)))
+    return Pairs(values, offsets, packed, read_only(starts), other_offsets, left, right)
+
+
+def of_sets(sets: Features, used: Places) -> Features:
+    """Some of the sets, by number ascending; without a copy where they are all."""
+    values, offsets = sets
+    if len(used) == len(offsets) - 1:
+        return sets
+    sizes = np.diff(offsets)[used]
+    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rows = np.arange(int(ends[-1])) + np.repeat(offsets[used] - ends[:-1], sizes)
+    return read_only(values[rows]), read_only(ends)
+
+
+def to_unit(values: NDArray[np.float32], offsets: Places, used: Places, side: str) -> NDArray[np.float32]:
+    zero = ~values.any(axis=1)
+    if zero.any():
+        row = int(zero.argmax())
+        at = int(np.searchsorted(offsets, row, side="right")) - 1
+        where = f"item {used[at]}, feature {row - offsets[at]} on the {side}"
+        raise UsageError(f"{where} is the zero vector, which has no direction: its cosine is undefined")
+    out = np.empty_like(values)
+    move(values, np.zeros(values.shape[1], np.float32), np.empty((0, 0), np.float32), True, 0, len(values), out)
+    return read_only(out)
+
+
+def pairs_of(a: Features, b: Features, left: Any, right: Any) -> tuple[Places, Places]:
+    """The sets that are compared, by their numbers."""
+    many, others = len(a[1]) - 1, len(b[1]) - 1
+    if left is None and right is None:
+        same_size(many, others)
+        return np.arange(many), np.arange(many)
+    found = []
+    for given, most, side in ((left, many, "left"), (right, others, "right")):
+        array = np.asarray(given)
+        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+            raise UsageError(f"{side}= are numbers of sets, int[m]; here came {array.dtype} of shape {array.shape}")
+        if array.size and not 0 <= array.min() <= array.max() < most:
+            raise UsageError(f"{side}= holds {array.min()} to {array.max()}, and there are {most} sets, from 0")
+        found.append(array.astype(np.int64))
+    if len(found[0]) != len(found[1]):
+        raise UsageError(f"{len(found[0])} sets on the left and {len(found[1])} on the right; give as many on both sides")
+    return found[0], found[1]

@@ -1,0 +1,41 @@
+"""Measures of sparse vectors: to the last bit those of the same vectors written out, but for L_r where r is neither 1 nor 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.items.sparse import Sparse, nonempty
+from likewise.kernels.sparse import ANGLE, COSINE, NORM, measures
+from likewise.measures.checks import same_size
+
+
+def cosines(a: Any, b: Any) -> NDArray[np.float64]:
+    return values(a, b, COSINE, direction="its cosine")
+
+
+def angles(a: Any, b: Any) -> NDArray[np.float64]:
+    return values(a, b, ANGLE, direction="its angle")
+
+
+def distances(a: Any, b: Any, order: float) -> NDArray[np.float64]:
+    return values(a, b, NORM, order)
+
+
+def values(a: Any, b: Any, measure: int, order: float = 0.0, direction: str = "") -> NDArray[np.float64]:
+    """Of the i-th vectors of two batches, one of which is sparse. float64[n]
+
+    ``direction`` names what needs one, and then zero vectors are refused. Raises UsageError where the other batch is not sparse.
+    """
+    if not isinstance(a, Sparse) or not isinstance(b, Sparse):
+        raise UsageError(f"sparse vectors on the {'left' if isinstance(a, Sparse) else 'right'}, and others beside them; give both in one form")
+    same_size(len(a), len(b))
+    if direction:
+        nonempty(a, f"{direction} on the left")
+        nonempty(b, f"{direction} on the right")
+    rows = np.arange(len(a))
+    found: NDArray[np.float64] = measures(a.arrays, b.arrays, rows, rows, measure, order)
+    return found

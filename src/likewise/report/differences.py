@@ -1,0 +1,198 @@
+"""In what two items differ, by kind of item: words, characters, elements or groups of them, numbers, bits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likewise.drawing.markup import counted
+from likewise.errors import LikewiseError
+from likewise.io.groups import pairs_of
+from likewise.report import diff
+from likewise.report.values import MEMBERS, SIGNS, WORDS, ends, listed
+
+#: Pairs of characters up to which strings are aligned by character; longer ones are texts, and are aligned by word.
+MOST_PAIRS = 250_000
+
+Groups = Mapping[str, str]
+#: A group, or an element that has none.
+Key = tuple[str | None, str]
+
+
+class Parts(NamedTuple):
+    """Two sets, as people read their elements or, where they have some, the groups of these."""
+
+    unit: str  # element, group or coordinate
+    both: list[str]  # with one weight, where they have weights
+    other: list[tuple[str, str, str]]  # in both with two weights: the element, its weight in the removed item and in the kept one
+    removed: list[str]  # in one of them only
+    kept: list[str]
+
+
+def remark(kind: str, removed: str, kept: str) -> str:
+    """How many numbers or bits differ, and which: what two long rows of them do not show at a glance. Empty for other kinds."""
+    if kind == "vector":
+        return numbers_apart(removed.split(), kept.split())
+    return bits_apart(removed, kept) if kind == "code" else ""
+
+
+def numbers_apart(removed: Sequence[str], kept: Sequence[str]) -> str:
+    """
+    >>> numbers_apart(["1.0", "2.0"], ["1.0", "2.5"])
+    '1 of 2 numbers differs, at index 1: 2.0 in the removed item and 2.5 in the kept one'
+    """
+    if len(removed) != len(kept) or not kept:
+        return ""
+    gap = np.abs(np.array(removed, np.float64) - np.array(kept, np.float64))
+    number, at = int(np.count_nonzero(gap)), int(gap.argmax())
+    if not number:
+        return "all numbers are the same"
+    where = f"differs, at index {at:,}" if number == 1 else f"differ, most of all at index {at:,}"
+    return f"{number:,} of {counted(len(kept), 'number')} {where}: {removed[at]} in the removed item and {kept[at]} in the kept one"
+
+
+def bits_apart(removed: str, kept: str) -> str:
+    """
+    >>> bits_apart("0f01", "0d81"), bits_apart("ff", "ff")
+    ('2 bits differ: 1, 15', 'all bits are the same')
+    """
+    if len(removed) != len(kept) or not kept:
+        return ""
+    left, right = (np.frombuffer(bytes.fromhex(code), np.uint8) for code in (removed, kept))
+    places = np.flatnonzero(np.unpackbits(left ^ right, bitorder="little")).tolist()
+    if not places:
+        return "all bits are the same"
+    return f"{counted(len(places), 'bit differs', 'bits differ')}: {listed([f'{place:,}' for place in places], 'bit')}"
+
+
+def parts(kind: str, removed: str, kept: str, groups: Groups | None = None) -> Parts | None:
+    """Two sets element by element, or group by group, in the order of the record; None where there are none to be had."""
+    if kind not in MEMBERS:
+        return None
+    gone, stays = elements(removed), elements(kept)
+    if gone is None or stays is None:
+        return None
+    if groups:
+        return by_group(list(gone), list(stays), groups)
+    weighed = kind != "elements"
+    both = [name for name in gone if name in stays]
+    same = [name for name in both if gone[name] == stays[name]]
+    other = [(name, f"{gone[name]:.12g}", f"{stays[name]:.12g}") for name in both if gone[name] != stays[name]]
+    left, right = ({name: f"{name}: {weight:.12g}" if weighed else name for name, weight in side.items()} for side in (gone, stays))
+    only = [[said for name, said in side.items() if name not in beside] for side, beside in ((left, stays), (right, gone))]
+    return Parts("coordinate" if kind == "sparse" else "element", [left[name] for name in same], other, *only)
+
+
+def by_group(removed: Sequence[str], kept: Sequence[str], groups: Groups) -> Parts:
+    """Two lists of elements by their groups; one without a group is a group of its own, of whatever name."""
+    left: dict[Key, list[str]] = {}
+    right: dict[Key, list[str]] = {}
+    for side, names in ((left, removed), (right, kept)):
+        for name in names:
+            side.setdefault((groups.get(name), "" if name in groups else name), []).append(name)
+
+    def said(key: Key) -> str:
+        own = dict.fromkeys(", ".join(side[key]) for side in (left, right) if key in side)
+        return key[1] if key[0] is None else key[0] if [*own] == [key[0]] else f"{key[0]} ({' beside '.join(own)})"
+
+    both = [said(key) for key in left if key in right]
+    return Parts("group", both, [], [said(key) for key in left if key not in right], [said(key) for key in right if key not in left])
+
+
+def groups_of(given: Path | Mapping[Any, Any] | None) -> Groups | None:
+    """The group of each element, both as they are named here; None where there are none, or they are not there any more."""
+    try:
+        return {named(element): named(group) for element, group in pairs_of(given)} if given is not None else None
+    except (LikewiseError, OSError):
+        return None
+
+
+def elements(text: str) -> dict[str, float] | None:
+    """The elements of a set as JSON has it, each as it is named, with its weight, which is 1 where there is none; None where it is no set.
+
+    >>> elements('["milk", 7, "7"]'), elements('{"milk": 2}'), elements('[["milk", 2.5], ["milk", 1]]'), elements("3 elements")
+    ({'milk': 1.0, '7': 1.0, '"7"': 1.0}, {'milk': 2.0}, {'milk': 3.5}, None)
+    """
+    try:
+        value = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict):
+        indices = value.get("indices")
+        value = indices if isinstance(indices, list) else list(value.items())
+    if not isinstance(value, list):
+        return None
+    found: dict[str, float] = {}
+    for part in value:
+        if isinstance(part, dict):
+            part = [part["element"], part["weight"]] if {"element", "weight"} <= part.keys() else list(part.values())
+        name, weight = part if isinstance(part, list | tuple) and len(part) == 2 else (part, None)
+        found[named(name)] = 1.0 if weight is None else found.get(named(name), 0.0) + float(weight)  # as they are added up for comparing
+    return found
+
+
+def named(part: Any) -> str:
+    return json.dumps(part) if isinstance(part, str) and part.removeprefix("-").isdecimal() else str(part)  # 7 and "7" are two elements
+
+
+def runs(kind: str, removed: str, kept: str, groups: Groups | None = None) -> diff.Runs | None:
+    """How the kept item differs from the removed one, as runs of `diff.words`; None where no part of one can be laid beside one of the other."""
+    if kind in WORDS:
+        return diff.words(removed, kept)
+    if kind in SIGNS:
+        return signs(removed, kept)
+    if kind == "code":
+        return hexadecimal(removed, kept)
+    if (found := parts(kind, removed, kept, groups)) is None:
+        return None
+    gone, stays = ([*(f"{name}: {weights[side]}" for name, *weights in found.other), *only] for side, only in enumerate((found.removed, found.kept)))
+    sides = [("equal", found.both), ("delete", gone), ("insert", stays)]
+    return [(what, listed(names, found.unit) + "\n" * (what == "equal")) for what, names in sides if names]
+
+
+def hexadecimal(removed: str, kept: str) -> diff.Runs | None:
+    """Two codes digit by digit; None where they are not equally long.
+
+    >>> hexadecimal("ff01", "fe01")
+    [('equal', 'f'), ('delete', 'f'), ('insert', 'e'), ('equal', '01')]
+    """
+    if len(removed) != len(kept):
+        return None
+    found: diff.Runs = []
+    for same, run in groupby(zip(removed, kept, strict=True), lambda digits: digits[0] == digits[1]):
+        left, right = map("".join, zip(*run, strict=True))
+        found += [("equal", ends(left))] if same else [("delete", left), ("insert", right)]
+    return found
+
+
+def signs(removed: str, kept: str) -> diff.Runs:
+    """Two strings character by character, with as few of them marked as can be.
+
+    >>> signs("kitten", "sitting")
+    [('delete', 'k'), ('insert', 's'), ('equal', 'itt'), ('delete', 'e'), ('insert', 'i'), ('equal', 'n'), ('insert', 'g')]
+    """
+    n, m = len(removed), len(kept)
+    if n * m > MOST_PAIRS:
+        return diff.words(removed, kept)
+    common = [[0] * (m + 1) for _ in range(n + 1)]  # how long a subsequence the strings have in common from (i, j) on
+    for i in reversed(range(n)):
+        for j in reversed(range(m)):
+            common[i][j] = common[i + 1][j + 1] + 1 if removed[i] == kept[j] else max(common[i + 1][j], common[i][j + 1])
+    found: diff.Runs = []
+    i = j = 0
+    while i < n or j < m:
+        if i < n and j < m and removed[i] == kept[j]:
+            found.append(("equal", removed[i]))
+            i, j = i + 1, j + 1
+        elif j == m or (i < n and common[i + 1][j] >= common[i][j + 1]):
+            found.append(("delete", removed[i]))
+            i += 1
+        else:
+            found.append(("insert", kept[j]))
+            j += 1
+    return diff.joined(found)

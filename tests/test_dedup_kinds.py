@@ -1,0 +1,538 @@
+"""Vectors and codes: the greedy walk over what a join or a scan finds, and the scan itself, against brute force; crowds, threads, resumed runs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import likewise as lw
+from likewise import search
+from likewise.cli.main import main
+from likewise.io import batches
+from likewise.io.formats import lines as byte_formats
+from likewise.io.formats import npy
+from likewise.io.work import Work
+from likewise.kernels.compare import scores
+from likewise.measures import measure as function_of
+from likewise.progress import Progress
+from likewise.stages import greedy, scanning
+from likewise.stages.codes import Counts, code_finder
+from likewise.stages.greedy import greedy_walk
+from likewise.stages.scanning import Scan
+from likewise.stages.vectors import choose_layout, prepare, vector_finder
+
+LIMITS = {"cosine": 0.9, "angle": 25.0, "l2": 4.0, "l1": 22.0}
+
+
+def near(seed: int, n: int, dimension: int = 24, dtype: Any = np.float32) -> np.ndarray:
+    """Vectors of length around 10, half of them near an earlier one, at all distances from it."""
+    draw = np.random.default_rng(seed)
+    out = draw.normal(0, 10 / math.sqrt(dimension), (n, dimension))
+    for place in range(1, n, 2):
+        out[place] = out[draw.integers(0, place)] + draw.normal(0, draw.random(), dimension)
+    return out.astype(dtype)
+
+
+def bits(seed: int, n: int) -> np.ndarray:
+    """Codes of 64 bits, half of them a few bits from an earlier one; no two are equal."""
+    draw = np.random.default_rng(seed)
+    out = draw.integers(0, 2**64, n, np.uint64)
+    for place in range(1, n, 2):
+        out[place] = out[draw.integers(0, place)] ^ np.bitwise_or.reduce(np.uint64(1) << draw.integers(0, 64, 3).astype(np.uint64))
+    return out[np.sort(np.unique(out, return_index=True)[1])]
+
+
+def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float]:
+    """What is alike, by the measure itself."""
+    left, right = np.triu_indices(len(values), 1)
+    if by == "hamming":
+        value = np.bitwise_count(values[left] ^ values[right]).astype(float)
+    else:
+        value = function_of(by)(values[left], values[right])
+    good = value >= limit if by == "cosine" else value <= limit
+    return {(a, b): v for a, b, v in zip(left[good].tolist(), right[good].tolist(), value[good].tolist(), strict=True)}
+
+
+def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool) -> dict[int, tuple[int, float]]:
+    """SPEC 7 word by word: removed item -> its witness and how alike they are."""
+    place, kept, removed = {item: at for at, item in enumerate(order)}, set(), {}
+    for item in order:
+        met = [(value if falling else -value, place[a + b - item], a + b - item) for (a, b), value in alike.items() if item in (a, b)]
+        if best := min((one for one in met if one[2] in kept), default=None):
+            removed[item] = (best[2], abs(best[0]))
+        else:
+            kept.add(item)
+    return removed
+
+
+def listed(blocks: Iterator[Any]) -> dict[tuple[int, int], float]:
+    rows = [row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True)]
+    found = {(a, b): value for a, b, value in rows}
+    assert len(found) == len(rows) and all(a < b for a, b in found)
+    return found
+
+
+def score(values: np.ndarray) -> np.ndarray:
+    return scores(values, distances=True)
+
+
+@pytest.fixture
+def small_steps(monkeypatch):
+    """So few pairs are held that everything is halved often."""
+    for name, number in (("EACH", 0), ("FEWEST", 3), ("MOST", 5)):
+        monkeypatch.setattr(greedy, name, number)
+
+
+# the walk over pairs
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.integers(0, 70),
+    st.integers(0, 8),
+    st.integers(0, 3),
+    st.sampled_from([(0, 1, 1), (0, 4, 6), (2, 9, 30), (8, 2**17, 2**22)]),
+)
+def test_the_walk_over_codes_is_the_greedy_walk(seed, n, width, groups, steps):
+    """Codes of a few bits, so that there are ties and crowds; decided at once, or halved down to single items."""
+    draw = np.random.default_rng(seed)
+    codes = draw.integers(0, 2**width, n, np.uint64) if n else np.zeros(0, np.uint64)
+    per = draw.integers(0, groups, n).astype(np.uint64) if groups else None
+    with pytest.MonkeyPatch.context() as patch:
+        for name, number in zip(("EACH", "FEWEST", "MOST"), steps, strict=True):
+            patch.setattr(greedy, name, number)
+        with ThreadPoolExecutor(2) as pool:
+            finder = code_finder(codes[:, None], 64, 2, walk=True, per=per, run=lambda f, xs: list(pool.map(f, xs)), shares=2)
+            found = greedy_walk(finder, n, score, Counts())
+    alike = {(a, b): value for (a, b), value in all_pairs(codes, "hamming", 2).items() if per is None or per[a] == per[b]}
+    want = walked(alike, list(range(n)), True)
+    removed = np.flatnonzero(found.witness >= 0)
+    assert {item: (int(found.witness[item]), item) for item in removed.tolist()} == {item: (witness, item) for item, (witness, _) in want.items()}
+    assert found.overlap[removed].tolist() == score(np.array([want[item][1] for item in removed.tolist()])).tolist()
+    assert sorted(map(tuple, found.matches[:, :2].tolist())) == sorted((b, a) for a, b in alike if a not in want)
+    assert (np.diff(found.matches[:, 0] * max(n, 1) + found.matches[:, 1]) > 0).all()
+
+
+@pytest.mark.parametrize("by", LIMITS)
+@pytest.mark.parametrize("exact", [False, True])
+def test_the_walk_over_vectors(by, exact, small_steps):
+    """It decides over what the join finds, whatever is halved; by a scan that is all there is."""
+    vectors = near(1, 300)
+    prepared = prepare(vectors, by, LIMITS[by])
+    finder = Scan(prepared) if exact else vector_finder(prepared, choose_layout(prepared, 0.9, walk=True))
+    alike = listed(finder.pairs(Counts()))
+    every = all_pairs(vectors, by, LIMITS[by])
+    assert alike == every if exact else len(alike) > 30 and alike.items() <= every.items()
+    found = greedy_walk(finder, len(vectors), lambda values: scores(values, distances=by != "cosine"), Counts())
+    want = walked(alike, list(range(len(vectors))), by != "cosine")
+    assert {item: witness for item, witness in enumerate(found.witness.tolist()) if witness >= 0} == {item: one for item, (one, _) in want.items()}
+
+
+def test_of_many_matches_the_most_alike_are_remembered(monkeypatch):
+    """Ten kept items, each two bits from the next, and one that is near them all: the three nearest are, and the nearest is its witness."""
+    codes = np.array([0b11 << 2 * place for place in range(10)] + [0b1 << 6], np.uint64)
+    finder = code_finder(codes[:, None], 64, 3)
+    whole = greedy_walk(finder, 11, score, Counts())
+    assert whole.matches[:, :2].tolist() == [[10, place] for place in range(10)] and whole.witness[10] == 3
+    monkeypatch.setattr(greedy, "REMEMBERED", 3)
+    for most in (1, 2**22):
+        monkeypatch.setattr(greedy, "MOST", most)
+        few = greedy_walk(finder, 11, score, Counts())
+        assert few.matches[:, :2].tolist() == [[10, 0], [10, 1], [10, 3]] and few.witness.tolist() == whole.witness.tolist()
+
+
+# crowds
+
+
+class Counted:
+    """A finder, and how many pairs it found in all, those that were then too many included."""
+
+    def __init__(self, finder: Any):
+        self.finder, self.found = finder, 0
+
+    def pairs(self, counts: Counts, *args: Any, **more: Any) -> Iterator[Any]:
+        seen = Counts()
+        try:
+            yield from self.finder.pairs(seen, *args, **more)
+        finally:
+            counts.add(seen)
+            self.found += seen.found
+
+
+@pytest.mark.parametrize("by", [*LIMITS, "hamming"])
+def test_a_crowd_costs_its_members_a_few_comparisons(by, monkeypatch):
+    """5,000 nearly equal items are 12 million pairs: each is found a few times in each of the few halvings, not 2,500 times."""
+    monkeypatch.setattr(greedy, "FEWEST", 2**12)
+    monkeypatch.setattr("likewise.stages.codes.PAIRS_AT_ONCE", 2**12)
+    monkeypatch.setattr("likewise.stages.scanning.DECIDED", 2**12)
+    n, draw = 5000, np.random.default_rng(0)
+    if by == "hamming":
+        codes = np.unique((np.uint64(1) << draw.integers(0, 300, (4 * n, 3), np.uint64) % 64).sum(axis=1, dtype=np.uint64))[:n]
+        finder = code_finder(np.column_stack([codes, np.zeros_like(codes)]), 128, 6, walk=True)
+    else:
+        vectors = (5 * draw.normal(size=16) + draw.normal(0, 1e-3, (n, 16))).astype(np.float32)
+        prepared = prepare(vectors, by, LIMITS[by])
+        finder = vector_finder(prepared, choose_layout(prepared, walk=True)) if by != "l2" else Scan(prepared)
+    counted, counts = Counted(finder), Counts()
+    found = greedy_walk(counted, n, score, counts)
+    assert (found.witness[1:] == 0).all() and len(found.matches) == n - 1
+    assert counted.found < 40 * n  # each halving 8 an item or a few thousand more, each join with what is kept 1
+    assert counts.found <= 6 * n
+
+
+def test_a_crowd_in_the_command(tmp_path):
+    """Two crowds of 2,500 each, in a file, and a report that says what was done."""
+    draw = np.random.default_rng(1)
+    crowds = np.repeat(draw.normal(size=(2, 32)), 2500, axis=0) + draw.normal(0, 1e-3, (5000, 32))
+    np.save(tmp_path / "v.npy", draw.permutation(crowds).astype(np.float32))
+    result = lw.dedup(tmp_path / "v.npy", by="cosine", threshold=0.9, out=tmp_path / "out")
+    assert result.report["counts"]["kept"] == 2 and result.report["matched"] == 4998
+    assert result.report["compared"] < 10**6 and result.report["budget"]["cut"] == 0
+
+
+# the scan
+
+
+@pytest.mark.parametrize("by", LIMITS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dimension", [1, 5, 64, 300])
+def test_the_scan_finds_all_to_the_last_bit(by, dtype, dimension, monkeypatch):
+    """Limits are values that there are, in tiles of any size."""
+    vectors = near(dimension, 120, dimension, dtype)
+    left, right = np.triu_indices(len(vectors), 1)
+    ordered = np.sort(function_of(by)(vectors[left], vectors[right]))
+    for limit, tile in ((ordered[40], (7, 5)), (ordered[-200], (2048, 4096)), (LIMITS[by], (64, 33))):
+        monkeypatch.setattr(scanning, "PRODUCTS", tile)
+        monkeypatch.setattr(scanning, "ALL", tile)
+        assert listed(Scan(prepare(vectors, by, float(limit)), shares=2).pairs(Counts())) == all_pairs(vectors, by, float(limit))
+
+
+@pytest.mark.parametrize(("by", "scale"), [("l2", 1e-200), ("l2", 1e-30), ("l2", 1e30), ("l2", 1e200), ("l1", 1e-30), ("l1", 1e30)])
+def test_the_scan_at_any_scale(by, scale):
+    """Beside vectors of an ordinary size as well."""
+    vectors, limit = near(3, 80, 20, np.float64), LIMITS[by] * scale
+    for some in (vectors * scale, np.concatenate([vectors * scale, vectors[:20]])):
+        assert listed(Scan(prepare(some, by, limit)).pairs(Counts())) == all_pairs(some, by, limit)
+
+
+@pytest.mark.parametrize("by", LIMITS)
+def test_the_scan_of_what_float32_cannot_tell_apart(by):
+    """A tight cluster far from 0; directions of lengths from 1e-300 to 1e300."""
+    vectors = near(3, 80, 20, np.float64)
+    vectors = vectors * 10.0 ** np.random.default_rng(0).integers(-300, 300, (80, 1)) if by in ("cosine", "angle") else 1e4 + 1e-5 * vectors
+    limit = LIMITS[by] * (1 if by in ("cosine", "angle") else 1e-5)
+    want = all_pairs(vectors, by, limit)
+    assert len(want) > 10 and listed(Scan(prepare(vectors, by, limit)).pairs(Counts())) == want
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(0, 60), st.sampled_from(list(LIMITS)), st.booleans(), st.booleans(), st.booleans())
+def test_the_scan_of_some_of_the_items_across_and_inside_groups(seed, n, by, some, sided, grouped):
+    draw = np.random.default_rng(seed)
+    vectors = draw.integers(-1, 2, (n, 3)).astype(np.float32)  # zero vectors and copies among them
+    items = np.flatnonzero(draw.random(n) < 0.7) if some else np.arange(n)
+    side = draw.integers(0, 4, len(items)).astype(np.uint8) if sided else None
+    per = draw.integers(0, 3, n).astype(np.uint64) if grouped else None
+    limit = {"cosine": 0.5, "angle": 60.0, "l2": 1.5, "l1": 2.0}[by]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "PRODUCTS", (7, 4))
+        patch.setattr(scanning, "ALL", (3, 8))
+        got = listed(Scan(prepare(vectors, by, limit), per).pairs(Counts(), items if some else None, side))
+    live = [place for place, item in enumerate(items.tolist()) if vectors[item].any() or by in ("l1", "l2")]
+    want = {}
+    for a, b in itertools.combinations(live, 2):
+        if side is not None and (not side[a] or not side[b] or side[a] == side[b] != 3):
+            continue
+        if per is None or per[items[a]] == per[items[b]]:
+            want[int(items[a]), int(items[b])] = float(function_of(by)(vectors[items[a]][None], vectors[items[b]][None])[0])
+    assert got == {pair: value for pair, value in want.items() if (value >= limit if by == "cosine" else value <= limit)}
+
+
+def test_the_scan_ends_once_there_are_too_many():
+    vectors = np.ones((9000, 4), np.float32) + np.arange(9000, dtype=np.float32)[:, None] * np.float32(1e-6)
+    counts = Counts()
+    blocks = Scan(prepare(vectors, "l2", 1.0)).pairs(counts, most=1000)
+    assert 1000 < sum(len(block[0]) for block in blocks) < 2**21 and counts.found < 2**21
+
+
+# through the verbs
+
+
+GIVEN: dict[str, tuple[Any, dict[str, Any]]] = {
+    "cosine": (near(11, 200), {"threshold": 0.9}),
+    "angle": (near(12, 200), {"within": 25}),
+    "l2": (near(13, 200), {"within": 4}),
+    "l1": (near(14, 200), {"within": 16}),
+    "hamming": (bits(15, 200), {"within": 3}),
+}
+#: So much that nothing is missed at this size, or all compared.
+WAYS: dict[str, dict[str, Any]] = {"join": {"recall": 0.9999}, "exact": {"exact": True}}
+
+
+def rows_of(by: str, **more: Any) -> list[dict[str, Any]]:
+    values, _ = GIVEN[by]
+    cells = [int(value).to_bytes(8, "little").hex() for value in values] if by == "hamming" else values.astype(float).tolist()
+    return [
+        {"id": place, "code" if by == "hamming" else "vector": cell, **{n: c[place] for n, c in more.items()}} for place, cell in enumerate(cells)
+    ]
+
+
+def removed_of(table: Any) -> dict[int, tuple[int, float]]:
+    return {row["id"]: (row["kept_id"], row.get("similarity", row.get("distance"))) for row in table.to_pylist()}
+
+
+ORDERS: dict[str, Any] = {
+    "first": lambda n: list(range(n)),
+    "last": lambda n: list(range(n))[::-1],
+    "max:score": lambda n: sorted(range(n), key=lambda place: -(place * 7 % 11)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("keep", ORDERS)
+@pytest.mark.parametrize("by", GIVEN)
+def test_dedup_is_the_greedy_walk_in_keep_order(by, keep, way, small_steps):
+    values, limit = GIVEN[by]
+    shop = [place % 3 for place in range(len(values))]
+    rows = rows_of(by, score=[place * 7 % 11 for place in range(len(values))], shop=shop)
+    alike = all_pairs(values, by, next(iter(limit.values())))
+    assert len(alike) > 60
+    for per in (None, "shop"):
+        result = lw.dedup(rows, by=by, keep=keep, per=per, **limit, **WAYS[way])
+        inside = {pair: value for pair, value in alike.items() if per is None or shop[pair[0]] == shop[pair[1]]}
+        assert removed_of(result.removed.to_arrow()) == walked(inside, ORDERS[keep](len(values)), "within" in limit)
+        assert result.report["budget"]["recall"] == 1 if way == "exact" or by == "hamming" else result.report["budget"]["recall"] >= 0.9998
+
+
+@pytest.mark.parametrize("by", ["cosine", "hamming"])
+def test_items_of_preferred_files_stay(tmp_path, by, small_steps):
+    values, limit = GIVEN[by]
+    for name, part in (("a", values[:120]), ("b", values[120:])):
+        np.save(tmp_path / f"{name}.npy", part)
+    result = lw.dedup([tmp_path / "a.npy", tmp_path / "b.npy"], by=by, prefer="b.npy", out=tmp_path / "out", **limit, **WAYS["join"])
+    order = [*range(120, len(values)), *range(120)]
+    want = walked(all_pairs(values, by, next(iter(limit.values()))), order, "within" in limit)
+    at = {"a.npy": 0, "b.npy": 120}
+    got = [(at[row["source"]] + row["position"], at[row["kept_source"]] + row["kept_position"]) for row in result.removed.to_arrow().to_pylist()]
+    assert dict(got) == {item: witness for item, (witness, _) in want.items()} and len(got) == len(want) > 30
+
+
+@pytest.mark.parametrize("by", GIVEN)
+def test_what_stays_and_what_goes(by):
+    """At an ordinary recall: each removed item has a kept witness at or above the threshold; no two kept ones that are met are alike."""
+    values, limit = GIVEN[by]
+    result = lw.dedup(rows_of(by), by=by, recall=0.8, **limit)
+    alike = all_pairs(values, by, next(iter(limit.values())))
+    removed = removed_of(result.removed.to_arrow())
+    assert all(witness not in removed and alike[min(item, witness), max(item, witness)] == value for item, (witness, value) in removed.items())
+    pairs = lw.pairs(rows_of(by), by=by, exact=True, **limit).to_arrow()
+    left = [pair for pair in zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist(), strict=True) if not removed.keys() & {*pair}]
+    assert len(left) <= (0 if by == "hamming" else 0.25 * len(alike)) and len(pairs) == len(alike)
+
+
+@pytest.mark.parametrize("by", GIVEN)
+@pytest.mark.parametrize("way", WAYS)
+def test_pairs_and_audit_by_both_ways(by, way):
+    values, limit = GIVEN[by]
+    want = all_pairs(values, by, next(iter(limit.values())))
+    result = lw.pairs(rows_of(by), by=by, **limit, **WAYS[way])
+    assert {(row["id_a"], row["id_b"]): row.get("similarity", row.get("distance")) for row in result.to_arrow().to_pylist()} == want
+    assert result.report["recall"] == (1 if way == "exact" or by == "hamming" else 0.9999)
+    found = lw.audit(rows_of(by), by=by, sample=len(values), **limit, **WAYS[way])
+    assert (found.pairs, found.found, found.promised) == (len(want), len(want), result.report["recall"])
+
+
+@pytest.mark.parametrize("by", ["cosine", "hamming"])
+@pytest.mark.parametrize("steps", [None, "small"])
+def test_threads_change_no_byte(tmp_path, by, steps, request):
+    if steps:
+        request.getfixturevalue("small_steps")
+    values, limit = GIVEN[by]
+    np.save(tmp_path / "in.npy", values)
+    taken = []
+    for threads in (1, 3):
+        out = tmp_path / f"out{threads}"
+        lw.dedup(tmp_path / "in.npy", by=by, out=out, threads=threads, pairs=True, **limit)
+        taken.append({path.name: path.read_bytes() for path in out.rglob("*") if path.is_file() and path.name not in ("run.json", "report.html")})
+    assert taken[0] == taken[1] and len(taken[0]) == 7
+
+
+@pytest.mark.parametrize("by", ["l1", "hamming"])
+def test_items_that_memory_does_not_hold_lie_in_the_work_folder(monkeypatch, by):
+    """In another order than they were read in, so that they are put together anew."""
+    monkeypatch.setattr(Work, "in_memory", property(lambda self: 0, lambda self, size: None), raising=False)
+    values, limit = GIVEN[by]
+    result = lw.dedup(rows_of(by), by=by, keep="last", **limit, **WAYS["join"])
+    assert removed_of(result.removed.to_arrow()) == walked(all_pairs(values, by, next(iter(limit.values()))), ORDERS["last"](len(values)), True)
+
+
+# what is said of it
+
+
+def test_the_report_tells_of_the_join(tmp_path):
+    """Bands of the bits of codes, not those of a plan; the curve is theirs, and falls where pairs are less alike."""
+    result = lw.dedup(rows_of("cosine"), by="cosine", threshold=0.9, recall=0.95, out=tmp_path / "out")
+    report = result.report
+    join = report["join"]
+    assert report["method"]["plan"] is None and report["method"]["threshold_exact"] == "9/10" and report["method"]["target"] == 0.95
+    assert join["by"] == "bits of vectors" and join["recall"] == report["budget"]["recall"] >= 0.95
+    chances = [chance for _, chance in report["curve"]]
+    assert chances == sorted(chances) and report["curve"][-1][0] == 1
+    expected = 1 - (1 - (1 - math.acos(0.9) / math.pi) ** join["rows"]) ** join["bands"]
+    assert join["recall"] == pytest.approx(expected, abs=2e-3)
+    page = (tmp_path / "out/report.html").read_text()
+    assert "joined by bits of codes" in page and "met in" not in page and "this was not measured" not in page
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["method"] == report["method"]
+
+
+@pytest.mark.parametrize("by", ["hamming", "l2"])
+def test_the_report_of_what_misses_nothing(tmp_path, by):
+    report = lw.dedup(rows_of(by), by=by, exact=True if by == "l2" else None, out=tmp_path / "out", **GIVEN[by][1]).report
+    assert report["curve"] == [] and report["budget"]["recall"] == 1 and report["join"]["dimension"] == (64 if by == "hamming" else 24)
+    assert "none is missed" in (tmp_path / "out/report.html").read_text()
+    assert report["compared"] >= report["matched"] > 0
+
+
+@pytest.mark.parametrize("by", GIVEN)
+def test_bands_by_hand_are_taken(by):
+    """A layout that finds little is one that was asked for: buckets are what it says, for `pairs` as well."""
+    limit = GIVEN[by][1]
+    result = lw.dedup(rows_of(by), by=by, bands=2, rows=3, **limit)
+    assert (result.report["method"]["plan"]["bands"], result.report["method"]["plan"]["rows"]) == (2, 3)
+    assert result.report["buckets"]["number"] > 0 and "join" not in result.report
+    assert len(lw.pairs(rows_of(by), by=by, bands=1, rows=40, **limit)) < len(lw.pairs(rows_of(by), by=by, exact=True, bands=1, rows=40, **limit))
+
+
+@pytest.mark.parametrize(("by", "more"), [("cosine", {"exact": True}), ("l2", {}), ("hamming", {})])
+def test_a_long_search_is_announced(monkeypatch, by, more):
+    """200 items are nothing; were that long, it would be said before it begins, and once, in the report too. Of a sample it takes less."""
+    monkeypatch.setattr(search, "LONG", 5000)
+    said: list[str] = []
+    progress = Progress()
+    warn, begin = progress.warn, progress.begin
+    monkeypatch.setattr(progress, "warn", lambda message: (said.append(message), warn(message)))
+    begun: list[tuple[str, int]] = []
+    monkeypatch.setattr(progress, "begin", lambda stage, *rest: (begun.append((stage, len(said))), begin(stage, *rest)))
+    result = lw.dedup(rows_of(by), by=by, progress=progress, **GIVEN[by][1], **more)
+    kind = "codes" if by == "hamming" else "vectors"
+    assert said == [f"{len(GIVEN[by][0])} {kind} are to be compared, which may take about 0 minutes of one core"]
+    assert said[0] in result.report["warnings"] and {told for stage, told in begun if stage == "comparing"} == {1}
+
+
+def test_the_share_of_pairs_that_is_wanted():
+    """Of 4 items of A, 3 of B and 2 of both: 4 · 3 + 7 · 2 + 1 of 36."""
+    assert search.wanted(np.array([1] * 4 + [2] * 3 + [3] * 2, np.uint8)) == 27 / 36
+    assert search.wanted(np.zeros(0, np.uint8)) == 1
+
+
+def test_dry_run_and_summary_say_how(tmp_path):
+    np.save(tmp_path / "v.npy", GIVEN["cosine"][0])
+    np.save(tmp_path / "c.npy", GIVEN["hamming"][0])
+
+    def run(*args: object) -> Any:
+        result = CliRunner().invoke(main, [str(arg) for arg in args])
+        assert result.exit_code == 0, result.stderr
+        return result
+
+    vectors, codes = ("--by", "cosine", "--threshold", 0.9), ("--by", "hamming", "--within", 3)
+    assert "a join by bits of codes; a pair at 0.9 is found with at least 99.0 %" in run("dedup", tmp_path / "v.npy", "--dry-run", *vectors).stdout
+    assert "all pairs compared: none is missed" in run("dedup", tmp_path / "v.npy", "--dry-run", "--exact", *vectors).stdout
+    assert "an exact join: none is missed" in run("dedup", tmp_path / "c.npy", "--dry-run", *codes).stdout
+    assert "a pair at 0.9 is found with at least" in run("dedup", tmp_path / "v.npy", "-o", tmp_path / "v", *vectors).stderr
+    assert "none is missed: joined exactly" in run("dedup", tmp_path / "c.npy", "-o", tmp_path / "c", *codes).stderr
+    assert "none is missed" in run("audit", tmp_path / "c").stdout
+
+
+def test_an_output_is_audited_as_it_was_made(tmp_path):
+    np.save(tmp_path / "v.npy", GIVEN["cosine"][0])
+    for name, choices in {"join": {"recall": 0.9}, "exact": {"exact": True}, "hand": {"bands": 3, "rows": 9}}.items():
+        lw.dedup(tmp_path / "v.npy", by="cosine", threshold="0.9", out=tmp_path / name, **choices)
+        assert lw.audit(tmp_path / name) == lw.audit(tmp_path / "v.npy", by="cosine", threshold="0.9", **choices)
+    assert lw.audit(tmp_path / "exact").promised == 1 and lw.audit(tmp_path / "join").promised == 0.9
+
+
+# resumed runs
+
+
+class StoppedError(BaseException):
+    """As Ctrl-C, no ordinary exception."""
+
+
+def snapshot(out: Path) -> dict[str, bytes]:
+    return {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file() and p.name not in ("run.json", "report.html")}
+
+
+@pytest.mark.parametrize("by", ["l2", "hamming"])
+def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkeypatch, by, small_steps):
+    """Stopped before each step, with a torn write, and after it."""
+    for module in (batches, byte_formats, npy):
+        monkeypatch.setattr(module, "CHUNK_BYTES", 4000)
+    values, limit = GIVEN[by]
+    np.save(tmp_path / "in.npy", values)
+    choices = {"by": by, "pairs": True, "recall": 0.9, **limit}
+    append, steps, last, late = Work.append, 0, 0, False
+
+    def stopping(self: Work, columns: Any, **step: Any) -> None:
+        nonlocal steps
+        steps += 1
+        if steps != last:
+            append(self, columns, **step)
+        elif late:
+            append(self, columns, **step)
+            raise StoppedError
+        else:
+            with open(self.folder / "journal.jsonl", "ab") as file:
+                file.write(b'{"step": "chu')
+            raise StoppedError
+
+    monkeypatch.setattr(Work, "append", stopping)
+    lw.dedup(tmp_path / "in.npy", out=tmp_path / "whole", **choices)
+    want, all_steps = snapshot(tmp_path / "whole"), steps
+    assert all_steps > 8
+    for last, late in itertools.product(range(1, all_steps), (False, True)):
+        steps, out = 0, tmp_path / f"stopped-{last}-{late}"
+        with pytest.raises(StoppedError):
+            lw.dedup(tmp_path / "in.npy", out=out, **choices)
+        steps = all_steps
+        lw.dedup(tmp_path / "in.npy", out=out, resume=True, **choices)
+        assert snapshot(out) == want
+
+
+@pytest.mark.parametrize(("by", "other"), [("l2", {"within": 5}), ("l2", {"recall": 0.8}), ("l2", {"exact": True}), ("hamming", {"within": 4})])
+def test_another_run_is_not_resumed(tmp_path, monkeypatch, by, other):
+    values, limit = GIVEN[by]
+    np.save(tmp_path / "in.npy", values)
+    choices = {"by": by, "out": tmp_path / "out", **limit}
+    append = Work.append
+
+    def stopping(self: Work, columns: Any, **step: Any) -> None:
+        if step["step"] == "decide":
+            raise StoppedError
+        append(self, columns, **step)
+
+    monkeypatch.setattr(Work, "append", stopping)
+    with pytest.raises(StoppedError):
+        lw.dedup(tmp_path / "in.npy", **choices)
+    monkeypatch.setattr(Work, "append", append)
+    with pytest.raises(lw.UsageError, match="cannot resume, since"):
+        lw.dedup(tmp_path / "in.npy", resume=True, **{**choices, **other})
+    assert len(lw.dedup(tmp_path / "in.npy", resume=True, **choices).removed) > 20
+    assert pq.read_table(tmp_path / "out/removed.parquet").num_rows > 20
+
+
+def test_of_fewer_than_two_there_are_no_pairs():
+    for n in (0, 1):
+        assert listed(code_finder(np.zeros((n, 1), np.uint64), 64, 3).pairs(Counts())) == {}
