@@ -430,11 +430,20 @@ def test_a_file_that_shrank(tmp_path: Path) -> None:
 
 def test_a_record_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared, "CHUNK_BYTES", 16)
-    monkeypatch.setattr(shared, "MAX_RECORD", 64)
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b"1\n" + b"x" * 200)
-    with pytest.raises(DataError, match="begins at byte 2"):
-        all_chunks(path, jsonl)
+    path.write_bytes(b"1\n" + b"x" * 200 + b"\n2\n")
+    want = Want(most=64)
+    read = [jsonl.parse(chunk, want, "a.jsonl") for chunk in jsonl.chunks(path, want, 0)]
+    assert [(kind, start, length) for rows in read for kind, start, length in zip(rows.kind, rows.start, rows.length, strict=True)] == [
+        (NO_TEXT, 0, 2),
+        (REJECTED, 2, 201),
+        (NO_TEXT, 203, 2),
+    ]
+    (refused,) = [entry.reason for rows in read for entry in rows.rejected]
+    assert "line 2" in refused and "--max-record" in refused
+    path.write_bytes(b"[" + b"1" * 200 + b"]")
+    with pytest.raises(DataError, match="begins at byte 1 is longer than --max-record"):
+        list(json_array.chunks(path, want, 0))
 
 
 def large() -> Iterator[bytes]:

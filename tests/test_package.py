@@ -43,3 +43,10 @@ def test_house_rules():
         assert len(code.splitlines()) <= 500, f"{path}: is there a second idea in it?"
         for word in ("import pickle", " hash(", "np.random.seed", "datetime.now"):
             assert word not in code, f"{path}: {word}"
+
+
+def test_a_record_has_one_limit():
+    from likewise.options import MOST_BYTES
+    from likewise.records import Want
+
+    assert Want("text", "id").most == MOST_BYTES

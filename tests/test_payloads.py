@@ -146,7 +146,7 @@ def test_words_are_keyed_hashes(seed: int, elements: list[int | str]) -> None:
             return mixed(hashed(element.encode("utf-8", "surrogatepass"), keys) ^ string)
         if -(2**63) <= element < 2**64:
             return mixed(element % 2**64 ^ (negative if element < 0 else plain))
-        return mixed(hashed(str(element).encode(), keys) ^ large)
+        return mixed(hashed(f"{element:x}".encode(), keys) ^ large)
 
     assert Hasher(seed).listed(elements).tolist() == [twin(element) for element in elements]
 

@@ -25,7 +25,6 @@ from likewise.planning import Facts, Plan, choose
 from likewise.planning.choose import check, check_plain, limit_of
 from likewise.planning.families import family_for
 from likewise.planning.presets import named, with_preset
-from likewise.records import MOST_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +42,9 @@ FIELDS = {"texts": "text", "sets": "elements", "weighted sets": "elements", "vec
 #: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
 OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
 MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
+#: Bytes that one record may have, where no other number is given: all of it lies in memory at once, with up to about 40 times as much for what is
+#: made of it. `records.Want` has the same.
+MOST_BYTES = 64 << 20
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 #: What a run of a few items takes (peak_memory_bytes in run.json: 220 MB); less cannot be kept to.

@@ -24,10 +24,6 @@ PAYLOADS = {
     "code": "bits, the lowest of a byte first, padded with zeros to whole words of 8 bytes",
 }
 
-
-#: Bytes that one record may have, where no other number is given (--max-record): all of it lies in memory at once, with up to about 40 times
-#: as much for what is made of it.
-MOST_BYTES = 64 << 20
 #: So many times as much a compressed batch of records may expand to.
 BATCH_FACTOR = 64
 
@@ -42,7 +38,7 @@ class Want(NamedTuple):
     kind: str = "text"  # a key of PAYLOADS
     seed: int = 0  # keys the words that stand for elements
     wide: bool = False  # numbers of vectors are float64, not float32
-    most: int = MOST_BYTES  # bytes of one record; a longer one is refused
+    most: int = 64 << 20  # bytes of one record; a longer one is refused
 
 
 class Chunk(NamedTuple):

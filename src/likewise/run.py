@@ -80,7 +80,7 @@ def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.nda
     size = np.asarray(collection.column("size"))
     stored = run.work.column("sets", "u8")
     as_they_lie = len(rows) == len(size) and (rows == np.arange(len(rows))).all()
-    if len(size) and (size == (each := int(size[0]))).all():  # codes and vectors: nothing is looked up to know where they begin
+    if len(size) and (each := int(size[0])) and (size == each).all():  # codes and vectors: nothing is looked up to know where they begin
         offsets = np.arange(len(rows) + 1) * each
         if as_they_lie:
             return stored, offsets

@@ -12,7 +12,8 @@ from likewise import methods
 from likewise.io import payloads
 from likewise.io.collection import readable
 from likewise.methods import Text
-from likewise.records import MOST_BYTES, TEXT, Records, Want
+from likewise.options import MOST_BYTES
+from likewise.records import TEXT, Records, Want
 from likewise.stages.kinds import KINDS, SPARSE
 
 #: Kinds of payload (records.PAYLOADS) whose parts can be laid beside each other: words, characters, elements. Of vectors no part says much.
