@@ -25,6 +25,7 @@ from likewise.io import batches
 from likewise.io.fields import sparse as field_of
 from likewise.io.formats import lines as byte_formats
 from likewise.io.inputs import resolve
+from likewise.io.work import Work
 from likewise.items.sparse import Sparse, of_words, sparse, words_of
 from likewise.kernels import directions as constants
 from likewise.kernels.compare import SparseRule, values
@@ -595,6 +596,40 @@ def test_threads_and_chunks_change_no_byte(tmp_path, monkeypatch, by, exact):
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
     assert lw.pairs(path, threads=2, **how).to_arrow().equals(listed)
+
+
+class StoppedError(BaseException):
+    """As Ctrl-C, no ordinary exception."""
+
+
+@pytest.mark.parametrize("exact", [None, False])
+def test_a_stopped_run_goes_on(tmp_path, monkeypatch, exact):
+    """While reading, once the join is chosen, and while writing."""
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in records(rows())))
+    monkeypatch.setattr(byte_formats, "CHUNK_BYTES", 4000)
+    append, done, last = Work.append, [], 0
+
+    def stopping(self: Work, columns: dict, **step: Any) -> None:
+        done.append(step["step"])
+        if len(done) == last:
+            raise StoppedError
+        append(self, columns, **step)
+
+    monkeypatch.setattr(Work, "append", stopping)
+    how = {"by": "cosine", "threshold": 0.8, "exact": exact}
+    lw.dedup(path, out=tmp_path / "whole", **how)
+    steps = [*done]
+    assert steps.count("chunk") > 4
+    for last in (3, steps.index("chosen") + 1, steps.index("decide") + 1, len(steps) - 1):
+        done.clear()
+        out = tmp_path / f"stopped-{last}"
+        with pytest.raises(StoppedError):
+            lw.dedup(path, out=out, **how)
+        last, _ = 0, done.clear()
+        lw.dedup(path, out=out, resume=True, **how)
+        for name in ("kept/in.jsonl", "removed.parquet", "clusters.parquet", "report.json", "manifest.json"):
+            assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 # plans
