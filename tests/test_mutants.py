@@ -129,8 +129,8 @@ MUTANTS = {
     "pairs in 32 bits": Mutant(
         "the pairs of a large bucket are counted in 32 bits",
         "stages/candidates.py",
-        "(self.sizes * (self.sizes - 1) // 2).sum()",
-        "(self.sizes.astype(np.int32) * (self.sizes.astype(np.int32) - 1) // 2).sum()",
+        "(self.sizes * others // 2).sum()",
+        "(self.sizes.astype(np.int32) * others.astype(np.int32) // 2).sum()",
         ("test_widths.py::test_one_bucket_of_a_million_has_half_a_trillion_pairs",),
     ),
     "empty sets estimate as equal": Mutant(

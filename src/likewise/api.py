@@ -39,7 +39,7 @@ from likewise.records import REJECTED, Want
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
-from likewise.report.originals import document
+from likewise.report.originals import as_written, document
 from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         options = run.options
         outputs.check(sources, options)
         collection = pipeline.collect(sources, run, bands=not options.joined)
-        items = pipeline.distinct(collection, run)
+        items = pipeline.distinct(collection, run, walk=True)
         options = run.options
         decision = pipeline.decide(items, run)
         said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, decision.removed)
@@ -354,14 +354,16 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
         raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
     digests = None
     if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
-        inputs, made, digests = as_made(Path(inputs))
+        with as_written(Path(inputs)):
+            inputs, made, digests = as_made(Path(inputs))
         choices = made | choices
     options = options_of(**choices)
     with started(inputs, options, "audit", None, progress) as (sources, run):
         collection = pipeline.collect(sources, run, bands=not run.options.joined)
         if digests is not None and sorted(collection.digests()) != sorted(digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
-        return measured(pipeline.distinct(collection, run), run, sample, walk=digests is not None)
+        walk = digests is not None
+        return measured(pipeline.distinct(collection, run, walk=walk), run, sample, walk=walk)
 
 
 def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:

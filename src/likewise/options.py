@@ -46,6 +46,7 @@ MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
 #: made of it. `records.Want` has the same.
 MOST_BYTES = 64 << 20
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
+MOST_THREADS = 4096
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 #: What a run of a few items takes (peak_memory_bytes in run.json: 220 MB); less cannot be kept to.
 LEAST_MEMORY = 256 * 2**20
@@ -213,6 +214,8 @@ def checked(
             raise UsageError(f"{flag(name)} {told(number)}: give a whole number")
         if not least <= number < 2**63:
             raise UsageError(f"{flag(name)} {told(number)}: give {least} or more, and less than 2^63")
+    if rest.get("threads", 1) > MOST_THREADS:
+        raise UsageError(f"--threads {rest['threads']:,}: give {MOST_THREADS:,} or fewer; more than there are cores gain nothing")
     for name in ("field", "id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{flag(name)} {told(rest[name])}: give a name")

@@ -28,7 +28,7 @@ from likewise.records import REJECTED
 from likewise.results import Decision, Removal, pairs_table
 
 #: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
-HASH_SCHEME = "lw1"
+HASH_SCHEME = "lw2"
 
 
 class Step(NamedTuple):

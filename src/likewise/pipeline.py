@@ -157,8 +157,8 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
         raise DataError(f"{printable(name)}: was changed while likewise worked; start again, and let nothing write to the inputs meanwhile")
 
 
-def distinct(collection: Collection, run: Run) -> Items:
-    """Put the rows into keep order and collapse exact copies into the first of them."""
+def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
+    """Put the rows into keep order and collapse exact copies into the first of them. ``walk``: a walk will follow, which has a budget."""
     options = run.options
     run.progress.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")
@@ -178,7 +178,7 @@ def distinct(collection: Collection, run: Run) -> Items:
     items = Items(collection, empty, short, first, member)
     run.work.rest("copy")
     if not run.work.done("chosen"):  # a resumed run goes on as it began: what was weighed may be gone by then
-        run.work.append({}, step="chosen", exact=cheaper_exactly(items, run))
+        run.work.append({}, step="chosen", exact=cheaper_exactly(items, run, walk))
     if run.work.done("chosen")[0]["exact"]:
         run.options = replace(options, exact=True)
     return items
@@ -193,7 +193,7 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
     return np.array(place, np.int64)[collection.file_of(np.arange(len(collection)))[0]]
 
 
-def cheaper_exactly(items: Items, run: Run) -> bool:
+def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
     """Whether sets, or sparse vectors, are joined exactly without having been asked: where a plan, not a hand, chose bands, and they cost more."""
     options, kind = run.options, run.options.items
     if options.exact is not None or kind not in ("sets", "sparse vectors") or options.verify != "exact" or options.plan.chosen_by != "plan":
@@ -202,7 +202,7 @@ def cheaper_exactly(items: Items, run: Run) -> bool:
         vectors, how, plan = of_words(*words(items, run)), rule(options), options.plan
         model = replace(plan.model, items=len(vectors), dimension=round(len(vectors.values) / max(1, len(vectors))))
         return least_cosine(how) > 0 and join_cost(Prepared.of(vectors, how, run.engine.run)) <= len(vectors) * model.cost(plan.bands, plan.rows)
-    met = bucket(items, run, split=False).pairs()
+    met = bucket(items, run, split=False).pairs(walk=walk)
     return exact_cost(*words(items, run), options.threshold) < MEETING_COST * met + BAND_COST * options.plan.bands * len(items.member)
 
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -81,7 +81,12 @@ class Likewise(click.Group):
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as the process
             getattr(sys, name).reconfigure(errors="backslashreplace")
         interruptible()
-        sys.exit(status_of(self, list(sys.argv[1:] if args is None else args)))
+        status = status_of(self, list(sys.argv[1:] if args is None else args))
+        try:
+            sys.stderr.flush()
+        except OSError:  # nor does Python find anything to fail at, which would make it another status
+            silence(sys.stderr)
+        sys.exit(status)
 
 
 @click.command(cls=Likewise, context_settings=CONTEXT)
@@ -140,7 +145,7 @@ def status_of(group: Likewise, args: list[str]) -> int:
         what = "interrupted" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
         return told([what, *getattr(stop, "__notes__", ())], 128 + number)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the last flush finds a reader too
+        silence(sys.stdout)
         return 0
     except Exception as error:
         if short_of_memory(error):
@@ -151,6 +156,11 @@ def status_of(group: Likewise, args: list[str]) -> int:
 
         traceback.print_exc()
         return fail("this is a fault of likewise; please report it with the lines above", *getattr(error, "__notes__", ()))
+
+
+def silence(stream: TextIO) -> None:
+    """Let what is still to be written to a stream that takes no more go nowhere, so that the last flush succeeds."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def short_of_memory(error: BaseException) -> bool:

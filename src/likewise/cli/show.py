@@ -35,10 +35,15 @@ MOST_MEMBERS = 10
     verbose={"help": "Everything, also where it is long or the same in both."},
 )
 def command(screen: Screen, out: str, identity: str) -> None:
-    from likewise.report.originals import Originals
+    from likewise.report.originals import Originals, as_written
 
-    folder = Path(out)
-    originals = Originals(folder)
+    with as_written(Path(out)):
+        show(screen, Originals(Path(out)), identity)
+
+
+def show(screen: Screen, originals: Any, identity: str) -> None:
+    """What became of the item of this id, or at this place."""
+    folder = originals.out
     removed = rows_of(folder / "removed.parquet", "id", identity)
     if removed:
         if len(removed) > 1:
@@ -51,7 +56,7 @@ def command(screen: Screen, out: str, identity: str) -> None:
         return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
-        raise UsageError(f"no item of {out} has the id {identity!r}; {hint(folder)}")
+        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(folder)}")
     show_alone(screen, originals, *found)
 
 

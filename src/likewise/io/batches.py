@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DEVICE_ERRORS, DataError, UsageError
+from likewise.io import expansion
 from likewise.records import Chunk
 
 #: A chunk closes when it holds this many bytes or rows. Rows are bounded too: a dictionary-encoded row is small here and large once decoded.
@@ -59,9 +60,9 @@ def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int =
             table = pa.Table.from_batches(pending).slice(max(start - first, 0))
             yield Chunk(table, max(start, first), 0, state)
 
-    for piece in (piece for batch in batches for piece in _pieces(batch)):
+    for piece, nbytes in (piece for batch in batches for piece in _pieces(batch)):
         pending.append(piece)
-        size += piece.nbytes
+        size += nbytes
         rows += piece.num_rows
         if size >= CHUNK_BYTES or rows >= CHUNK_ROWS:
             yield from chunk()
@@ -70,13 +71,27 @@ def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int =
         yield from chunk()
 
 
-def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def _pieces(batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Slices of a batch, and the bytes that each takes once it is decoded: CHUNK_BYTES at most, or one row."""
     for at in range(0, batch.num_rows, CHUNK_ROWS):
         part = batch.slice(at, CHUNK_ROWS)
-        if any(_wide(kind) != kind for kind in part.schema.types):
-            part = pa.RecordBatch.from_arrays([column.cast(_wide(column.type)) for column in part.columns], part.schema.names)
-        step = max(1, CHUNK_BYTES * part.num_rows // max(part.nbytes, 1))
-        yield from (part.slice(row, step) for row in range(0, part.num_rows, step))
+        shared = [expansion.of_rows(column) for column in part.columns]
+        part = _plain(part, [sizes is None for sizes in shared])
+        own = sum(column.nbytes for column, sizes in zip(part.columns, shared, strict=True) if sizes is None)
+        ends = np.cumsum(sum((sizes for sizes in shared if sizes is not None), np.full(part.num_rows, own // part.num_rows)))
+        row = before = 0
+        while row < part.num_rows:
+            end = max(row + 1, int(np.searchsorted(ends, before + CHUNK_BYTES, side="right")))
+            yield _plain(part.slice(row, end - row), [True] * part.num_columns), int(ends[end - 1]) - before
+            row, before = end, int(ends[end - 1])
+
+
+def _plain(batch: pa.RecordBatch, chosen: list[bool]) -> pa.RecordBatch:
+    """The batch with no views in the ``chosen`` columns."""
+    kinds = [_wide(kind) if change else kind for kind, change in zip(batch.schema.types, chosen, strict=True)]
+    if kinds == batch.schema.types:
+        return batch
+    return pa.RecordBatch.from_arrays([column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)], batch.schema.names)
 
 
 def _wide(kind: pa.DataType) -> pa.DataType:

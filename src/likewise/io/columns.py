@@ -35,7 +35,8 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         rejected: list[Rejected] = []
         width = None
         if want.kind in ("text", "string"):
-            texts = [_text(column, name, rejected, chunk.start) for column, name in zip(columns, names, strict=True) if column is not None]
+            there = [(column, name) for column, name in zip(columns, names, strict=True) if column is not None]
+            texts = [_text(column, name, rejected, chunk.start, want.most) for column, name in there]
             kind, text = _joined(texts, n, rejected)
         else:
             rows = nested.rows(columns, names, want, n, fields.type_of(table.schema, names[0]))
@@ -84,12 +85,16 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else nested.plain(pa.array([], column.type))
 
 
-def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int) -> pa.LargeBinaryArray:
-    """Null where the value is not a text; what is not UTF-8 goes to ``rejected``."""
+def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, most: int) -> pa.LargeBinaryArray:
+    """Null where the value is not a text; what is not UTF-8, or longer than ``most``, goes to ``rejected``."""
     if isinstance(values.type, pa.JsonType):
         return binary.from_list(_unquoted(text or "") for text in values.storage.to_pylist())
     if not pa.types.is_large_binary(values.type):
         return pa.nulls(len(values), binary.TYPE)
+    length = pc.binary_length(values).fill_null(0).to_numpy()
+    for row in np.flatnonzero(length > most).tolist():
+        reason = f"column {name!r} has {length[row]:,} bytes, and --max-record allows {most:,}"
+        rejected.append(Rejected(row, f"position {start + row} (rows count from 0): {reason}", b""))
     if not binary.is_utf8(values):
         for row, raw in enumerate(values.to_pylist()):
             if raw is not None and (at := binary.utf8_fault(raw)) is not None:

@@ -17,6 +17,10 @@ import pyarrow as pa
 from likewise.errors import DEVICE_ERRORS, DataError, naming
 
 READ_BYTES = 1 << 18
+#: So much is given to a decoder of members at once: it copies what is left where one ends, and they may be short.
+STEP_BYTES = 1 << 14
+#: What a decoder of xz may take: its header asks for up to 4 GiB, and ``xz -9`` for 65 MiB. As zstd's windows have 128 MiB at most.
+XZ_MEMORY = 160 << 20
 CAREFUL_BYTES = 1 << 10
 HEAD_BYTES = 10  # tell the kind
 FRAME_BYTES = 1 << 22
@@ -77,7 +81,7 @@ KINDS: dict[str, Kind] = {
     "gz": Kind("gzip", (".gz", ".gzip"), (b"\x1f\x8b",), _Inflate, lambda: zlib.compressobj(6, zlib.DEFLATED, 31)),
     "zst": Kind("zstd", (".zst", ".zstd"), ZSTD_FRAMES, None, _Frames),
     "bz2": Kind("bzip2", (".bz2",), BZ2_HEADS, bz2.BZ2Decompressor, bz2.BZ2Compressor),
-    "xz": Kind("xz", (".xz",), (b"\xfd7zXZ\0",), lzma.LZMADecompressor, lzma.LZMACompressor),
+    "xz": Kind("xz", (".xz",), (b"\xfd7zXZ\0",), lambda: lzma.LZMADecompressor(memlimit=XZ_MEMORY), lzma.LZMACompressor),
 }
 
 
@@ -157,7 +161,7 @@ class _Text(io.RawIOBase):
     def __init__(self, path: Path, kind: Kind):
         self.path, self.kind = path, kind
         self.size = 0  # bytes of text so far
-        self.source = self._open(READ_BYTES)
+        self.source = self._open(STEP_BYTES)
         self.damage: BaseException | None = None
 
     def _open(self, step: int) -> Any:
@@ -207,6 +211,9 @@ class _Text(io.RawIOBase):
         elif "too much memory" in detail:
             what = "needs a window of more than 128 MiB"
             remedy = f"write it anew: zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst"
+        elif "Memory usage limit" in detail:
+            what = f"needs more than {XZ_MEMORY >> 20} MiB of memory"
+            remedy = f"write it anew: xz -dc {self.path.name} | xz -9 > NEW.xz"
         else:
             what = f"is damaged ({detail.removeprefix('ZSTD decompress failed: ')})"
         return DataError(f"{self.path}: the {self.kind.name} stream {what}, after {self.size:,} bytes of text; {remedy}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.io import binary
+from likewise.items.words import Hasher
 
 MIXED = "JSON text, since the ids have no single column type"
 PARTLY = "JSON text, with the position in place of the id where a row has none"
@@ -121,12 +123,21 @@ _COLUMNS: tuple[Callable[[pa.LargeBinaryArray], pa.Array | None], ...] = (lambda
 
 
 def repeated(ids: pa.Array) -> tuple[int, list[str]]:
-    """(how many ids occurred before, up to three such ids) of an id column."""
+    """(how many ids occurred before, up to three such ids) of an id column.
+
+    Arrow would count them by a hash that has no key: ids that were made to share one take hours. So texts are told apart by keyed words, and
+    compared where these are equal.
+    """
     ids = ids.drop_null()
-    if pa.types.is_integer(ids.type):  # most often, and sorting is quicker than counting each
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)):
         values = np.sort(ids.to_numpy(zero_copy_only=False))
         again = values[1:][values[1:] == values[:-1]]
         return len(again), [str(value) for value in np.unique(again)[:3]]
-    counts = pc.value_counts(ids)
-    counts = counts.filter(pc.greater(counts.field("counts"), 1))
-    return sum(counts.field("counts").to_pylist()) - len(counts), [str(value) for value in counts.field("values")[:3].to_pylist()]
+    words = Hasher(secrets.randbits(64)).strings(ids.cast(binary.TYPE))
+    order = np.argsort(words, kind="stable")
+    before, after = order[:-1], order[1:]
+    alike = words[before] == words[after]
+    before, after = before[alike], after[alike]
+    same = pc.equal(ids.take(before), ids.take(after)).to_numpy(zero_copy_only=False)
+    first = np.setdiff1d(before[same], after[same])
+    return int(np.count_nonzero(same)), ids.take(first[:3]).to_pylist()

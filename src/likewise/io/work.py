@@ -137,7 +137,7 @@ class Work:
         for line in lines:
             try:
                 entry = json.loads(line) if line.endswith(b"\n") else None
-            except ValueError:
+            except (ValueError, RecursionError):
                 break
             if entry is None or not is_entry(entry):
                 break
@@ -168,7 +168,7 @@ class Work:
                 value = json.loads(path.read_bytes())
             if isinstance(value, dict):
                 return value
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
         raise FormatError(f"{path}: is damaged; delete {self.folder} and start anew")
 

@@ -78,11 +78,11 @@ def count_pairs(codes, offsets, ranks, key, frequent, originals):
         size = members(codes, offsets[basket], offsets[basket + 1], basket, ranks, seen, here)
         for i in range(size):
             if 2 * (used + i) > len(pairs):
-                pairs, counts = doubled(pairs, counts, used + i)
+                pairs, counts = doubled(pairs, counts, used + i, key)
             for j in range(i):
                 if frequent.size and not frequent[bucket_of(word_of(originals[here[i]], originals[here[j]]), key, frequent.size)]:
                     continue
-                slot = slot_of(pairs, word_of(here[i], here[j]))
+                slot = slot_of(pairs, word_of(here[i], here[j]), key)
                 if pairs[slot] == FREE:
                     pairs[slot] = word_of(here[i], here[j])
                     used += 1
@@ -91,17 +91,17 @@ def count_pairs(codes, offsets, ranks, key, frequent, originals):
 
 
 @inline
-def slot_of(pairs, pair):
-    """Where a pair is in the table, or the free slot where it belongs."""
+def slot_of(pairs, pair, key):
+    """Where a pair is in the table, or the free slot where it belongs. Keyed: pairs could be chosen that all belong in one place."""
     mask = np.uint64(len(pairs) - 1)
-    slot = mix64(pair) & mask
+    slot = mix64(pair ^ key) & mask
     while pairs[slot] != FREE and pairs[slot] != pair:
         slot = (slot + np.uint64(1)) & mask
     return slot
 
 
 @inline
-def doubled(pairs, counts, least):
+def doubled(pairs, counts, least, key):
     """The table with room for so many pairs in half of its slots."""
     size = len(pairs)
     while size < 2 * least:
@@ -109,6 +109,6 @@ def doubled(pairs, counts, least):
     wider, more = np.zeros(size, np.uint64), np.zeros(size, np.uint32)
     for at in range(len(pairs)):
         if pairs[at] != FREE:
-            slot = slot_of(wider, pairs[at])
+            slot = slot_of(wider, pairs[at], key)
             wider[slot], more[slot] = pairs[at], counts[at]
     return wider, more

@@ -54,13 +54,14 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, va
 
 @inline
 def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
-    """The tokens of one text, as 64 bits each; how many. Characters and bytes stand for themselves."""
+    """The tokens of one text, as 64 bits each; how many."""
     if unit == BYTES:
-        for i in range(end - begin):
-            out[i] = data[begin + i]
+        bytes_, words = data[begin:end], out[: end - begin]
+        for i in range(words.size):
+            words[i] = spread(bytes_[i], keys[0])
         return end - begin
     if unit == CHARS:
-        return code_points(data, begin, end, out)
+        return code_points(data, begin, end, keys[0], out)
     count = cut(data, begin, end, unit, classes, starts, ends)
     if count == tokens.AGAIN:
         count = cut(data, begin, tokens.take_out(data, begin, end, classes), unit, classes, starts, ends)
@@ -69,8 +70,16 @@ def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
     return count
 
 
+@always
+def spread(number, key):
+    """A small number as 64 bits, another for each. Numbers as they are differ by multiples of powers of two, and so, by as many zeros at the
+    end, would the sums that they go into: shingles of such characters would collide far more often than once in 2^64."""
+    word = np.uint64(number) * key
+    return word ^ word >> np.uint64(32)
+
+
 @inline
-def code_points(data, at, end, out):
+def code_points(data, at, end, key, out):
     count = 0
     while at < end:
         other = between64(data, at, 0x80, 0xFF) & low_bits(end - at)
@@ -78,14 +87,14 @@ def code_points(data, at, end, out):
             size = min(BLOCK, end - at)
             bytes_, codes = data[at : at + size], out[count : count + size]
             for i in range(size):
-                codes[i] = bytes_[i]
+                codes[i] = spread(bytes_[i], key)
             count += size
             at += size
             continue
         stop = at + bit_length(other)
         while at < stop:
             code, size = decode(data, at)
-            out[count] = code
+            out[count] = spread(code, key)
             count += 1
             at += size
     return count

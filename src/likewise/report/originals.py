@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from likewise.errors import DataError, FormatError, UsageError
+from likewise.errors import DataError, FormatError, LikewiseError, UsageError
 from likewise.io.inputs import resolve
 from likewise.records import Records
 from likewise.report import values
@@ -148,8 +149,23 @@ def examples(originals: Originals) -> Iterator[Example]:
 def document(path: Path) -> dict[str, Any]:
     """A JSON file of an output folder."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"{path.parent}: is not an output folder of likewise dedup (it has no {path.name})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is damaged: {error}") from error
+    if not isinstance(found, dict):
+        raise FormatError(f"{path}: is damaged: an object is expected, and a {type(found).__name__} came")
+    return found
+
+
+@contextmanager
+def as_written(out: Path) -> Iterator[None]:
+    """An output folder whose files are not as dedup writes them, by hand or by another program, is told of, wherever that shows."""
+    try:
+        yield
+    except LikewiseError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise FormatError(f"{out}: a file of this folder is not as likewise wrote it ({what:.200}); run dedup again") from error

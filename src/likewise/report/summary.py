@@ -107,7 +107,9 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
     if unread:
         more = " and others" if len(unread) > NAMED else ""
         said.append(f"{len(unread):,} of {len(kind):,} items could not be read and were set aside: {'; '.join(unread[:NAMED])}{more}")
-    said += [f"{reason}; all that follows there is missing" for reason in ends]
+    said += [f"{reason}; all that follows there is missing" for reason in ends[:NAMED]]
+    if len(ends) > NAMED:
+        said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end; rejected.jsonl names them")
     repeated, examples = collection.repeated_ids
     if repeated:
         said.append(f"{repeated:,} ids occurred before ({', '.join(examples)}); such items are told apart by source and position")

@@ -37,9 +37,10 @@ class Buckets:
     def count(self) -> int:
         return int(self.bucket.max(initial=-1)) + 1
 
-    def pairs(self) -> int:
-        """Candidate pairs, counted once a band."""
-        return int((self.sizes * (self.sizes - 1) // 2).sum())
+    def pairs(self, *, walk: bool = False) -> int:
+        """Candidate pairs, counted once a band; of those no more than a ``walk`` compares, whose budget each bucket has."""
+        others = np.minimum(self.sizes - 1, 2 * BUDGET * (1 + FINER)) if walk else self.sizes - 1
+        return int((self.sizes * others // 2).sum())
 
     def histogram(self) -> dict[str, int]:
         """Number of buckets by size, in powers of two: '2', '3-4', '5-8', ..."""

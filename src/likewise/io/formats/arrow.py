@@ -16,13 +16,15 @@ from pyarrow import ipc
 from likewise.errors import DataError
 from likewise.io.batches import Keeper, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
-from likewise.records import Chunk, Want
+from likewise.records import BATCH_FACTOR, Chunk, Want
 
 __all__ = ["chunks", "parse", "schema", "write"]
 
 KIND = "an Arrow file or stream"
 FILE_MAGIC, FEATHER_1 = b"ARROW1", b"FEA1"
 LARGE_BATCH = 256 << 20
+#: What pyarrow calls messages that hold values.
+BATCHES = ("record batch", "dictionary")
 
 
 def _open(path: Path, fields: list[int] | None = None) -> Any:
@@ -56,6 +58,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     names = _open(path).schema.names
     top = [name for full in wanted(want, names) for name in (full, full.partition(".")[0])]
     fields = [number for number, name in enumerate(names) if name in top]
+    refuse_large(path, BATCH_FACTOR * want.most)
     reader = _open(path, fields or [0])  # an empty list would read all of them
     yield from gather((batch for batch, _ in _batches(path, reader)), names, 0, start)
 
@@ -89,21 +92,47 @@ class First(NamedTuple):
 
 def _first_batch(path: Path) -> First:
     """pyarrow does not tell, so this reads the message's flatbuffer."""
-    with reading(path, KIND), pa.memory_map(os.fsencode(path)) as raw:
-        if raw.read(len(FILE_MAGIC)) == FILE_MAGIC:
-            raw.seek(8)  # a file is its magic, padding, and a stream
-        else:
-            raw.seek(0)
-        for message in ipc.MessageReader.open_stream(raw):
-            if message.type == "record batch":
-                meta = message.metadata.to_pybytes()
-                length = _field(meta, _follow(meta, 0), 3)  # Message.bodyLength
-                size = struct.unpack_from("<q", meta, length)[0] if length else 0
-                header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
-                body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
-                codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
-                return First(size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
+    for message in _messages(path):
+        if message.type == BATCHES[0]:
+            meta = message.metadata.to_pybytes()
+            length = _field(meta, _follow(meta, 0), 3)  # Message.bodyLength
+            size = struct.unpack_from("<q", meta, length)[0] if length else 0
+            header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
+            body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
+            codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
+            return First(size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
     return First(0, None)
+
+
+def refuse_large(path: Path, most: int) -> None:
+    """Refuse a file of which one compressed batch would expand to more than so many bytes, as the lengths before its buffers say."""
+    for number, message in enumerate(_messages(path)):
+        if message.type in BATCHES and (size := _expanded(message)) > most:
+            raise DataError(
+                f"{path}: message {number} of this file says that it expands to {size:,} bytes, and {most:,} are allowed, "
+                f"{BATCH_FACTOR} times --max-record; raise that if the file is to be trusted"
+            )
+
+
+def _messages(path: Path) -> Iterator[Any]:
+    with reading(path, KIND), pa.memory_map(os.fsencode(path)) as raw:
+        raw.seek(8 if raw.read(len(FILE_MAGIC)) == FILE_MAGIC else 0)  # a file is its magic, padding, and a stream
+        yield from ipc.MessageReader.open_stream(raw)
+
+
+def _expanded(message: Any) -> int:
+    """Bytes of the buffers of a compressed batch once they are decompressed: each says it in its first eight bytes. 0 for others."""
+    meta = message.metadata.to_pybytes()
+    batch = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch or a DictionaryBatch
+    if batch and message.type == BATCHES[1]:
+        batch = _field(meta, _follow(meta, batch), 1)  # DictionaryBatch.data
+    buffers, compression = (_field(meta, _follow(meta, batch), slot) if batch else 0 for slot in (2, 3))  # of RecordBatch
+    if not buffers or not compression:
+        return 0
+    at = _follow(meta, buffers)
+    places = np.frombuffer(meta, "<i8", 2 * struct.unpack_from("<I", meta, at)[0], at + 4).reshape(-1, 2)
+    body = memoryview(message.body)
+    return sum(max(0, struct.unpack_from("<q", body, offset)[0]) for offset, length in places.tolist() if length >= 8)
 
 
 def _follow(meta: bytes, at: int) -> int:

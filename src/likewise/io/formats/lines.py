@@ -34,6 +34,7 @@ class State(NamedTuple):
     path: Path
     line_start: int  # the offset of the line in which the chunk begins; means something where Chunk.line does
     more: Any  # what the format must know besides
+    known: list[tuple[int, int, int]] | None = None  # an offset whose line was counted, the line, and where that begins; one list a file
 
 
 class Cut(NamedTuple):
@@ -65,7 +66,7 @@ def pieces(
     """
     limit = max(CHUNK_BYTES, most + 1)
     with open_read(path) as stream:
-        line, line_start = 0, 0
+        line, line_start, known = 0, 0, [(0, 1, 0)]
         if stream.seekable() and start > CHUNK_BYTES:
             stream.seek(start)
         else:
@@ -94,7 +95,7 @@ def pieces(
                 array, more = np.broadcast_to(np.uint8(0), whole), PASSED_OVER
             size = CHUNK_BYTES
             if more is not None:
-                yield Chunk(array, start, line, State(path, line_start, more))
+                yield Chunk(array, start, line, State(path, line_start, more, known))
             if line and more is PASSED_OVER:
                 line, line_start = line + 1, start + whole
             elif line:
@@ -154,6 +155,18 @@ def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
     return line, line_start
 
 
+def counted(chunk: Chunk, cr: bool) -> tuple[int, int]:
+    """(line, offset of its start) of a chunk of a file that can be sought in, counted from where that was done before."""
+    at, line, line_start = next((known for known in chunk.state.known or () if known[0] <= chunk.start), (0, 1, 0))
+    with open_read(chunk.state.path) as stream:
+        stream.seek(at)
+        more, begun = count_lines(stream, chunk.start - at, cr)
+    line, line_start = line + more - 1, at + begun if begun else line_start
+    if chunk.state.known:
+        chunk.state.known[0] = chunk.start, line, line_start
+    return line, line_start
+
+
 class Ruler:
     """Names places in a chunk, asked for in ascending order."""
 
@@ -161,8 +174,7 @@ class Ruler:
         self.data, self.cr, self.at = chunk.data, cr, 0
         self.line, line_start = chunk.line, chunk.state.line_start
         if not self.line:
-            with open_read(chunk.state.path) as stream:
-                self.line, line_start = count_lines(stream, chunk.start, cr)
+            self.line, line_start = counted(chunk, cr)
         self.begin = line_start - chunk.start
 
     def place(self, at: int) -> str:

@@ -45,11 +45,14 @@ def header(path: Path) -> Header:
             size = os.fstat(file.fileno()).st_size
     except DataError:
         raise
-    except (ValueError, SyntaxError, TokenError) as error:
-        raise DataError(f"{path}: cannot be read as {KIND}: {str(error).splitlines()[0].rstrip('.')}. Copy or make the file again") from error
+    except (ValueError, SyntaxError, TokenError, RecursionError, MemoryError) as error:  # the last two of brackets or signs in thousands
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise DataError(f"{path}: cannot be read as {KIND}: {reason}. Copy or make the file again") from error
     if dtype.hasobject or dtype.names or dtype.subdtype:
         what = "Python objects, which only code in the file could make" if dtype.hasobject else "records with named fields"
         raise DataError(f"{path}: holds {what}; save it again as plain numbers, or as Parquet")
+    if min(shape, default=0) < 0:
+        raise DataError(f"{path}: is said to be of shape {shape}, and no side can be negative; make the file again")
     expected = found.offset + math.prod(shape) * dtype.itemsize
     if size != expected:
         came = "is cut short" if size < expected else "goes on behind its array"
@@ -83,6 +86,8 @@ def check(path: Path, found: Header, want: Want) -> None:
     if not arrays.fits(want.kind, found.shape, found.dtype):
         hint = "; save one item as a row: array.reshape(1, -1)" if len(found.shape) == 1 else ""
         raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected are {arrays.FORMS[want.kind]}{hint}")
+    if row_bytes(found) > want.most:
+        raise DataError(f"{path}: a row of this array has {row_bytes(found):,} bytes, and --max-record allows {want.most:,}; raise that")
 
 
 def schema(path: Path, want: Want) -> pa.Schema:

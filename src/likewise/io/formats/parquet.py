@@ -15,13 +15,15 @@ import pyarrow.parquet as pq
 from likewise.errors import DataError
 from likewise.io.batches import CHUNK_BYTES, Keeper, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
-from likewise.records import Chunk, Want
+from likewise.records import BATCH_FACTOR, Chunk, Want
 
 __all__ = ["chunks", "parse", "schema", "write"]
 
 KIND = "a Parquet file"
 #: Rows decoded at once. Few, because what the metadata calls a small row can be a large one (dictionary pages are shared); more gains nothing.
 BATCH_ROWS = 4096
+#: Bytes at the beginning of a page that are sure to hold its size.
+HEAD_BYTES = 16
 #: A row group of the output is closed early at this size, so that a huge one does not have to fit into memory.
 GROUP_BYTES = 256 << 20
 
@@ -34,12 +36,13 @@ def _open(path: Path, **options: Any) -> pq.ParquetFile:
         return pq.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
 
 
-def _batches(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+def _batches(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str] | None, most: int = Want().most) -> Iterator[pa.RecordBatch]:
+    """Batches of row groups. ``most``: bytes of a record; a batch may have BATCH_FACTOR times as many."""
     rows = size = 0
     for group in groups:
         meta = file.metadata.row_group(group)
         rows, size = rows + meta.num_rows, size + meta.total_byte_size
-    step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1)))
+    step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1), BATCH_FACTOR * most // _largest_dictionary(path, file, groups, columns)))
     found = 0
     with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
         for batch in file.iter_batches(step, row_groups=groups, columns=columns, use_threads=False):
@@ -47,6 +50,39 @@ def _batches(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[
             yield batch
     if found != rows:  # pyarrow takes a column that ends early for its end
         raise DataError(f"{path}: {rows:,} rows were expected, as its metadata says, and {found:,} came; copy or make the file again")
+
+
+def _largest_dictionary(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str] | None) -> int:
+    """Bytes of the largest page of values that rows share: no value can be longer, but each row of a batch can have it.
+
+    pyarrow does not tell, so this reads the heads of pages: the second field of one is the size that it expands to (Thrift's compact protocol).
+    """
+    largest = 1
+    with reading(path, KIND), open(path, "rb") as raw:
+        for group in groups:
+            meta = file.metadata.row_group(group)
+            for chunk in map(meta.column, range(meta.num_columns)):
+                wanted = columns is None or chunk.path_in_schema in columns or chunk.path_in_schema.partition(".")[0] in columns
+                if wanted and chunk.has_dictionary_page and chunk.dictionary_page_offset:
+                    raw.seek(chunk.dictionary_page_offset)
+                    largest = max(largest, _page_bytes(raw.read(HEAD_BYTES)))
+    return largest
+
+
+def _page_bytes(head: bytes) -> int:
+    """The size in the head of a page; 0 where it is not as expected."""
+    at = number = 0
+    for _ in range(2):  # the fields 1 and 2 are of the type i32: a byte that says so, and a zigzag number of seven bits a byte
+        if head[at : at + 1] != b"\x15":
+            return 0
+        number = shift = 0
+        while (at := at + 1) < len(head):
+            number |= (head[at] & 0x7F) << shift
+            shift += 7
+            if head[at] < 0x80:
+                break
+        at += 1
+    return number >> 1
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
@@ -60,7 +96,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     for groups in _spans(file.metadata):
         rows = sum(file.metadata.row_group(group).num_rows for group in groups)
         if first + rows > start:
-            yield from gather(_batches(path, file, groups, wanted(want, names)), names, first, start)
+            yield from gather(_batches(path, file, groups, wanted(want, names), want.most), names, first, start)
         first += rows
 
 

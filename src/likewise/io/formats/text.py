@@ -38,11 +38,7 @@ def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
         names.append(as_json(path.names[number]))
         try:
             with reading(path.paths[number], KIND):
-                if (size_of := path.paths[number].stat().st_size) > want.most:
-                    raise DataError(
-                        f"{path.paths[number]}: has {size_of:,} bytes, and --max-record allows {want.most:,}; raise that, or leave it out"
-                    )
-                bodies.append(path.paths[number].read_bytes())
+                bodies.append(content(path.paths[number], want.most))
         except DataError as error:
             if has_gone(error):
                 raise
@@ -52,6 +48,13 @@ def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
         if size >= CHUNK_BYTES or number + 1 == len(path.paths):
             yield Chunk(pa.record_batch({"name": binary.from_list(names), "bytes": binary.from_list(bodies)}), first, 0, failures)
             first, size, names, bodies, failures = number + 1, 0, [], [], {}
+
+
+def content(path: Path, most: int) -> bytes:
+    """The bytes of a file that has no more than so many."""
+    if (length := path.stat().st_size) > most:
+        raise DataError(f"{path}: has {length:,} bytes, and --max-record allows {most:,}; raise that, or leave the file out")
+    return path.read_bytes()
 
 
 def schema(path: Files, want: Want) -> pa.Schema:
