@@ -245,11 +245,13 @@ def test_formats_by_content(here: Path) -> None:
         LINE: "jsonl", b"  [1]": "json_array", b"": "jsonl", b"\xef\xbb\xbf{}": "jsonl", b"plain text": "text", "日本語".encode() * 30_000: "text",
         Path("p").read_bytes(): "parquet", Path("f").read_bytes(): "arrow", Path("s").read_bytes(): "arrow",
         gzip.compress(LINE): "jsonl", bz2.compress(LINE): "jsonl", lzma.compress(b"[]"): "json_array", zstd: "jsonl",
-        gzip.compress(b"words"): None, b"\x93NUMPY": "npy", b"a\0b": None, b"caf\xe9 au lait": None,
+        gzip.compress(b"words"): None,
+        b"id;text\n1;a\n": "csv", b"id,text": "text", gzip.compress(b"a\ttext\n"): "csv", b"\x93NUMPY": "npy",
+        b"a\0b": None, b"caf\xe9 au lait": None,
     }  # fmt: skip
     for content, kind in contents.items():
         make("x", content=content)
-        assert formats.by_content(Path("x")) == kind, content[:20]
+        assert formats.by_content(Path("x"), Want()) == kind, content[:20]
 
 
 def test_every_format_offers_the_three_functions() -> None:
@@ -327,7 +329,7 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
 
     for number, (content, kind) in enumerate(
-        [(LINE, "jsonl"), (b"[]", "json_array"), (gzip.compress(LINE), "jsonl"), (b"words", "text"), (b"", "jsonl")]
+        [(LINE, "jsonl"), (b"[]", "json_array"), (gzip.compress(LINE), "jsonl"), (b"words", "text"), (b"", "jsonl"), (b"n,text\n1,a\n", "csv")]
     ):
         pipe(content)
         spool = here / f"work-{number}" / "stdin"
@@ -341,7 +343,7 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
     assert source.name == "stdin"
     assert source.path.read_bytes() == LINE
     pipe(b"\x00\xff")
-    with pytest.raises(DataError, match="standard input"):
+    with pytest.raises(UsageError, match="standard input: the first bytes do not tell what this is"):
         resolve(["-"], work=here / "other")
 
 

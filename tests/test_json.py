@@ -98,18 +98,27 @@ def test_invalid(line: str) -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        *(b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xc3(", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xe2\x82"),
+        *(b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xc3(", b"\xe0\x9f\xbf", b"\xed\xa0", b"\xe2\x82"),
         *(b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xff"),
     ],
 )
 def test_utf8_is_strict(bad: bytes) -> None:
-    """Too long, a raw surrogate, above U+10FFFF, cut, or no UTF-8 at all; at all distances from the 32 bytes that are looked at together."""
+    """Too long, above U+10FFFF, cut, or no UTF-8 at all; at all distances from the 32 bytes that are looked at together."""
     for before in range(40):
         found = records(b'{"text":"' + b"x" * before + bad + b'"}')
         assert found.kind.tolist() == [REJECTED]
         assert found.rejected[0].reason == f"line 1, column {10 + before} (0x{bad[0]:02x}): this byte is not UTF-8"
     for good in ("\x7f", "\x80", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"):
         assert text(b'{"text":"' + good.encode() + b'"}') == good.encode()
+
+
+def test_a_raw_surrogate_is_the_same_as_an_escaped_one() -> None:
+    for before in range(40):
+        for escape, raw in ((b"\\ud800", b"\xed\xa0\x80"), (b"\\udfff", b"\xed\xbf\xbf")):
+            assert text(b'{"text":"' + b"x" * before + raw + b'"}') == text(b'{"text":"' + b"x" * before + escape + b'"}') == b"x" * before + raw
+    for value, name in ((b'"a%sb"', b'"a\\ud800b"'), (b'["%s",1,"\xed\x9f\xbf"]', b'["\\ud800",1,"\xed\x9f\xbf"]'), (b'"\\n%s"', b'"\\n\\ud800"')):
+        both = [b'{"id":' + value % each + b"}" for each in (b"\xed\xa0\x80", b"\\ud800", b"\\uD800")[: 2 if name[:1] == b"[" else 3]]
+        assert records(b"\n".join(both)).id.to_pylist() == [name] * len(both)
 
 
 def test_depth() -> None:
@@ -303,11 +312,13 @@ def test_mixed_records(tmp_path: Path) -> None:
     ]
 
 
-def test_other_encodings_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "wide.jsonl"
-    path.write_bytes('{"text":"a"}\n'.encode("utf-16"))
-    with pytest.raises(DataError, match="says UTF-16; convert it: iconv -f UTF-16"):
-        all_chunks(path, jsonl)
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_other_encodings_are_named(tmp_path: Path, format: str, encoding: str) -> None:
+    path = tmp_path / "wide"
+    path.write_bytes('[{"text":"a"}]\n'.encode(encoding))
+    with pytest.raises(DataError, match=f"the first bytes are of {encoding}; convert it: iconv -f {encoding} "):
+        all_chunks(path, FORMATS[format])
 
 
 OBJECTS = [b'{"id":1,"text":"a,]}[{ \\" \\\\"}', b'{"text":"\\u00e9"}', b'{"a":\n1 , "text" :"longer than the chunks are"}']

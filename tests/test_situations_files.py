@@ -75,7 +75,6 @@ FAULTS = {
     "cut": b"\xe2\x82",
     "continuation": b"\x80",
     "overlong": b"\xc0\xaf",
-    "surrogate": b"\xed\xa0\x80",
     "beyond": b"\xf4\x90\x80\x80",
     "never": b"\xff",
 }
@@ -113,6 +112,18 @@ def test_a_bad_line_neither_ends_in_a_trace_nor_takes_others_along(tmp_path, kin
     [said] = [said for said in listed.report["warnings"] if "could not be read" in said]
     assert f"2 of 6 items could not be read and were set aside: in.{kind}, line {first_line + 2}," in said
     assert f"in.{kind}, line {first_line + 4}," in said
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_lone_surrogates_are_read_compared_and_written_as_they_are(tmp_path, kind):
+    before, record, between, after, _ = WRAPPED[kind]
+    texts = [text(0).encode() + b" caf" + lone for lone in (b"\xed\xa0\x80", b"\xed\xa0\x81", b"\xed\xa0\x80")]
+    records = [record % (i, each) for i, each in enumerate(texts)]
+    source = tmp_path / f"in.{kind}"
+    source.write_bytes(before + between.join(records) + after)
+    result = lw.dedup(source, by="whitespace:5", out=tmp_path / "out", threshold=1)
+    assert result.removed.to_arrow().select(["id", "kept_id", "reason"]).to_pylist() == [{"id": "2", "kept_id": "0", "reason": "exact"}]
+    assert (tmp_path / f"out/kept/in.{kind}").read_bytes() == before + between.join(records[:2]) + after
 
 
 # --- byte-order marks
@@ -189,7 +200,13 @@ def test_joined_members_are_all_read_and_a_short_read_is_no_small_corpus(tmp_pat
     assert any(f"cut.jsonl.{kind}: " in said and "ends early" in said for said in result.report["warnings"])
     [entry] = [json.loads(line) for line in (tmp_path / "out/rejected.jsonl").read_text().splitlines()]
     assert (entry["source"], entry["position"]) == (f"cut.jsonl.{kind}", None)
-    assert {(row["kept_id"], row["id"]): row["similarity"] for row in result.removed.to_arrow().to_pylist()} == expected
+    removed = result.removed.to_arrow().to_pylist()
+    assert {(row["kept_id"], row["id"]): row["similarity"] for row in removed if row["source"].startswith("joined")} == expected
+    read = [row["id"] for row in removed if row["source"].startswith("cut")]  # the whole records before the damage: those of one member at least
+    assert read == [row["id"] for row in rows[: len(read)]] and 20 <= len(read) <= 40  # all, where only a checksum is missing
+    assert f"; {len(read)} items before that could be read, and the rest of the file is missing" in entry["reason"]
+    counts = result.report["counts"]
+    assert (counts["read"], counts["rejected"], counts["cut_short"]) == (40 + len(read) + 1, 1, 1)
 
 
 def test_a_parquet_file_without_its_end_is_set_aside_and_the_others_are_used(tmp_path):

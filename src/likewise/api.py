@@ -406,7 +406,8 @@ def started(
         some = f"{len(skipped):,} files and folders are" if len(skipped) > 1 else "a file or folder is"
         run.progress.warn(f"{some} of no known format or an earlier output and passed over, such as {printable(skipped[0].name)}")
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
-        run.progress.warn("standard input is neither JSON nor Parquet nor Arrow and was taken as one text; save CSV under a name that ends in .csv")
+        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.options.field!r} (--field)"
+        run.progress.warn(f"standard input was taken as one text: {other}")
     useless = True  # the work folder, once the run is over; an interrupted run goes on from it
     try:
         yield sources, run

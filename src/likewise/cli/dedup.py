@@ -82,7 +82,8 @@ def summary(report: dict[str, Any], out: Path, progress: Any, example: object) -
     yield "kept", f"{counts['kept']:,}{aside(report)}"
     yield "removed", f"{counts['removed']:,}  ({copies(counts)})"
     if counts["rejected"]:
-        yield "rejected", f"{counts['rejected']:,}  (unreadable; see {out / 'rejected.jsonl'})"
+        rests = f", {counts['cut_short']:,} of them the rest of a file" if counts["cut_short"] else ""
+        yield "rejected", f"{counts['rejected']:,}  (unreadable{rests}; see {out / 'rejected.jsonl'})"
     if clusters["number"]:
         largest = clusters["largest"][0]
         yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {largest['representative']!r}"

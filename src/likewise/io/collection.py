@@ -21,6 +21,7 @@ from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
+STDIN = "stdin"  # the name of standard input as a source
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,12 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
                 for chunk in source.format.chunks(source.path, want, start):
                     yield Task(number, chunk)
             except DataError as error:
-                if not skip or has_gone(error):
+                if has_gone(error) or (not skip and source.name != STDIN):
                     raise
-                yield Task(number, None, str(error).replace(str(source.path), source.name))  # where the input lies is no part of the result
+                reason = str(error).replace(str(source.path), source.name)  # where the input lies is no part of the result
+                if not skip:
+                    raise DataError(reason) from error
+                yield Task(number, None, reason)
         start = 0
 
 
@@ -152,12 +156,7 @@ def place(source: Source, first: int, row: int) -> tuple[str, int]:
 
 def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, place: Callable[[int], tuple[str, int]]) -> dict[str, Any]:
     """The work folder's columns for the rows of a chunk."""
-    rejected = []
-    for entry in records.rejected:
-        name, position = place(entry.row)
-        rejected.append(
-            {"source": name, "position": None if entry.raw is None else position, "reason": entry.reason, "bytes": escaped(entry.raw or b"")}
-        )
+    rejected = [explained(entry, *place(entry.row)) for entry in records.rejected]
     identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
     text = identity.fill_null(b"")
     sizes = np.diff(np.frombuffer(text.buffers()[1], np.int64)[text.offset :][: len(text) + 1]) if len(text) else np.zeros(0, np.int64)
@@ -174,6 +173,14 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
         "digest": digest,
         **bands,
     }
+
+
+def explained(entry: Rejected, name: str, position: int) -> dict[str, Any]:
+    """A line of rejected.jsonl. The rest of a file has no position: nobody knows how many items it holds, and it counts as one."""
+    if entry.raw is None:
+        reason = f"{entry.reason}; {position:,} item{'s' * (position != 1)} before that could be read, and the rest of the file is missing"
+        return {"source": name, "position": None, "reason": reason, "bytes": ""}
+    return {"source": name, "position": position, "reason": entry.reason, "bytes": escaped(entry.raw)}
 
 
 def band_column(band: int) -> str:

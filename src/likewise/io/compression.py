@@ -137,10 +137,21 @@ def open_read(path: Path) -> io.RawIOBase:
 
 def read_into(stream: io.RawIOBase, buffer: memoryview) -> int:
     """Fill the buffer; the number of bytes, fewer only at the end of the stream."""
-    size = 0
-    while size < len(buffer) and (more := stream.readinto(buffer[size:])):
-        size += more
+    size, damage = read_readable(stream, buffer)
+    if damage is not None:
+        raise damage
     return size
+
+
+def read_readable(stream: io.RawIOBase, buffer: memoryview) -> tuple[int, DataError | None]:
+    """Fill the buffer: (the number of bytes, fewer only at the end of the stream or before damage; the damage)."""
+    size = 0
+    try:
+        while size < len(buffer) and (more := stream.readinto(buffer[size:])):
+            size += more
+    except DataError as error:
+        return size, error.with_traceback(None)  # which would hold on to the buffer
+    return size, None
 
 
 class Plain(io.FileIO):
@@ -183,7 +194,7 @@ class _Text(io.RawIOBase):
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno and error.errno in DEVICE_ERRORS:
                 raise OSError(error.errno, os.strerror(error.errno), str(self.path)) from error
-            self.damage = error
+            self.damage = error.with_traceback(None)  # which would hold on to the buffer
             size = self._salvaged(view)
         if self.damage is not None and not size:
             raise self._error(self.damage) from None

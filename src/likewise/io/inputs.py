@@ -11,14 +11,16 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import xxhash
 
 from likewise.errors import DataError, UsageError, naming
 from likewise.io import compression, formats, patterns
+from likewise.io.encoding import refuse_other
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
 from likewise.records import Want
@@ -149,9 +151,10 @@ class _Found:
                 part.replace(spool)
             finally:
                 part.unlink(missing_ok=True)
-        kind = formats.by_content(spool)
-        if kind is None:
-            raise DataError(f"standard input: the first bytes do not tell what it is; likewise reads {_extensions()}")
+        try:
+            kind = formats.by_content(spool, self.want) or _refused(spool, "the first bytes do not tell")
+        except (UsageError, DataError) as error:
+            raise type(error)(str(error).replace(str(spool), "standard input")) from error
         self.entries.append(_Entry(spool, kind, "stdin"))
 
     def add_path(self, given: str) -> None:
@@ -174,7 +177,7 @@ class _Found:
             self._add_folder(path)
         elif stat.S_ISREG(found.st_mode):
             self.bases.append(_place(path).parent)
-            self._add_file(path, found, _format_of_named(path))
+            self._add_file(path, found, _format_of_named(path, self.want))
         else:
             raise UsageError(f"{given}: is neither a file nor a folder; feed a pipe to standard input and name it -")
 
@@ -197,7 +200,7 @@ class _Found:
         if not outside:
             raise UsageError(f"{pattern}: all that matches this pattern lies in the output; give another output with -o")
         met = [path for match in outside for path in (self._walk(match) if match.is_dir() else [match])]
-        if not sum(self._add_met(path, _by_name_or_magic) for path in met):
+        if not sum(self._add_met(path, partial(_by_name_or_magic, want=self.want)) for path in met):
             raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
 
     def _add_met(self, path: Path, tell: Callable[[Path], str | None]) -> bool:
@@ -273,20 +276,24 @@ def is_taken(name: str, others: Sequence[str]) -> bool:
     return any(other == name or other.startswith(f"{name}/") for other in others)
 
 
-def _format_of_named(path: Path) -> str:
+def _format_of_named(path: Path, want: Want) -> str:
     """The format of a file that the user named: if its name does not say, its content does."""
-    if (kind := formats.by_name(path) or formats.by_content(path)) is not None:
-        return kind
-    if compression.kind_by_name(path):
+    return formats.by_name(path) or formats.by_content(path, want) or _refused(path, "neither the name nor the first bytes tell")
+
+
+def _refused(path: Path, untold: str) -> NoReturn:
+    """Raises UsageError or DataError for a file of no known format."""
+    refuse_other(path, formats.first_bytes(path))
+    if compression.kind_of(path):
         raise UsageError(f"{path}: compression is read around JSON lines, JSON and CSV only; decompress this file first")
-    raise UsageError(f"{path}: neither the name nor the first bytes tell what this is; likewise reads {_extensions()}")
+    raise UsageError(f"{path}: {untold} what this is; likewise reads {_extensions()}")
 
 
-def _by_name_or_magic(path: Path) -> str | None:
+def _by_name_or_magic(path: Path, want: Want) -> str | None:
     """For what a pattern brought up: shards without an extension are data, but not every other file is a text."""
     if (kind := formats.by_name(path)) is not None:
         return kind
-    kind = formats.by_content(path)
+    kind = formats.by_content(path, want)
     return None if kind == "text" else kind
 
 

@@ -100,7 +100,7 @@ def find(data, at, end, byte):
 
 @inline
 def utf8_error(data, at, end):
-    """The index of the first byte in data[at:end] that does not begin a character of UTF-8 (RFC 3629), or ``end``."""
+    """The index of the first byte in data[at:end] that does not begin a character of UTF-8 (RFC 3629) or a lone surrogate, or ``end``."""
     while True:
         while at + 32 <= data.size and at < end:  # ASCII
             mask = above32(data, at, 0x7F)
@@ -121,7 +121,7 @@ def utf8_error(data, at, end):
 
 @inline
 def character_size(data, at, end):
-    """Bytes of the character of two bytes or more that begins at ``at``, or 0: not shortest, a surrogate, above U+10FFFF, or cut."""
+    """Bytes of the character of two bytes or more that begins at ``at``, or 0: not shortest, above U+10FFFF, or cut."""
     lead = data[at]
     if lead < 0xC2 or lead > 0xF4:
         return 0
@@ -129,7 +129,7 @@ def character_size(data, at, end):
     if at + size > end:
         return 0
     lowest = 0xA0 if lead == 0xE0 else 0x90 if lead == 0xF0 else 0x80
-    highest = 0x9F if lead == 0xED else 0x8F if lead == 0xF4 else 0xBF
+    highest = 0x8F if lead == 0xF4 else 0xBF
     if data[at + 1] < lowest or data[at + 1] > highest:
         return 0
     for i in range(2, size):

@@ -154,10 +154,8 @@ def _norms(a, b, rule):
 
 def _sparse(a, b, rule):
     m, n = len(a) // 2, len(b) // 2
-    value = measured(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64), rule.measure, rule.order)
-    if rule.measure == COSINE:
-        return (score(value), np.int64(1)) if value >= rule.limit else (np.int64(-1), np.int64(0))
-    return (nearness(value), np.int64(1)) if value <= rule.limit else (np.int64(-1), np.int64(0))
+    told = within(measured(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64), rule.measure, rule.order), rule)
+    return told, np.int64(told >= 0)
 
 
 def _codes(a, b, rule):
@@ -165,6 +163,14 @@ def _codes(a, b, rule):
     for word in range(len(a)):
         differ += count_bits(a[word] ^ b[word])
     return (nearness(np.float64(differ)), np.int64(1)) if differ <= rule.within else (np.int64(-1), np.int64(0))
+
+
+@inline
+def within(value, rule):
+    """The score of two sparse vectors that have this value; -1 where they are not alike by the rule."""
+    if rule.measure == COSINE:
+        return score(value) if value >= rule.limit else np.int64(-1)
+    return nearness(value) if value <= rule.limit else np.int64(-1)
 
 
 @inline

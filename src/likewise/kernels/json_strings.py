@@ -11,6 +11,7 @@ OK, CONTROL, NO_ESCAPE, UNCLOSED = range(4)
 
 TAB, LF, CR, SPACE, QUOTE, SLASH, ZERO, NINE, BACKSLASH = (ord(c) for c in '\t\n\r "/09\\')
 A, B, F, N, R, T, U = (ord(c) for c in "abfnrtu")
+SURROGATE = 0xED  # with 0xA0 or more behind it
 
 
 @kernel
@@ -18,12 +19,12 @@ def identities(data, first, last, plain):
     """Values as JSON text that can be compared byte by byte: (text, offsets[n + 1], there[n]); null, and a first of -1, are not there.
 
     Strings are written in the shortest way (only quotes, backslashes, control characters and lone surrogates escaped); other values stand
-    as they stood. ``plain``: the values are no JSON, but the insides of strings, without escapes.
+    as they stood, but for lone surrogates in them. ``plain``: the values are no JSON, but the insides of strings, without escapes.
     """
     n = first.size
     size = 0
     for row in range(n):
-        size += (last[row] - first[row]) * (6 if plain else 1) + 2 if first[row] >= 0 else 0
+        size += (last[row] - first[row]) * (6 if plain else 2) + 2 if first[row] >= 0 else 0
     text, scratch = np.empty(size + 64, np.uint8), np.empty((0 if plain else data.size) + 64, np.uint8)
     offsets, there = np.zeros(n + 1, np.int64), np.zeros(n, np.bool_)
     to = 0
@@ -35,7 +36,7 @@ def identities(data, first, last, plain):
         elif there[row] and data[at] == QUOTE and find(data, at, end, BACKSLASH) < end:
             to = quote(scratch, 0, unescape(data, at + 1, end - 1, scratch, 0), text, to)
         elif there[row]:
-            to = copy(data, at, end, text, to)
+            to = copy_escaped(data, at, end, text, to)
         offsets[row + 1] = to
     return text[:to], offsets, there
 
@@ -176,23 +177,52 @@ def quote(data, at, end, out, to):
         short = B if byte == 8 else F if byte == 12 else N if byte == LF else R if byte == CR else T if byte == TAB else 0
         if byte in (QUOTE, BACKSLASH):
             short = byte
-        surrogate = byte == 0xED and at + 2 < end and data[at + 1] >= 0xA0
+        lone = is_surrogate(data, at, end)
         if short:
             out[to] = BACKSLASH
             out[to + 1] = short
             to += 2
-        elif byte < SPACE or surrogate:
-            code = 0xD000 | ((np.int64(data[at + 1]) & 0x3F) << 6) | (np.int64(data[at + 2]) & 0x3F) if surrogate else np.int64(byte)
-            out[to] = BACKSLASH
-            out[to + 1] = U
-            for i in range(4):
-                digit = (code >> (12 - 4 * i)) & 15
-                out[to + 2 + i] = ZERO + digit if digit < 10 else A + digit - 10
-            to += 6
-            at += 2 if surrogate else 0
+        elif byte < SPACE or lone:
+            to = escape(surrogate_code(data, at) if lone else np.int64(byte), out, to)
+            at += 2 if lone else 0
         else:
             out[to] = byte
             to += 1
         at += 1
     out[to] = QUOTE
     return to + 1
+
+
+@inline
+def escape(code, out, to):
+    """Write a code point as \\uXXXX; the place after it."""
+    out[to] = BACKSLASH
+    out[to + 1] = U
+    for i in range(4):
+        digit = (code >> (12 - 4 * i)) & 15
+        out[to + 2 + i] = ZERO + digit if digit < 10 else A + digit - 10
+    return to + 6
+
+
+@inline
+def copy_escaped(data, at, end, out, to):
+    """Write data[at:end] with lone surrogates as escapes; the place after it."""
+    begin = at
+    while at < end:
+        at = find(data, at, end, SURROGATE)
+        if at < end and is_surrogate(data, at, end):
+            to = escape(surrogate_code(data, at), out, copy(data, begin, at, out, to))
+            at += 2
+            begin = at + 1
+        at += 1
+    return copy(data, begin, end, out, to)
+
+
+@inline
+def is_surrogate(data, at, end):
+    return data[at] == SURROGATE and at + 2 < end and data[at + 1] >= 0xA0
+
+
+@inline
+def surrogate_code(data, at):
+    return 0xD000 | ((np.int64(data[at + 1]) & 0x3F) << 6) | (np.int64(data[at + 2]) & 0x3F)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.compare import nearness, score
+from likewise.kernels.compare import within
 from likewise.kernels.hashing import mix64
 from likewise.kernels.jit import kernel
-from likewise.kernels.sparse import COSINE, measured
+from likewise.kernels.sparse import measured
 
 
 @kernel
@@ -60,11 +60,7 @@ def join(vectors, units, rare, lists, rule, least, per, side, walking, begin, en
                 if about < least:
                     continue
                 y = slice(offsets[other], offsets[other + 1])
-                value = measured(indices[x], values[x], indices[y], values[y], rule.measure, rule.order)
-                if rule.measure == COSINE:
-                    told = score(value) if value >= rule.limit else np.int64(-1)
-                else:
-                    told = nearness(value) if value <= rule.limit else np.int64(-1)
+                told = within(measured(indices[x], values[x], indices[y], values[y], rule.measure, rule.order), rule)
                 if told < 0:
                     continue
                 out[written, 0], out[written, 1], out[written, 2], out[written, 3] = item, other, told, 1

@@ -108,7 +108,7 @@ class Originals:
         if not path.exists():
             piped = "standard input is not kept" if source == "stdin" else "this input is not there any more"
             raise DataError(f"{path}: {piped}, so its items cannot be shown")
-        [found] = resolve([path])
+        [found] = resolve([path], want=self.want)
         by_rows = getattr(found.format, "__name__", "").endswith(BY_ROWS)
         first = 0
         for chunk in found.format.chunks(found.path, self.want, start if by_rows else 0):

@@ -32,6 +32,7 @@ def summary(
         "empty": int(empty.sum()),
         "without_text": int((kind == NO_TEXT).sum()),
         "too_short_to_judge": int(short.sum()),
+        "cut_short": len(collection.unreadable()[1]),  # files whose rest could not be read: each is one that was read, and rejected
     }
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a fault of likewise, please report it")
@@ -107,7 +108,7 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
     if unread:
         more = " and others" if len(unread) > NAMED else ""
         said.append(f"{len(unread):,} of {len(kind):,} items could not be read and were set aside: {'; '.join(unread[:NAMED])}{more}")
-    said += [f"{reason}; all that follows there is missing" for reason in ends[:NAMED]]
+    said += ends[:NAMED]
     if len(ends) > NAMED:
         said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end; rejected.jsonl names them")
     repeated, examples = collection.repeated_ids

@@ -21,15 +21,13 @@ from likewise.kernels.rank import number
 from likewise.kernels.sparse import ANGLE, COSINE
 from likewise.kernels.sparsejoin import join, mixed
 from likewise.stages.cluster import Walk
-from likewise.stages.sparse import weighed
+from likewise.stages.sparse import SLACK, weighed
 
 Longs = NDArray[np.int64]
 Lists = tuple[Longs, Longs, NDArray[np.int32]]  # begins, filled, holders, as kernels.sparsejoin takes them
 
 #: Items that a task joins; items that are walked, and rows that are handed over, before the caller hears of it.
 ITEMS, ROWS = 1 << 12, 1 << 16
-#: Cosines and lengths may be off by so much.
-SLACK = 1e-9
 #: Nanoseconds of one core of 2026: to put an entry in order; to meet a vector in a list, to compare it for the first time, and each of its entries.
 PREPARE, MEET, COMPARE, MULTIPLY = 300.0, 5.0, 50.0, 2.5
 

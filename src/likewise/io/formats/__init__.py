@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from csv import reader  # not "import csv": a format has that name
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -14,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError
-from likewise.io import compression
+from likewise.io import compression, fields
+from likewise.io.encoding import BOM
 from likewise.records import Chunk, Records, Want
 
 CODE = "py pyi c h cc cpp cxx hpp cs java kt scala go rs swift js mjs ts jsx tsx vue php rb pl pm lua r jl m sh bash ps1 sql hs ml clj ex erl f90"
@@ -35,6 +37,7 @@ HOLDS = {"npy": ("vector", "code", "elements", "tokens"), "text": ("text", "stri
 #: First bytes -> format. What follows a compression's magic is looked at in turn.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"\x93NUMPY": "npy"}
 JSON_SPACE = b" \t\r\n"
+SEPARATORS = ",;\t|"  # of CSV
 PEEK_BYTES = 1 << 16
 
 _BY_EXTENSION = {extension: name for name, (extensions, _) in FORMATS.items() for extension in extensions}
@@ -73,16 +76,19 @@ def by_name(path: Path) -> str | None:
     return "jsonl" if found == "json_array" and not _begins_array(path) else found
 
 
-def by_content(path: Path) -> str | None:
-    """The format that the first bytes speak of, or None. No bytes are JSON lines without a line."""
-    head = _head(path)
+def by_content(path: Path, want: Want) -> str | None:
+    """The format that the first bytes speak of, or None. No bytes are JSON lines without a line; CSV has a header that names what is wanted."""
+    head = first_bytes(path)
+    compressed = compression.kind_of(path)
     for magic, name in MAGIC.items():
         if head.startswith(magic):
-            return name
+            return None if compressed else name
     first = head.lstrip(JSON_SPACE)[:1]
     if first in (b"", b"{", b"["):
         return "json_array" if first == b"[" else "jsonl"
-    if compression.kind_of(path):
+    if _is_header(head, want):
+        return "csv"
+    if compressed:
         return None
     try:
         head.decode("utf-8")
@@ -92,18 +98,28 @@ def by_content(path: Path) -> str | None:
     return None if b"\0" in head else "text"
 
 
+def _is_header(head: bytearray, want: Want) -> bool:
+    """Whether the first line holds all wanted columns, between whatever separators."""
+    line = head.lstrip(b"\r\n").splitlines()[:1]
+    if not line or len(line[0]) == len(head):
+        return False
+    text = line[0].decode("utf-8", "replace")
+    headers = (next(reader([text], delimiter=separator)) for separator in SEPARATORS)
+    return any(fields.found(names, [name in header for name in names]) for header in headers if (names := fields.names(want, header)))
+
+
 def _begins_array(path: Path) -> bool:
     try:
-        return _head(path).lstrip(JSON_SPACE).startswith(b"[")
+        return first_bytes(path).lstrip(JSON_SPACE).startswith(b"[")
     except DataError:  # a damaged file: the reader will say so, in its turn
         return False
 
 
-def _head(path: Path) -> bytearray:
-    """The first bytes, decompressed, without a byte order mark."""
-    try:
-        with compression.open_read(path) as stream:
-            buffer = bytearray(PEEK_BYTES)
-            return buffer[: compression.read_into(stream, memoryview(buffer))].removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+def first_bytes(path: Path) -> bytearray:
+    """The first bytes, decompressed, without a byte-order mark; of a damaged file those before the damage, if there are any."""
+    with compression.open_read(path) as stream:
+        buffer = bytearray(PEEK_BYTES)
+        size, damage = compression.read_readable(stream, memoryview(buffer))
+        if damage is not None and not size:
+            raise damage
+        return buffer[:size].removeprefix(BOM)

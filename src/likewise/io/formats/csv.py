@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from likewise.errors import DataError, UsageError
 from likewise.io import binary, payloads
 from likewise.io.compression import KINDS, kind_of, open_read, open_write, read_into
+from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
@@ -27,7 +28,6 @@ from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, 
 
 __all__ = ["chunks", "parse", "write"]
 
-SEPARATORS = ",;\t|"
 HEADER_BYTES = 1 << 16
 LISTS = {"tokens": "tokens", "elements": "elements", "weighted": "elements with weights", "sparse": "indices and values"}
 #: So many columns are looked for at once: their sets are the bits of an integer.
@@ -54,9 +54,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
 
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
         size, quote = whole(np.frombuffer(data, np.uint8), ord(header.separator), final, len(data))
-        if final and quote >= 0:
-            raise _unclosed(path, offset + quote)
-        return Cut(size, header)
+        return Cut(size, header, _unclosed(path, offset + quote) if final and quote >= 0 else None)
 
     yield from pieces(path, max(start, header.end), cut, want.most, cr=True)
 
@@ -65,7 +63,7 @@ def _header(path: Path) -> Header | None:
     """The first record that is not an empty line; None in an empty file."""
     at, data = beginning(path), b""
     with open_read(path) as stream:
-        stream.read(at)
+        read_into(stream, memoryview(bytearray(at)))
         while block := stream.read(HEADER_BYTES):
             data += block
             if header := _first_record(path, data, at, final=False):
@@ -87,7 +85,7 @@ def _first_record(path: Path, data: bytes, at: int, *, final: bool) -> Header | 
     if not size:
         return None
     try:
-        columns = next(csv.reader(io.StringIO(record[:size].decode(), newline=""), delimiter=separator, strict=True))
+        columns = next(csv.reader(io.StringIO(record[:size].decode("utf-8", "surrogatepass"), newline=""), delimiter=separator, strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: expected a header with the names of the columns in its first record, which cannot be read: {error}") from None
     return Header(tuple(columns), separator, start + size)

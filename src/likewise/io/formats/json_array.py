@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError
-from likewise.io.compression import kind_of, open_read, open_write
+from likewise.io.compression import kind_of, open_read, open_write, read_into
+from likewise.io.encoding import BOM
 from likewise.io.formats.jsonl import SAMPLE, additions, extended, read_rows
-from likewise.io.formats.lines import BLOCK_BYTES, BOM, Cut, beginning, copy_rows, count_lines, pieces, rows
+from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, count_lines, pieces, rows
 from likewise.kernels.json import elements
 from likewise.records import Chunk, Records, Want
 
@@ -29,7 +30,7 @@ def _first_byte(path: Path) -> tuple[int, bytes]:
     """(offset, the byte) of what is not blank; no byte in a blank file."""
     at = beginning(path)
     with open_read(path) as stream:
-        stream.read(at)
+        read_into(stream, memoryview(bytearray(at)))
         while block := stream.read(BLOCK_BYTES):
             if rest := block.lstrip(BLANK):
                 return at + len(block) - len(rest), rest[:1]
@@ -48,19 +49,23 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
         nonlocal closed
         size, more = 0, None
+
+        def failure(at: int, what: str) -> Cut:
+            return Cut(size, more, DataError(f"{_place(path, offset + at)}: {what}"))
+
         if not closed:
             begin, end, size, closed, wrong = elements(np.frombuffer(data, np.uint8), offset == bracket + 1)
-            if wrong >= 0:
-                raise DataError(f"{_place(path, offset + wrong)}: no brace is open that this one could close; repair the file there")
             more = (begin, end) if len(begin) else None
+            if wrong >= 0:
+                return failure(wrong, "no brace is open that this one could close; repair the file there")
         if closed:
             if rest := data[size:].lstrip(BLANK):
-                raise DataError(f"{_place(path, offset + len(data) - len(rest))}: the array ended before this; {LINES}")
+                return failure(len(data) - len(rest), f"the array ended before this; {LINES}")
             return Cut(len(data), more)
         if final and not data.strip(BLANK) and _last_byte(path, offset) == b"]":  # a resumed run with nothing left to read
             return Cut(len(data), None)
         if final:
-            raise DataError(f"{_place(path, offset + len(data))}: the file ends before the array's closing bracket; copy or write it again")
+            return failure(len(data), "the file ends before the array's closing bracket; copy or write it again")
         return Cut(size, more)
 
     yield from pieces(path, max(start, bracket + 1), cut, want.most)

@@ -19,8 +19,8 @@ from likewise.errors import UsageError
 from likewise.io import binary, decoded, payloads
 from likewise.io import fields as names
 from likewise.io.compression import kind_of, open_write
+from likewise.io.encoding import BOM
 from likewise.io.formats.lines import (
-    BOM,
     PASSED_OVER,
     TOO_LONG,
     Cut,

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from likewise.errors import DataError, FormatError
 from likewise.io import binary, fields
 from likewise.io.batches import changed
-from likewise.io.compression import kind_of, open_read, open_write, read_into
+from likewise.io.compression import kind_of, open_read, open_write, read_into, read_readable
+from likewise.io.encoding import BOM, refuse_other
 from likewise.kernels.bytes import gather
 from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 
@@ -24,8 +25,6 @@ BLOCK_BYTES = 4 << 20
 PASSED_OVER = "passed over"
 TOO_LONG = "the record is longer than --max-record allows, 64M where none is given"
 LF, CR = 10, 13
-BOM = b"\xef\xbb\xbf"
-OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 
 
 class State(NamedTuple):
@@ -38,20 +37,20 @@ class State(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How many of the bytes at hand are whole records, and State.more for them; None: they hold no record and make no chunk."""
+    """How many of the bytes at hand are whole records; State.more for them, or None where they hold no record and make no chunk; and why no
+    record can follow them, where that is so."""
 
     size: int
     more: Any
+    failure: DataError | None = None
 
 
 def beginning(path: Path) -> int:
     """The offset of the text: after the byte-order mark, if there is one."""
     with open_read(path) as stream:
         head = bytearray(4)
-        read_into(stream, memoryview(head))
-    for mark, name in OTHER_MARKS.items():
-        if head.startswith(mark):
-            raise DataError(f"{path}: expected UTF-8, but the byte-order mark says {name}; convert it: iconv -f {name} -t UTF-8 FILE > NEW")
+        head = head[: read_into(stream, memoryview(head))]
+    refuse_other(path, head)
     return len(BOM) if head.startswith(BOM) else 0
 
 
@@ -62,6 +61,7 @@ def pieces(
 
     ``cut(data, offset, final)`` says how much to hand out of the next CHUNK_BYTES, or of more where one record is longer; all where they are
     ``final``. So a chunk depends on nothing but the text from its start on. ``cr``: a CR without an LF ends a line, too.
+    Where the text cannot be read to its end, the whole records before come first, and then the error.
     A record of more than ``most`` bytes is passed over where it ends with its line (``by_line``), and is otherwise an error of the file.
     """
     limit = max(CHUNK_BYTES, most + 1)
@@ -74,16 +74,20 @@ def pieces(
         pending, size = memoryview(b""), CHUNK_BYTES
         if stream.seekable():  # a small file needs no large buffer, and there may be many
             size = min(CHUNK_BYTES, max(1, path.stat().st_size - start + 1))
-        final = False
-        while not final:
+        final, failure = False, None
+        while not final and failure is None:
             data = bytearray(size)
             ready = min(size, len(pending))
             data[:ready] = pending[:ready]
-            filled = ready + read_into(stream, memoryview(data)[ready:])
-            final = filled < size
+            filled, damage = read_readable(stream, memoryview(data)[ready:])
+            filled += ready
+            final = filled < size and damage is None
             del data[filled:]
-            whole, more = cut(data, start, final)
+            whole, more, wrong = cut(data, start, final)
+            failure = wrong or damage
             pending = memoryview(bytes(memoryview(data)[whole:]) + bytes(pending[ready:]))
+            if not whole and (final or failure is not None):
+                break
             if not whole and size < limit:
                 size = min(2 * size, limit)
                 continue
@@ -102,6 +106,8 @@ def pieces(
                 line += line_ends(array, cr)
                 line_start = start + begun if (begun := after_last_end(data, whole, cr)) else line_start
             start += whole
+    if failure is not None:
+        raise failure
 
 
 def rest_of_line(stream: io.RawIOBase, before: int) -> tuple[int, memoryview, bool]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from likewise.errors import DataError, UsageError, has_gone, naming
 from likewise.io import binary
 from likewise.io.batches import CHUNK_BYTES, reading
+from likewise.io.encoding import other
 from likewise.io.ids import as_json
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
@@ -42,7 +43,7 @@ def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
         except DataError as error:
             if has_gone(error):
                 raise
-            failures[len(bodies)] = str(error)
+            failures[len(bodies)] = str(error).removeprefix(f"{path.paths[number]}: ")  # where the input lies is no part of the result
             bodies.append(b"")
         size += len(bodies[-1])
         if size >= CHUNK_BYTES or number + 1 == len(path.paths):
@@ -67,7 +68,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     rows = len(raw)
     textual = want.kind in ("text", "string")
     kind = np.full(rows, TEXT if textual else NO_TEXT, np.uint8)
-    text, rejected = raw, [Rejected(row, reason, None) for row, reason in chunk.state.items()]
+    text, rejected = raw, [Rejected(row, reason, b"") for row, reason in chunk.state.items()]
     kind[list(chunk.state)] = REJECTED
     offsets, data = binary.parts(raw)
     marked = any(data[at : at + 3].tobytes() == codecs.BOM_UTF8 for at in offsets[:-1].tolist())
@@ -97,7 +98,7 @@ def _reason(body: bytes, at: int) -> str:
     """Line and column as an editor counts them: from 1, columns in characters."""
     line_start = body.rfind(b"\n", 0, at) + 1
     column = len(body[line_start:at].decode("utf-8", "surrogatepass")) + 1
-    hint = "; it looks like UTF-16, save it as UTF-8" if body[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
+    hint = f"; the first are of {name}, save it as UTF-8" if (name := other(body[:4])) else ""
     line = body.count(b"\n", 0, at) + 1
     return f"line {line}, column {column} (0x{body[at]:02x}): this byte is not UTF-8{hint}"
 
