@@ -374,7 +374,7 @@ def test_a_text_file_and_a_row_of_an_array_have_the_limit_too():
     Path("texts/a.txt").write_text("one two three")
     with open("texts/b.txt", "wb") as file:
         file.truncate(3 << 30)  # a hole: it takes no room on the disk
-    assert "b.txt: has 3,221,225,472 bytes, and --max-record allows" in refused("dedup", "texts", "-o", "out")
+    assert "b.txt, the file has 3,221,225,472 bytes, and --max-record allows" in refused("dedup", "texts", "-o", "out")
     assert lw.dedup(Path("texts"), on_error="skip").report["counts"]["kept"] == 1
     np.lib.format.write_array_header_1_0(buffer := io.BytesIO(), {"descr": "<f8", "fortran_order": False, "shape": (1, 10**8)})
     Path("v.npy").write_bytes(buffer.getvalue())

@@ -212,6 +212,13 @@ def test_what_cannot_be_forced_to_the_disk_is_not_published(tmp_path, monkeypatc
     assert snapshot(tmp_path / "out") != old
 
 
+def test_a_first_output_is_left_to_the_system_to_write(tmp_path, monkeypatch):
+    """Nothing is lost with it that cannot be made again, and forcing it may take as long as all the rest."""
+    monkeypatch.setattr(os, "fsync", lambda _: pytest.fail("waits for the disk"))
+    lw.dedup(["a text"], out=tmp_path / "out")
+    assert (tmp_path / "out/manifest.json").is_file()
+
+
 def test_a_file_system_that_cannot_force_or_exchange_will_do(tmp_path, monkeypatch):
     data = tmp_path / "in.jsonl"
     data.write_bytes(lines(texts(1, 60, 25)))

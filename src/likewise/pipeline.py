@@ -127,7 +127,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     check_lengths(collection, options)
     if message := collection.fields_missing(options.field):
         raise DataError(message)
-    if options.id and len(collection) and not collection.has_ids():
+    if options.id and len(collection) and not collection.has_ids:
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
     if options.per and len(collection) and not collection.column("per").any():
         raise DataError(f"no row has the field {options.per!r}; name the one to compare inside of with --per")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import gc
 import os
 import signal
 import sys
@@ -50,6 +51,8 @@ ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 #: Those that came. A second one ends the process at once, unless it comes with the first: a program between may pass on what the terminal sent.
 received: list[tuple[int, float]] = []
 TOGETHER_SECONDS = 0.5
+#: New objects between two searches for garbage in cycles: loading makes some hundred thousand and no garbage, and the usual 700 take a tenth of it.
+NEW_OBJECTS = 10**5
 
 
 class Likewise(click.Group):
@@ -80,6 +83,7 @@ class Likewise(click.Group):
             if getattr(sys, name) is None:  # closed by who called
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as the process
             getattr(sys, name).reconfigure(errors="backslashreplace")
+        gc.set_threshold(NEW_OBJECTS)
         interruptible()
         status = status_of(self, list(sys.argv[1:] if args is None else args))
         try:

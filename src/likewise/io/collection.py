@@ -255,29 +255,30 @@ class Collection:
         return column.take(pa.array(np.cumsum(read) - 1, mask=~read)), note
 
     def ids(self, rows: np.ndarray) -> pa.Array:
-        """The ids of rows, all of one type over the whole collection."""
-        return self._ids[0].take(pa.array(rows))
+        """The ids of rows, all of one type over the whole collection; their positions where no row has an id."""
+        return self._ids[0].take(pa.array(rows)) if self.has_ids else pa.array(self.file_of(rows)[1], pa.int64())
 
     @property
     def id_type(self) -> pa.DataType:
-        return self._ids[0].type
+        return self._ids[0].type if self.has_ids else pa.int64()
 
     @property
     def id_note(self) -> str | None:
         """What must be said of the id column when it is not simply the ids."""
-        return self._ids[1]
+        return self._ids[1] if self.has_ids else None
 
+    @cached_property
     def has_ids(self) -> bool:
         return bool((self.work.column("id-size", "i4") >= 0).any())
 
     @property
     def ids_are_unique(self) -> bool:
-        return self.repeated_ids[0] == 0 if self.has_ids() else len(self.files) <= 1
+        return self.repeated_ids[0] == 0 if self.has_ids else len(self.files) <= 1
 
     @cached_property
     def repeated_ids(self) -> tuple[int, list[str]]:
         """How many rows have an id that occurred before, and up to three such ids."""
-        return ids.repeated(self._ids[0]) if self.has_ids() else (0, [])
+        return ids.repeated(self._ids[0]) if self.has_ids else (0, [])
 
     def failed(self, source: int) -> bool:
         """Whether a source could not be read to its end (--on-error skip)."""

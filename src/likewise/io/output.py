@@ -1,4 +1,4 @@
-"""The output folder: staged beside its place, and there whole or not at all, also after the power was lost."""
+"""The output folder: staged beside its place, and there whole or not at all; an old one is there, or the new, also after the power was lost."""
 
 from __future__ import annotations
 
@@ -88,11 +88,14 @@ def checksums(paths: Iterable[Path], folder: Path) -> list[dict[str, Any]]:
 def publish(staged: Path, out: Path, *, overwrite: bool) -> None:
     """Put the complete folder into its place. An old one there is exchanged for it in one step where the system can, and stays if anything fails.
 
-    What the folder holds is on the disk before it has its name, and the name before anything else is deleted. UsageError when something that
-    is not to be replaced has appeared there meanwhile.
+    Where an old output is replaced, what the new one holds is on the disk before it has its name, and the name before the old one is deleted. A
+    first output is left to the system to write in its time, as any program's is: forcing gigabytes to a disk may take as long as all the rest,
+    and what a lost machine costs can be made again. UsageError when something that is not to be replaced has appeared there meanwhile.
     """
     out = out.absolute()
-    force(staged)
+    replacing = out.exists()
+    if replacing:
+        force(staged)
     try:
         place(staged, out, overwrite=overwrite)
     except OSError as error:
@@ -104,11 +107,11 @@ def publish(staged: Path, out: Path, *, overwrite: bool) -> None:
         try:
             sweep(staged, out)
             copy(staged, near)
-            force(near)
+            if replacing:
+                force(near)
             place(near, out, overwrite=overwrite)
         finally:
             sweep(staged, out)
-    force_file(out.parent)
 
 
 def beside(staged: Path, out: Path) -> Path:

@@ -54,7 +54,7 @@ def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
 def content(path: Path, most: int) -> bytes:
     """The bytes of a file that has no more than so many."""
     if (length := path.stat().st_size) > most:
-        raise DataError(f"{path}: has {length:,} bytes, and --max-record allows {most:,}; raise that, or leave the file out")
+        raise DataError(f"{path}: the file has {length:,} bytes, and --max-record allows {most:,}; raise that, or leave it out")
     return path.read_bytes()
 
 
