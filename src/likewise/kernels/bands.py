@@ -6,6 +6,28 @@ import numpy as np
 
 from likewise.kernels.jit import kernel
 
+#: Places of a table for each key: one key in so many seems to repeat though it does not.
+SPARE_PLACES = 8
+
+
+@kernel
+def repeated(keys):
+    """Where keys occur more than once, and by chance now and then where they do not: bool[n]. keys: uint64[n], uniform.
+
+    A count that stops at two, in a table by the top bits: it costs a fraction of sorting the keys, and most of them are alone.
+    """
+    bits = 1
+    while 1 << bits < SPARE_PLACES * keys.size:
+        bits += 1
+    away = np.uint64(64 - bits)
+    seen = np.zeros(1 << bits, np.uint8)
+    for key in keys:
+        seen[key >> away] += seen[key >> away] < 2
+    out = np.empty(keys.size, np.bool_)
+    for i in range(keys.size):
+        out[i] = seen[keys[i] >> away] == 2
+    return out
+
 
 @kernel
 def mark_runs(keys, order, bucket, first):

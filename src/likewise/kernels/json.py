@@ -11,7 +11,7 @@ import numpy as np
 
 from likewise.kernels.bytes import find, first_bit, utf8_error
 from likewise.kernels.jit import inline, kernel
-from likewise.kernels.json_strings import CR, LF, NINE, OK, QUOTE, SPACE, TAB, ZERO, A, N, T, closing_quote, string_end, unescape
+from likewise.kernels.json_strings import CR, LF, NINE, OK, QUOTE, SPACE, TAB, ZERO, A, N, T, closing_quote, string_copied, string_end, unescape
 
 MAX_DEPTH = 512
 MAX_PATHS = 62  # sets of paths are bits of an int64
@@ -115,15 +115,21 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
     text = np.empty((5 if tokens else 1) * texts * data.size + 64, np.uint8)  # "0," is 2 bytes and becomes 8; untouched memory is free
     paths_first, paths_last = np.empty(value_of.size, np.int64), np.empty(value_of.size, np.int64)
     live, capture, kind = np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.uint8)
+    copied = np.empty(2, np.int64)
+    to_copy = 0  # paths to the only text: when one is met it is taken down at once
+    for p in range(value_of.size):
+        to_copy |= (texts == 1 and not tokens and value_of[p] == 0) << p
     to = 0
     for row in range(n):
         paths_first[:] = -1
         long = end[row] - begin[row] > most
         at = begin[row] if long else utf8_error(data, begin[row], end[row])
+        copied[0] = -1
         if at < end[row]:
             code = LONG if long else NOT_UTF8
         else:
-            at, code = check(data, begin[row], end[row], keys, key_at, path_at, paths_first, paths_last, live, capture, kind, text, to)
+            work = copied, paths_first, paths_last, live, capture, kind
+            at, code = check(data, begin[row], end[row], keys, key_at, path_at, to_copy, *work, text, to)
         if code != OK:
             fault[row] = code
             place[row] = at
@@ -132,7 +138,10 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
                 if paths_first[p] >= 0:
                     first[row, value_of[p]] = paths_first[p]
                     last[row, value_of[p]] = paths_last[p]
-            to, is_text[row] = append_text(data, first[row], last[row], texts, tokens, text, to)
+            if copied[0] >= 0 and copied[0] == first[row, 0]:
+                to, is_text[row] = copied[1], True
+            else:
+                to, is_text[row] = append_text(data, first[row], last[row], texts, tokens, text, to)
         offsets[row + 1] = to
     return fault, place, first, last, is_text, text[:to], offsets
 
@@ -150,11 +159,13 @@ def skip_blank(data, at, end):
 
 
 @inline
-def check(data, at, end, keys, key_at, path_at, paths_first, paths_last, live, capture, kind, scratch, free):
+def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, paths_last, live, capture, kind, scratch, free):
     """Check that data[at:end] is one JSON value; (place, fault). Where path p leads is put into paths_first[p], paths_last[p].
 
     Inside the brackets of depth d: kind[d] is the opening bracket; live[d] the paths whose first d - 1 keys lead to this object; capture[d] the
     paths whose value this is. A key that comes again takes back what the first one led to. A key with escapes is unescaped to scratch[free:].
+    A string that a path of ``to_copy`` leads to is written there at once, without its escapes: the last one, of place copied[0], to
+    scratch[free:copied[1]]. A copied[0] of -1 says that there is none.
     """
     depth = 0
     hit, deeper = 0, 2 ** (path_at.size - 1) - 1  # paths that end at the value that comes next; paths that go on inside it
@@ -172,7 +183,12 @@ def check(data, at, end, keys, key_at, path_at, paths_first, paths_last, live, c
             at = skip_blank(data, at + 1, end)
             mark(paths_first, hit, start)
         else:
-            at, code = scalar(data, at, end)
+            if byte == QUOTE and hit & to_copy:
+                at, code, copied[1] = string_copied(data, at + 1, end, scratch, free)
+                copied[0] = start
+                at += code == OK
+            else:
+                at, code = scalar(data, at, end)
             if code != OK:
                 return at, code
             mark(paths_first, hit, start)
@@ -208,6 +224,7 @@ def check(data, at, end, keys, key_at, path_at, paths_first, paths_last, live, c
             if code != OK:
                 return at, code
             if live[depth] and escaped:
+                copied[0] = -1
                 hit, deeper = follow(scratch, free, unescape(data, start, at, scratch, free), live[depth], depth, keys, key_at, path_at, paths_first)
             elif live[depth]:
                 hit, deeper = follow(data, start, at, live[depth], depth, keys, key_at, path_at, paths_first)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likewise.errors import UsageError
-from likewise.kernels.bands import mark_runs
+from likewise.kernels.bands import mark_runs, repeated
 
 #: A bucket of more items than this is crowded: a removal remembers this many kept items of it and looks for others in finer splits.
 BUDGET = 128
@@ -79,8 +79,13 @@ def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
 
 
 def number(keys: np.ndarray, out: np.ndarray) -> int:
-    """Bucket numbers from 0 into ``out``; returns how many."""
-    return int(mark_runs(keys, np.argsort(keys), out, 0))
+    """Bucket numbers from 0 into ``out``; returns how many. Only keys that repeat are sorted."""
+    items = np.flatnonzero(repeated(keys))
+    keys, part = keys[items], np.empty(len(items), np.int32)
+    count = mark_runs(keys, np.argsort(keys), part, 0)
+    out[:] = -1
+    out[items] = part
+    return int(count)
 
 
 def refine(keys: Keys, crowded: np.ndarray, bucket: np.ndarray, level: int, band: int, bands: int) -> int:

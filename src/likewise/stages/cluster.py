@@ -19,6 +19,8 @@ MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
 COMPARED_AT_ONCE = 2**16
 #: Verified pairs that a kernel hands over at once.
 MATCHES_AT_ONCE = 2**16
+#: Parts of the walk for each thread: they take unequal time, and who is done takes the next.
+PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def walk(
 ) -> Walk:
     """SPEC 7's greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold.
 
-    ``run`` maps over ``shares`` parts of the items at once; parts have no bucket in common, so the result does not depend on them.
+    ``run`` maps over parts of the items, ``shares`` at once; parts have no bucket in common, so the result does not depend on them.
     """
     levels, bands, n = buckets.bucket.shape
     lists = np.full((buckets.count, 3), -1, np.int32)
@@ -86,7 +88,7 @@ def walk(
             advance(place - before)
         return found, compared
 
-    done = list(run(part, independent(buckets, shares)))
+    done = list(run(part, independent(buckets, 1 if shares == 1 else PARTS * shares)))
     matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
     compared = sum(number for _, number in done)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-#: Repeated values take one in 2 ** MARGIN of the places that they are looked up by; a value that is not one of them takes one by chance.
-MARGIN = 4
+from likewise.kernels.bands import repeated
 
 
 def first_of_copies(copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
@@ -14,7 +13,7 @@ def first_of_copies(copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: n
     copy: uint64[n, 2]; per: uint64[n]; live: bool[n], others stand for themselves; rank: int64[n], place in keep order.
     """
     first = np.arange(len(live))
-    rows = np.flatnonzero(repeated(copy[:, 0]) & live)  # few: only these can have a copy
+    rows = np.flatnonzero(repeated(np.ascontiguousarray(copy[:, 0])) & live)  # few: only these can have a copy
     rows = rows[np.lexsort((rank[rows], per[rows], copy[rows, 1], copy[rows, 0]))]
     if not len(rows):
         return first
@@ -22,16 +21,3 @@ def first_of_copies(copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: n
     heads = np.concatenate(([0], np.flatnonzero(~same) + 1))
     first[rows] = np.repeat(rows[heads], np.diff(np.append(heads, len(rows))))
     return first
-
-
-def repeated(keys: np.ndarray) -> np.ndarray:
-    """Where keys occur more than once, and by chance now and then where they do not. bool[n]; keys: uint64[n], uniform"""
-    values = np.sort(keys)
-    values = values[1:][values[1:] == values[:-1]]
-    if not len(values):
-        return np.zeros(len(keys), bool)
-    away = np.uint64(64 - MARGIN - len(values).bit_length())
-    taken = np.zeros(1 << int(64 - away), bool)
-    taken[values >> away] = True
-    out: np.ndarray = taken[keys >> away]
-    return out
