@@ -209,6 +209,28 @@ def test_names() -> None:
     assert text(b'{"":"empty"}', Want("")) == b"empty"
 
 
+@pytest.mark.parametrize(
+    "escape", ["\\n", '\\"', "\\\\", "\\u00e9", "\\ud83d\\ude00", "\\ud800", "\\n\\n\\u0041\\t", "é", "\\x", "\\u12", "\t", "\\"]
+)
+def test_an_escape_at_any_place_of_a_block(escape: str) -> None:
+    """Strings are read 32 bytes at a time: with much behind them, and with nothing."""
+    for before in range(70):
+        for after in (0, 1, 40):
+            line = f'{{"text":"{"a" * before}{escape}{"b" * after}"}}'.encode()
+            for raw in (line, line + b"\n" + b'{"text":"next"}' * 5):
+                found = records(raw)
+                if not strict(line):
+                    assert found.kind[0] == REJECTED
+                    assert records(line + b"\n" + b"[0]" * 20).rejected[0].reason == found.rejected[0].reason
+                else:
+                    assert found.text[0].as_py() == wtf8(json.loads(line)["text"])
+
+
+def test_a_key_with_escapes_leaves_the_text_before_it() -> None:
+    assert text(b'{"text":"first","\\u0078\\u0078\\u0078\\u0078\\u0078\\u0078":1}') == b"first"
+    assert text(b'{"doc.body":"literal","doc":{"body":"nested"},"\\u0078":{"text":0}}', Want("doc.body")) == b"literal"
+
+
 def test_last_of_equal_keys_wins() -> None:
     assert text(b'{"text":"first","text":"last"}') == b"last"
     assert text(b'{"text":"first","t\\u0065xt":null}') is None
