@@ -51,7 +51,7 @@ from likewise.kernels.jit import kernel
 from likewise.kernels.minhash import BAND, FOLD, GOLDEN, band_keys
 from likewise.methods import Text
 from likewise.records import REJECTED, Want
-from likewise.stages.candidates import BUDGET, FINER, Buckets
+from likewise.stages.candidates import BUDGET, FINER, Buckets, no_splits
 
 WORD = 2**64 - 1
 KNOWN, OTHER = 7, 8  # a seed that the attacker knows, and one that the user drew
@@ -301,7 +301,7 @@ def test_comparisons_in_a_crowded_bucket_are_bounded():
 
 
 def test_a_walk_is_weighed_by_its_budget():
-    buckets = Buckets(np.zeros((1, 1, 0), np.int32), np.array([2, 100, 10**6]), np.zeros(3, np.int64))
+    buckets = Buckets(np.zeros((1, 0), np.int32), np.array([2, 100, 10**6]), np.zeros(3, np.int64), no_splits(1))
     assert buckets.pairs() == 1 + 4950 + 10**6 * (10**6 - 1) // 2
     assert buckets.pairs(walk=True) == 1 + 4950 + 10**6 * BUDGET * (1 + FINER)
 

@@ -75,6 +75,10 @@ def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THR
     found = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=3)
     alone = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty)
     assert (found.matches.tolist(), found.compared) == (alone.matches.tolist(), alone.compared)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("likewise.stages.cluster.COMPARED_AT_ONCE", 3)
+        steps = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=2)
+    assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
     witness, value, cut = slow_walk(sets, keys, threshold, candidates.BUDGET, candidates.FINER)
     assert found.witness.tolist() == witness
     removed = found.witness >= 0

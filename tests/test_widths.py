@@ -19,7 +19,7 @@ import likewise as lw
 from likewise import methods, pipeline
 from likewise.families import MinHash
 from likewise.kernels.compare import EXACT, SetRule
-from likewise.stages.candidates import Buckets, group
+from likewise.stages.candidates import Buckets, group, no_splits
 from likewise.stages.cluster import Sets, walk
 
 WIDTH = 24  # bits of the deliberately narrow keys: chance meetings are rare enough to count and many enough to tell
@@ -96,7 +96,7 @@ def test_more_elements_than_32_bits_can_number():
 
 
 def test_one_bucket_of_a_million_has_half_a_trillion_pairs():
-    assert Buckets(np.zeros((1, 1, 0), np.int32), np.array([10**6]), np.array([0])).pairs() == 499_999_500_000
+    assert Buckets(np.zeros((1, 0), np.int32), np.array([10**6]), np.array([0]), no_splits(1)).pairs() == 499_999_500_000
 
 
 #: Vectors of one collection whose float32 and float64 forms differ, in every form that says which it is.

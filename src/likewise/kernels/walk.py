@@ -42,13 +42,13 @@ def load(sets, item, buffer):
 
 
 @kernel
-def greedy_walk(sets, rule, bucket, lists, following, budget, items, begin, most, buffers, seen, state, matches, per_bucket):
+def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, begin, most, buffers, seen, state, matches, per_bucket):
     """Go on with the greedy walk in keep order (SPEC 7) from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
 
-    bucket: int32[levels, bands, n], the item's bucket in each band, -1 where it is alone. Level 0 is the band key; the next levels
-    split crowded buckets by further bands and are -1 elsewhere.
+    bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.candidates.Splits, what crowded buckets are split
+    into by further bands, level after level.
     lists: int32[buckets, 3]: first and last kept item and their number, at most ``budget``; following: int32[bands, n] links them.
     seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
@@ -57,7 +57,11 @@ def greedy_walk(sets, rule, bucket, lists, following, budget, items, begin, most
     comparisons, so that the caller can show progress and be interrupted.
     """
     size, mode = sets[3], rule.mode
-    levels, bands, _ = bucket.shape
+    bands, levels = len(bucket), 1 + len(splits.bucket)
+    cursor = np.empty(bands, np.int64)  # in each band the first split item that is not before the item at hand
+    for band in range(bands):
+        first, last = splits.begin[band], splits.begin[band + 1]
+        cursor[band] = first + np.searchsorted(splits.items[first:last], items[begin]) if begin < len(items) else last
     written = 0
     compared = 0
     room = len(matches) - levels * bands * budget
@@ -68,8 +72,10 @@ def greedy_walk(sets, rule, bucket, lists, following, budget, items, begin, most
         mine = buffers[0, :0]
         for band in range(bands):
             visited = 0
+            while cursor[band] < splits.begin[band + 1] and splits.items[cursor[band]] < item:
+                cursor[band] += 1
             for level in range(levels):
-                here = bucket[level, band, item]
+                here = bucket_of(item, level, band, bucket, splits, cursor)
                 if here < 0:
                     break
                 visited += lists[here, 2]
@@ -99,23 +105,32 @@ def greedy_walk(sets, rule, bucket, lists, following, budget, items, begin, most
                                 state[item, 1] = common
                                 state[item, 2] = out_of
                     other = following[band, other]
-            home = bucket[0, band, item]
+            home = bucket[band, item]
             if home >= 0:
                 per_bucket[home, 1] += per_bucket[home, 0] - visited
         if state[item, 0] < 0:
-            keep(item, bucket, lists, following, budget, per_bucket)
+            keep(item, bucket, splits, cursor, lists, following, budget, per_bucket)
     return place, written, compared
 
 
 @inline
-def keep(item, bucket, lists, following, budget, per_bucket):
+def bucket_of(item, level, band, bucket, splits, cursor):
+    """The item's bucket at a level of a band, or -1; ``cursor`` is where the item is among those of split buckets, if it is one."""
+    if level == 0:
+        return bucket[band, item]
+    place = cursor[band]
+    there = place < splits.begin[band + 1] and splits.items[place] == item
+    return splits.bucket[level - 1, place] if there else np.int32(-1)
+
+
+@inline
+def keep(item, bucket, splits, cursor, lists, following, budget, per_bucket):
     """Enter a kept item into the first list of each band that has room: its bucket's, or else that of a finer split."""
-    levels, bands, _ = bucket.shape
-    for band in range(bands):
-        if bucket[0, band, item] >= 0:
-            per_bucket[bucket[0, band, item], 0] += 1
-        for level in range(levels):
-            here = bucket[level, band, item]
+    for band in range(len(bucket)):
+        if bucket[band, item] >= 0:
+            per_bucket[bucket[band, item], 0] += 1
+        for level in range(1 + len(splits.bucket)):
+            here = bucket_of(item, level, band, bucket, splits, cursor)
             if here < 0:
                 break
             if lists[here, 2] < budget:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,21 +23,34 @@ Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in th
 Allocate = Callable[[tuple[int, ...], str], np.ndarray]
 
 
+class Splits(NamedTuple):
+    """The finer buckets of the items in crowded ones: those of band b are items[begin[b] : begin[b + 1]], ascending."""
+
+    items: np.ndarray  # int32[m]
+    begin: np.ndarray  # int64[bands + 1]
+    bucket: np.ndarray  # int32[levels, m]: the item's bucket at each further level, -1 where it is alone
+
+
+def no_splits(bands: int) -> Splits:
+    return Splits(np.zeros(0, np.int32), np.zeros(bands + 1, np.int64), np.zeros((0, 0), np.int32))
+
+
 @dataclass(frozen=True)
 class Buckets:
-    """``bucket`` int32[levels, bands, n]: the item's bucket, -1 where it is alone. Level 0 is the band key, further levels split crowded buckets."""
+    """The items of equal band key, and the splits of those buckets that are crowded. Buckets of all levels are numbered through."""
 
-    bucket: np.ndarray
-    sizes: np.ndarray  # int64[buckets of level 0]
-    band: np.ndarray  # int64[buckets of level 0]: the band that each belongs to
+    bucket: np.ndarray  # int32[bands, n]: the item's bucket, -1 where it is alone
+    sizes: np.ndarray  # int64[buckets], without the finer ones
+    band: np.ndarray  # int64[buckets]: the band that each belongs to
+    splits: Splits
 
     def members(self, number: int) -> np.ndarray:
         """The items of a bucket, in keep order."""
-        return np.flatnonzero(self.bucket[0, self.band[number]] == number)
+        return np.flatnonzero(self.bucket[self.band[number]] == number)
 
     @property
     def count(self) -> int:
-        return int(self.bucket.max(initial=-1)) + 1
+        return max(len(self.sizes), int(self.splits.bucket.max(initial=-1)) + 1)
 
     def pairs(self, *, walk: bool = False) -> int:
         """Candidate pairs, counted once a band; of those no more than a ``walk`` compares, whose budget each bucket has."""
@@ -54,23 +69,30 @@ def group(keys: Keys, per: np.ndarray, bands: int, run: Callable, *, split: bool
 
     per: uint64[n], mixed into every key, so that only items of one group meet. ``split`` adds the finer levels for crowded buckets.
     """
-    n = len(per)
-    grouped = bool(per.any())
-    level0 = allocate((1, bands, n), "i4")
-    numbers = run(lambda band: number(keyed(keys(band), per if grouped else None), level0[0, band]), range(bands))
-    base = shift(level0[0], numbers, 0)
-    sizes = np.bincount(level0[level0 >= 0], minlength=base) if base else np.zeros(0, np.int64)
-    band_of = np.repeat(np.arange(bands), numbers)
+    grouped = per if per.any() else None
+    bucket = allocate((bands, len(per)), "i4")
+    numbers = run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands))
+    base = shift(bucket, numbers, 0)
+    sizes = np.bincount(bucket[bucket >= 0], minlength=base) if base else np.zeros(0, np.int64)
     crowded = sizes > BUDGET
     finer = min(FINER, bands - 1) if split and crowded.any() else 0
-    if not finer:
-        return Buckets(level0, sizes, band_of)
-    bucket = allocate((1 + finer, bands, n), "i4")
-    bucket[0] = level0[0]
-    for level in range(1, 1 + finer):
-        numbers = run(lambda band, level=level: refine(keys, crowded, bucket, level, band, bands), range(bands))
-        base = shift(bucket[level], numbers, base)
-    return Buckets(bucket, sizes, band_of)
+    return Buckets(bucket, sizes, np.repeat(np.arange(bands), numbers), splits_of(keys, bucket, crowded, finer, base, run))
+
+
+def splits_of(keys: Keys, bucket: np.ndarray, crowded: np.ndarray, levels: int, base: int, run: Callable) -> Splits:
+    """Split the crowded buckets, each level by the key of one band further on. crowded: bool[buckets]; base: the first free number."""
+    bands = len(bucket)
+    if not levels:
+        return no_splits(bands)
+    members = run(lambda band: np.flatnonzero((bucket[band] >= 0) & crowded[bucket[band]]).astype(np.int32), range(bands))
+    begin = np.concatenate(([0], np.cumsum([len(items) for items in members])))
+    finer = np.full((1 + levels, begin[-1]), -1, np.int32)
+    finer[0] = np.concatenate([bucket[band, items] for band, items in enumerate(members)])
+    for level in range(1, 1 + levels):
+        above, below = (np.split(finer[at], begin[1:-1]) for at in (level - 1, level))  # a band each
+        numbers = run(partial(refine, keys, level, members, above, below), range(bands))
+        base = shift(below, numbers, base)
+    return Splits(np.concatenate(members), begin, finer[1:])
 
 
 def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
@@ -88,28 +110,22 @@ def number(keys: np.ndarray, out: np.ndarray) -> int:
     return int(count)
 
 
-def refine(keys: Keys, crowded: np.ndarray, bucket: np.ndarray, level: int, band: int, bands: int) -> int:
-    """Split the crowded buckets of one band by the key of the band ``level`` further on."""
-    above = bucket[level - 1, band]
-    out = bucket[level, band]
-    out[:] = -1
-    home = bucket[0, band]
-    members = np.flatnonzero((home >= 0) & crowded[home] & (above >= 0))
-    if not len(members):
+def refine(keys: Keys, level: int, members: list[np.ndarray], above: list[np.ndarray], below: list[np.ndarray], band: int) -> int:
+    """Split the buckets ``above`` of a band's members by the key of the band ``level`` further on. Numbers from 0 go into ``below``; how many."""
+    live = np.flatnonzero(above[band] >= 0)
+    if not len(live):
         return 0
-    key = keyed(keys((band + level) % bands)[members], above[members].astype(np.uint64))
-    part = np.empty(len(members), np.int32)
-    count = number(key, part)
-    out[members] = part
+    part = np.empty(len(live), np.int32)
+    count = number(keyed(keys((band + level) % len(members))[members[band][live]], above[band][live].astype(np.uint64)), part)
+    below[band][live] = part
     return count
 
 
-def shift(bucket: np.ndarray, numbers: list[int], base: int) -> int:
+def shift(rows: Iterable[np.ndarray], numbers: list[int], base: int) -> int:
     """Make the numbers of the bands follow each other, from ``base`` on. Returns the next free number."""
     if base + sum(numbers) > MOST_BUCKETS:
         raise UsageError(f"{base + sum(numbers):,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")
-    for band, count in enumerate(numbers):
-        row = bucket[band]
+    for row, count in zip(rows, numbers, strict=True):
         row[row >= 0] += base
         base += count
     return base

@@ -67,7 +67,8 @@ def walk(
 
     ``run`` maps over parts of the items, ``shares`` at once; parts have no bucket in common, so the result does not depend on them.
     """
-    levels, bands, n = buckets.bucket.shape
+    bands, n = buckets.bucket.shape
+    levels = 1 + len(buckets.splits.bucket)
     lists = np.full((buckets.count, 3), -1, np.int32)
     lists[:, 2] = 0
     following = allocate((bands, n), "i4")
@@ -82,7 +83,9 @@ def walk(
         while place < len(items):
             before = place
             room = (buffers, seen, state, matches, per_bucket)
-            place, written, more = greedy_walk(*sets.arguments(), buckets.bucket, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room)
+            place, written, more = greedy_walk(
+                *sets.arguments(), buckets.bucket, buckets.splits, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room
+            )
             found.append(matches[:written].copy())
             compared += more
             advance(place - before)
@@ -97,7 +100,7 @@ def walk(
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
     """The items that share a bucket with any, in up to ``shares`` parts of about equal size that share none with each other."""
-    head = join_buckets(buckets.bucket[0], len(buckets.sizes))
+    head = join_buckets(buckets.bucket, len(buckets.sizes))
     items = np.flatnonzero(head >= 0)
     order = items[np.argsort(head[items], kind="stable")]  # one connected group after the other
     begins = np.flatnonzero(np.diff(head[order], prepend=-1))

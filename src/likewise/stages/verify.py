@@ -33,13 +33,13 @@ def all_pairs(
         found: list[np.ndarray] = []
         while begin < end and sum(map(len, found)) <= most:
             places = (band, order, begin, end)
-            begin, written, compared = bucket_pairs(*sets.arguments(), side, buckets.bucket[0], *places, COMPARED_AT_ONCE, buffers, matches)
+            begin, written, compared = bucket_pairs(*sets.arguments(), side, buckets.bucket, *places, COMPARED_AT_ONCE, buffers, matches)
             found.append(matches[:written].copy())
             advance(compared)
         return found
 
-    for band in range(buckets.bucket.shape[1]):
-        here = buckets.bucket[0, band]
+    for band in range(len(buckets.bucket)):
+        here = buckets.bucket[band]
         members = np.flatnonzero(here >= 0)
         order = members[np.argsort(here[members], kind="stable")]
         for blocks in run(lambda cut, band=band, order=order: share(band, order, *cut), cuts(here[order], shares)):
