@@ -35,11 +35,13 @@ FEW = 200
 def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Callable[[str, int], Pairs]:
     from likewise.engines.local import Local
     from likewise.stages.exact import exact_pairs
+    from likewise.stages.ranking import ranked
 
     values, engine = elements.astype(np.uint64), Local()
 
     def pairs(threshold: str, sets: int) -> Pairs:
-        found = exact_pairs(values, offsets[: sets + 1], Fraction(threshold), run=engine.run, shares=engine.threads)
+        how = {"run": engine.run, "shares": engine.threads}
+        found = exact_pairs(ranked(values, offsets[: sets + 1], **how), Fraction(threshold), **how)
         rows = np.concatenate(list(found))
         return rows[:, 0], rows[:, 1]
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import likewise as lw
+from likewise import pipeline, search
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.stages import exact, prefix, ranking
@@ -27,7 +30,8 @@ def arrays(sets: Sequence[set[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pairs_of(sets: Sequence[set[int]], threshold: Fraction, **choices) -> Rows:
-    return sorted(tuple(row) for block in exact_pairs(*arrays(sets), threshold, **choices) for row in block.tolist())
+    ranking = ranked(*arrays(sets), side=choices.get("side"), run=choices.get("run", map), shares=choices.get("shares", 1))
+    return sorted(tuple(row) for block in exact_pairs(ranking, threshold, **choices) for row in block.tolist())
 
 
 def at_least(common: int, union: int, threshold: Fraction) -> bool:
@@ -117,7 +121,7 @@ def test_walk_equals_the_sequential_walk(sets, threshold, data):
     step, exact.LEAST_STEP = exact.LEAST_STEP, data.draw(st.integers(1, 9))
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(sets), max_size=len(sets)))
     try:
-        found = exact_walk(*arrays(sets), threshold, per=np.array(per, np.uint64))
+        found = exact_walk(ranked(*arrays(sets)), threshold, per=np.array(per, np.uint64))
     finally:
         exact.LEAST_STEP = step
     witness, value, met = slow_walk(sets, threshold, per)
@@ -135,11 +139,11 @@ def test_equality_with_the_threshold_counts(a, b, similarity):
     """The first b of a elements; a hair above their similarity they are no pair."""
     threshold, sets = Fraction(similarity), [set(range(a)), set(range(b)), {5000}]
     assert pairs_of(sets, threshold) == [(0, 1, b, a)]
-    assert exact_walk(*arrays(sets), threshold).witness.tolist() == [-1, 0, -1]
+    assert exact_walk(ranked(*arrays(sets)), threshold).witness.tolist() == [-1, 0, -1]
     above = threshold + Fraction(1, 10**9) if threshold < 1 else None
     if above:
         assert pairs_of(sets, above.limit_denominator(10**9)) == []
-        assert exact_walk(*arrays(sets), above.limit_denominator(10**9)).witness.tolist() == [-1, -1, -1]
+        assert exact_walk(ranked(*arrays(sets)), above.limit_denominator(10**9)).witness.tolist() == [-1, -1, -1]
 
 
 def test_a_third_is_a_third():
@@ -151,12 +155,12 @@ def test_a_third_is_a_third():
 
 def test_empty_sets_never_pair_and_no_sets_are_no_error():
     assert pairs_of([set(), set(), {1}, {1}], Fraction(1, 2)) == [(2, 3, 1, 1)]
-    assert exact_walk(*arrays([set(), set(), {1}, {1}]), Fraction(1, 2)).witness.tolist() == [-1, -1, -1, 2]
+    assert exact_walk(ranked(*arrays([set(), set(), {1}, {1}])), Fraction(1, 2)).witness.tolist() == [-1, -1, -1, 2]
     for sets in ([], [set()], [set(), set()], [{1}]):
         assert pairs_of(sets, Fraction(3, 10)) == []
         assert pairs_of(sets, Fraction(3, 10), contained=True) == []
-        assert exact_walk(*arrays(sets), Fraction(3, 10)).witness.tolist() == [-1] * len(sets)
-        assert exact_cost(*arrays(sets), Fraction(3, 10)) >= 0
+        assert exact_walk(ranked(*arrays(sets)), Fraction(3, 10)).witness.tolist() == [-1] * len(sets)
+        assert exact_cost(ranked(*arrays(sets)), Fraction(3, 10)) >= 0
 
 
 def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
@@ -165,7 +169,7 @@ def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
     shifted = np.concatenate([np.array([99, 98], np.uint64), values, np.array([97], np.uint64)])
     want = [(0, 1, 3, 4), (2, 3, 2, 2)]
     assert pairs_of(sets, Fraction(3, 4)) == want
-    assert sorted(tuple(row) for block in exact_pairs(shifted, offsets + 2, Fraction(3, 4)) for row in block.tolist()) == want
+    assert sorted(tuple(row) for block in exact_pairs(ranked(shifted, offsets + 2), Fraction(3, 4)) for row in block.tolist()) == want
 
 
 def crowd(n: int, seed: int = 5) -> list[set[int]]:
@@ -201,7 +205,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
             assert got == slow_pairs(sets, threshold)
             assert sum(done) == len(sets)
             done.clear()
-            found = exact_walk(*arrays(sets), threshold, counts=walked, **choices)
+            found = exact_walk(ranked(*arrays(sets)), threshold, counts=walked, **choices)
             assert sum(done) == len(sets)
             done.clear()
             assert found.witness.tolist() == slow_walk(sets, threshold, [0] * len(sets))[0]
@@ -234,7 +238,7 @@ def test_a_crowd_of_like_sets_costs_the_walk_one_comparison_each():
     base = set(range(40))
     values, offsets = arrays([base | {100 + i} for i in range(20_000)])
     counts = Counts()
-    found = exact_walk(values, offsets, Fraction(4, 5), counts=counts)
+    found = exact_walk(ranked(values, offsets), Fraction(4, 5), counts=counts)
     assert (found.witness[1:] == 0).all()
     assert counts.compared == 19_999
     assert counts.visited < 10 * 20_000
@@ -245,14 +249,15 @@ def test_strangers_are_told_apart_without_counting_their_overlap():
     draw = np.random.default_rng(3)
     values = np.concatenate([np.sort(draw.choice(1000, 50, replace=False)) for _ in range(2000)]).astype(np.uint64)
     counts = Counts()
-    assert not [*itertools.chain(*(block.tolist() for block in exact_pairs(values, np.arange(0, 100_001, 50), Fraction(1, 2), counts=counts)))]
+    sets = ranked(values, np.arange(0, 100_001, 50))
+    assert not [*itertools.chain(*(block.tolist() for block in exact_pairs(sets, Fraction(1, 2), counts=counts)))]
     assert counts.visited > 1_000_000
     assert counts.compared < 200
 
 
 def test_stops_when_there_are_too_many_pairs():
     sets = [{1, 2, 3}] * 3000
-    rows = sum(len(block) for block in exact_pairs(*arrays(sets), Fraction(1), most=10_000))
+    rows = sum(len(block) for block in exact_pairs(ranked(*arrays(sets)), Fraction(1), most=10_000))
     assert 10_000 < rows < 3000 * 2999 // 2
 
 
@@ -262,11 +267,23 @@ def test_too_many_elements_are_refused():
 
 
 def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
-    sets = arrays(crowd(4000))
-    costs = [exact_cost(*sets, Fraction(t, 10)) for t in (3, 5, 8, 10)]
+    sets = ranked(*arrays(crowd(4000)))
+    costs = [exact_cost(sets, Fraction(t, 10)) for t in (3, 5, 8, 10)]
     assert costs == sorted(costs, reverse=True)
     assert costs[0] > 3 * costs[3]
-    assert exact_cost(*sets, Fraction(4, 5)) == costs[2]
-    assert exact_cost(*sets, Fraction(4, 5), walk=True) > exact_cost(*sets, Fraction(4, 5))
-    everywhere = np.ones(4000, np.uint8)
-    assert exact_cost(*sets, Fraction(4, 5), side=everywhere) < costs[2]  # nothing is across
+    assert exact_cost(sets, Fraction(4, 5)) == costs[2]
+
+
+@pytest.mark.parametrize("exactly", [True, False])
+def test_what_weighing_made_is_used_and_not_made_again(exactly, monkeypatch):
+    """Whether sets are joined or meet in buckets is weighed by the ranks and the buckets that the walk then takes."""
+    made: list[str] = []
+    for name in ("ranked", "group"):
+        monkeypatch.setattr(search, name, partial(lambda of, name, *a, **k: made.append(name) or of(*a, **k), getattr(search, name), name))
+    monkeypatch.setattr(pipeline, "MEETING_COST", 1e9 if exactly else 0.0)
+    monkeypatch.setattr(pipeline, "BAND_COST", 0.0)
+    sets = [{"elements": sorted(one)} for one in crowd(300)]
+    found = lw.dedup(sets, by="elements", threshold=0.8)
+    assert sorted(made) == ["group", "ranked"]
+    assert found.report["method"]["exact"] is (True if exactly else None)
+    assert found.removed.to_arrow() == lw.dedup(sets, by="elements", threshold=0.8, exact=True).removed.to_arrow()

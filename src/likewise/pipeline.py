@@ -21,7 +21,6 @@ from likewise.io.fields import sparse as sparse_field
 from likewise.io.fields import wide as wide_numbers
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
-from likewise.items.sparse import of_words
 from likewise.kernels.compare import scores
 from likewise.methods import Text
 from likewise.options import Options, acquainted, items_of, needs_data
@@ -30,9 +29,9 @@ from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT, Want
 from likewise.report.gather import beginning
 from likewise.results import Decision
-from likewise.run import Items, Run, rule, sets, strings, uneven, vectors, words, words_of
+from likewise.run import Items, Run, rule, sets, strings, uneven, vectors, words_of
 from likewise.schema import DECISION_COLUMNS
-from likewise.search import bucket, engine, finder
+from likewise.search import bucket, engine, finder, ranks, rare
 from likewise.stages.budget import Cut, what_was_cut
 from likewise.stages.candidates import Buckets
 from likewise.stages.cluster import Walk, components, walk
@@ -45,17 +44,11 @@ from likewise.stages.kinds import KINDS, kind_of
 from likewise.stages.listing import Listing
 from likewise.stages.neighbors import neighbors
 from likewise.stages.sketch import sketcher
-from likewise.stages.sparse_join import Prepared, join_cost, least_cosine, sparse_walk
+from likewise.stages.sparse_join import join_cost, least_cosine, sparse_walk
 from likewise.stages.strings_walk import edit_walk
 
 #: Buckets that the budget cut most from, named in the report.
 HOTTEST = 5
-#: Candidate pairs whose comparison is announced: a minute or so.
-MANY = 10**8
-#: Bytes that sorting the keys of one band takes for each item: keys, order, and what the sort itself needs.
-SORT_BYTES = 32
-
-
 #: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
 MEETING_COST = 500.0
 
@@ -199,11 +192,19 @@ def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
     if options.exact is not None or kind not in ("sets", "sparse vectors") or options.verify != "exact" or options.plan.chosen_by != "plan":
         return False
     if kind == "sparse vectors":
-        vectors, how, plan = of_words(*words(items, run)), rule(options), options.plan
-        model = replace(plan.model, items=len(vectors), dimension=round(len(vectors.values) / max(1, len(vectors))))
-        return least_cosine(how) > 0 and join_cost(Prepared.of(vectors, how, run.engine.run)) <= len(vectors) * model.cost(plan.bands, plan.rows)
-    met = bucket(items, run, split=False).pairs(walk=walk)
-    return exact_cost(*words(items, run), options.threshold) < MEETING_COST * met + BAND_COST * options.plan.bands * len(items.member)
+        if not least_cosine(rule(options)):
+            return False
+        joined, plan = rare(items, run), options.plan
+        n, entries = len(joined.vectors), len(joined.vectors.values)
+        model = replace(plan.model, items=n, dimension=round(entries / max(1, n)))
+        cheaper = join_cost(joined) <= n * model.cost(plan.bands, plan.rows)
+        items.begun = joined if cheaper else None
+        return cheaper
+    ranking, buckets = ranks(items, run), bucket(items, run, split=walk or options.star)
+    cost = MEETING_COST * buckets.pairs(walk=walk) + BAND_COST * options.plan.bands * len(items.member)
+    cheaper = exact_cost(ranking, options.threshold) < cost
+    items.begun = ranking if cheaper else buckets
+    return cheaper
 
 
 def decide(items: Items, run: Run) -> Decision:
@@ -278,9 +279,9 @@ def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
         texts = pa.array(strings(items, run), pa.large_binary())
         found = edit_walk(texts, int(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
     elif options.facts.sparse:
-        found = sparse_walk(Prepared.of(of_words(*words(items, run)), rule(options), run.engine.run), per=items.per, advance=run.advance)
+        found = sparse_walk(rare(items, run), per=items.per, advance=run.advance)
     else:
-        found = exact_walk(*words(items, run), options.threshold, **how)
+        found = exact_walk(ranks(items, run), options.threshold, **how)
     return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), recall, []) | told
 
 

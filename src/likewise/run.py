@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from likewise.progress import Progress
 from likewise.stages.cluster import MODES, Sets
 from likewise.stages.kinds import kind_of, set_rule
 
+T = TypeVar("T")
 #: Items, later items, and how alike they are: int64[m], int64[m], float64[m].
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -50,6 +51,14 @@ class Items:
     short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
     first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
     member: np.ndarray  # int64[items]: the row of each item
+    begun: object = None  # what weighing two ways against each other made for the one that was chosen
+
+    def taken(self, kind: type[T]) -> T | None:
+        """What was begun, if it is of this kind; it is handed on once, for it may be large."""
+        if not isinstance(self.begun, kind):
+            return None
+        begun, self.begun = self.begun, None
+        return begun
 
     @property
     def per(self) -> np.ndarray:

@@ -18,13 +18,14 @@ import pyarrow as pa
 
 from likewise.items.sparse import of_words
 from likewise.options import Options
-from likewise.run import Block, Items, Run, numbers, sets, strings, words
+from likewise.run import Block, Items, Run, numbers, rule, sets, strings, words
 from likewise.stages.candidates import Buckets, group
 from likewise.stages.cluster import ratio
 from likewise.stages.codes import Counts, code_finder
 from likewise.stages.exact import exact_pairs
 from likewise.stages.greedy import Finder
 from likewise.stages.kinds import keys_of
+from likewise.stages.ranking import Ranked, ranked
 from likewise.stages.scanning import Scan
 from likewise.stages.sparse_join import Prepared as PreparedSparse
 from likewise.stages.sparse_join import sparse_pairs
@@ -47,6 +48,8 @@ NO_SIDE = np.zeros(0, np.uint8)
 
 def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
     """Group the items by band key, as many bands at once as memory allows; ``split`` crowded buckets for the walk."""
+    if (begun := items.taken(Buckets)) is not None:
+        return begun
     bands = run.options.plan.bands
     run.progress.begin("grouping bands", bands, "bands")
 
@@ -75,6 +78,19 @@ def keys_of_sparse(items: Items, run: Run) -> np.ndarray:
     return made
 
 
+def ranks(items: Items, run: Run, side: np.ndarray = NO_SIDE) -> Ranked:
+    """The items' sets, ranked for an exact join."""
+    if not len(side) and (begun := items.taken(Ranked)) is not None:
+        return begun
+    return ranked(*words(items, run), side=side if len(side) else None, run=run.engine.run, shares=run.engine.threads)
+
+
+def rare(items: Items, run: Run) -> PreparedSparse:
+    """The items' sparse vectors, and the rare coordinates of each."""
+    begun = items.taken(PreparedSparse)
+    return PreparedSparse.of(of_words(*words(items, run)), rule(run.options), run.engine.run) if begun is None else begun
+
+
 def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """The alike pairs among items that share a bucket."""
     buckets = bucket(items, run, split=False)
@@ -89,9 +105,8 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sets, with none missed."""
     run.progress.begin("joining", len(items.member), "items")
-    values, offsets = words(items, run)
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
-    for block in exact_pairs(values, offsets, run.options.threshold, contained=run.options.contained, most=run.options.max_pairs, **how):
+    for block in exact_pairs(ranks(items, run, side), run.options.threshold, contained=run.options.contained, most=run.options.max_pairs, **how):
         yield block[:, 0], block[:, 1], ratio(block[:, 2], block[:, 3])
 
 
@@ -100,8 +115,7 @@ def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     run.progress.begin("joining", len(items.member), "items")
     stored = sets(items, run)
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "advance": run.advance, "most": run.options.max_pairs}
-    prepared = PreparedSparse.of(of_words(*words(items, run)), stored.rule, run.engine.run)
-    for block in sparse_pairs(prepared, **how):
+    for block in sparse_pairs(rare(items, run), **how):
         yield block[:, 1], block[:, 0], stored.similarity(block[:, 2], block[:, 3])
 
 

@@ -1,4 +1,4 @@
-"""Exact joins of sets: every pair at or above a threshold, and the greedy walk, with nothing missed; and what they will cost."""
+"""Exact joins of ranked sets: every pair at or above a threshold, and the greedy walk, with nothing missed; and what they will cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from likewise.stages.prefix import (
     signs_of,
     windows,
 )
-from likewise.stages.ranking import Ranked, ranked
+from likewise.stages.ranking import Ranked
 
 Sides = NDArray[np.uint8]
 Groups = NDArray[np.uint64]
@@ -41,8 +41,7 @@ SAMPLED = 1 << 13
 
 
 def exact_pairs(
-    values: NDArray[np.uint64],
-    offsets: Longs,
+    ranking: Ranked,
     threshold: Fraction,
     *,
     side: Sides | None = None,
@@ -52,20 +51,18 @@ def exact_pairs(
     shares: int = 1,
     advance: Callable[[int], None] = lambda items: None,
     most: int = 2**62,
-    ranking: Ranked | None = None,
     counts: Counts | None = None,
 ) -> Iterator[Longs]:
     """All pairs of sets at or above a Jaccard threshold: int64[m, 4] blocks of item, later item, overlap, out of. Each once, in no order.
 
-    values: uint64[m], distinct within a set; offsets: int64[n + 1]. Sets with nothing in common are no pair at any threshold, nor are empty ones.
-    side: uint8[n] of 1, 2 or 3 for items of A, B or both, when only pairs across them are wanted. per: uint64[n]: only pairs of equal values.
+    Sets with nothing in common are no pair at any threshold, nor are empty ones.
+    side: uint8[n] of 1, 2 or 3 for items of A, B or both, when only pairs across them are wanted, and `ranked` was told the same. per: uint64[n]:
+    only pairs of equal values.
     contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it, out of the item's size; with
     sides the first is of A and the second of B.
     ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of items done. Ends early when more than ``most`` pairs are found.
-    ranking: what `ranked` gave for these sets and sides, where the caller has it.
     """
     side = None if side is None or not len(side) else side
-    ranking = ranking or ranked(values, offsets, side=side, run=run, shares=shares)
     joined, low, high, order = ready(ranking, threshold, side, per, contained)
     for block in matches(joined, low, high, (0, len(order)), Workers(run, shares, advance), counts or Counts(), most):
         probe, partner = order[block[:, 0]], order[block[:, 1]]
@@ -101,23 +98,21 @@ def ceil(a: Longs, b: int) -> Longs:
 
 
 def exact_walk(
-    values: NDArray[np.uint64],
-    offsets: Longs,
+    ranking: Ranked,
     threshold: Fraction,
     *,
     per: Groups | None = None,
     run: Callable = map,
     shares: int = 1,
     advance: Callable[[int], None] = lambda items: None,
-    ranking: Ranked | None = None,
     counts: Counts | None = None,
 ) -> Walk:
     """SPEC 7's greedy walk over items in keep order, as if all of them, or all of equal ``per``, shared a bucket. Arguments as for `exact_pairs`.
 
     Only kept items are entered into the index, so that a crowd of like items costs each of its members one comparison.
     """
-    ranking, counts = ranking or ranked(values, offsets, run=run, shares=shares), counts or Counts()
-    joined, low, high, order = ready_to_walk(ranking, threshold, per, filled=False)
+    counts = counts or Counts()
+    joined, low, high, order = ready_to_walk(ranking, threshold, per)
     decided = np.full((len(order), 3), -1, np.int64)
     found = [np.empty((0, 4), np.int64)]
     begin = 0
@@ -133,12 +128,12 @@ def exact_walk(
     return walked(order, decided, np.concatenate(found), counts.compared)
 
 
-def ready_to_walk(ranking: Ranked, threshold: Fraction, per: Groups | None, *, filled: bool) -> tuple[Joined, Places, Places, Longs]:
+def ready_to_walk(ranking: Ranked, threshold: Fraction, per: Groups | None) -> tuple[Joined, Places, Places, Longs]:
     """The same for a walk: a partner may be of any size, and comes before in the group."""
     rule, entered, prefix, _, _ = lengths(ranking.size.astype(np.int64), threshold, False)
     order, low = by_group(per, len(ranking))
     high = np.arange(len(order), dtype=np.uint32)
-    return join_of(ranking, order, rule, prefix, prefix, signs_of(ranking, entered - 1), rising=False, filled=filled), low[None], high[None], order
+    return join_of(ranking, order, rule, prefix, prefix, signs_of(ranking, entered - 1), rising=False, filled=False), low[None], high[None], order
 
 
 def walk_step(joined: Joined, low: Places, begin: int, end: int, decided: Longs, advance: Callable[[int], None], counts: Counts) -> list[Longs]:
@@ -168,27 +163,13 @@ def walked(order: Longs, decided: Longs, found: Longs, compared: int) -> Walk:
     return Walk(state[:, 0], state[:, 1], state[:, 2], found, np.zeros(0, np.int64), compared)
 
 
-def exact_cost(
-    values: NDArray[np.uint64],
-    offsets: Longs,
-    threshold: Fraction,
-    *,
-    side: Sides | None = None,
-    per: Groups | None = None,
-    contained: bool = False,
-    walk: bool = False,
-    run: Callable = map,
-    shares: int = 1,
-    ranking: Ranked | None = None,
-) -> float:
-    """Nanoseconds of one core that `exact_pairs`, or `exact_walk` if nothing is removed, should take, ranking included. The same on every machine.
+def exact_cost(ranking: Ranked, threshold: Fraction) -> float:
+    """Nanoseconds of one core that `exact_pairs` should take, ranking included. The same on every machine.
 
     The frequencies say how many entries of the index are visited, which is counted for some thousand sets. What similar pairs cost to
     verify goes with that: they meet in many entries.
     """
-    side = None if side is None or not len(side) else side
-    ranking = ranking or ranked(values, offsets, side=side, run=run, shares=shares)
-    joined, low, high, _ = ready_to_walk(ranking, threshold, per, filled=True) if walk else ready(ranking, threshold, side, per, contained)
+    joined, low, high, _ = ready(ranking, threshold, None, None, False)
     n, entries = len(ranking), len(joined.index[1])
     visited = kernels.expected(joined.sets, joined.index, joined.probed, low, high, max(1, n // SAMPLED))
     visit = 2 + 2 * access(4 * n) + access(joined.sets[4].nbytes)
