@@ -11,11 +11,8 @@ round that is not counted goes first. Wall time is from start to exit; memory is
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,10 +20,11 @@ import threading
 import time
 from pathlib import Path
 
+import contest
 import numpy as np
+from contest import VENVS
 
 HERE = Path(__file__).resolve().parent
-VENVS = Path(os.environ.get("BENCH_VENVS", "bench-data/venvs"))
 LIKEWISE = [sys.executable, "-m", "likewise"]
 SETTING = ["--by", "whitespace:5", "--threshold", "0.8", "-q"]
 
@@ -46,10 +44,9 @@ def contenders(corpus: Path, folder: Path) -> dict[str, list[str]]:
 def run(command: list[str]) -> dict[str, float]:
     """Wall and CPU seconds and peak memory in MB of one process with its children."""
     peak, over = [0], threading.Event()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
     began = time.perf_counter()
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env=environment)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env=contest.environment())
         watch = threading.Thread(target=lambda: watch_memory(process.pid, peak, over))
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -115,12 +112,10 @@ def score(truth: Path, folder: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = contest.arguments(__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("truth", type=Path)
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     subprocess.run(["cat", options.corpus], stdout=subprocess.DEVNULL, check=True)  # into the page cache
     rows: dict[str, list[dict[str, float]]] = {}
@@ -130,8 +125,7 @@ def main() -> None:
             for contender, command in contenders(options.corpus, Path(name)).items():
                 if options.only and contender not in options.only:
                     continue
-                if not Path(command[0]).exists():
-                    print(f"{contender}: not installed ({command[0]})", file=sys.stderr)
+                if not contest.installed(contender, command[0]):
                     continue
                 folder = Path(name)
                 measured = run(command)
@@ -142,13 +136,12 @@ def main() -> None:
                     rows.setdefault(contender, []).append(measured)
     table = {}
     for contender, runs in rows.items():
-        middle = {name: statistics.median(r[name] for r in runs) for name in runs[0]}
-        spread = f"({min(r['wall'] for r in runs):.2f}-{max(r['wall'] for r in runs):.2f})"
-        table[contender] = {**middle, "walls": [r["wall"] for r in runs], **scores[contender]}
+        middle, walls = contest.middle(runs), [run["wall"] for run in runs]
+        spread = contest.spread(walls)
+        table[contender] = {**middle, "walls": walls, **scores[contender]}
         quality = "  ".join(f"{name} {value:.4f}" if isinstance(value, float) else f"{name} {value}" for name, value in scores[contender].items())
         print(f"{contender:22} wall {middle['wall']:7.2f} s {spread:15} cpu {middle['cpu']:7.1f} s  peak {middle['peak_mb']:6.0f} MB  {quality}")
-    if options.json:
-        options.json.write_text(json.dumps(table, indent=1) + "\n")
+    contest.keep(table, options.json)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,7 @@ farther than the true k-th.
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import contest
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,24 +97,21 @@ def once(data: Path, task: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = contest.arguments(__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tasks", nargs="*", default=list(TASKS), choices=list(TASKS))
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     lists(options.data)
     table = {}
     for task in options.tasks:
         runs = [once(options.data, task) for _ in range(options.rounds + 1)][1:]  # the first may compile
-        row = table[task] = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+        row = table[task] = contest.middle(runs)
         steps = f"start {row['start']:5.2f}  reading {row['reading']:5.2f}  finding {row['finding']:5.2f}"
         print(
             f"{task:8} {row['wall']:6.2f} s  {steps}  peak {row['peak_mb']:5.0f} MB  rows {row['rows']:11,.0f}  recall {row['recall']:.4f}",
             flush=True,
         )
-    if options.json:
-        options.json.write_text(json.dumps(table, indent=1) + "\n")
+    contest.keep(table, options.json)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ embeddings: 117,000 x 256, 5,000 queries, by cosine); the truth's S are the exac
 Each contender is a process of its own, all in turn, so many rounds; medians, and the least and the most. Imports, reading and compiling lie outside
 the clock. Peers run in the environment of PYTHON ($BENCH_VENVS/neighbors by default); one that is not there is said, not hidden.
 
-faiss's wheel brings a BLAS that takes processors newer than itself for one without AVX, and is then four times slower: it is told here.
 A graph (hnswlib) pays for itself when it is kept: once built, it answers a single query in a fraction of a millisecond. likewise keeps no index and
 codes all items first, a tenth of a second here: take it for many queries at once, or where recall must be known before the answer is.
 """
@@ -17,15 +16,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import contest
 import numpy as np
 
 TASKS = {"fm": ("l2", "fm.l2.npz"), "wl": ("cosine", "wl.cos.npz")}
@@ -152,22 +149,12 @@ def recall(data: Path, task: str, ids: np.ndarray) -> float:
     return hits / ids.size
 
 
-def environment(name: str) -> dict[str, str]:
-    """Without what pins BLAS to an old processor; and for faiss with what tells it of this one."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("OPENBLAS_")}
-    if name.startswith("faiss") and "avx512f" in Path("/proc/cpuinfo").read_text():
-        clean["OPENBLAS_CORETYPE"] = "SkylakeX"
-    return clean
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = contest.arguments(__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tasks", nargs="*", default=list(TASKS))
     parser.add_argument("--only", nargs="*", default=list(CONTENDERS))
-    parser.add_argument("--peers", type=Path, default=Path(os.environ.get("BENCH_VENVS", "bench-data/venvs")) / "neighbors" / "bin" / "python")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--peers", type=Path, default=contest.VENVS / "neighbors" / "bin" / "python")
     parser.add_argument("--contend", nargs=3, help=argparse.SUPPRESS)  # name, task and file of ids: one contender, in this process
     options = parser.parse_args()
     if options.contend:
@@ -181,29 +168,24 @@ def main() -> None:
         for _ in range(options.rounds):
             for name in options.only:
                 python = sys.executable if name in OURS else str(options.peers)
-                if not Path(python).exists():
-                    print(f"{name}: not installed ({python})", file=sys.stderr)
+                if not contest.installed(name, python):
                     continue
                 with tempfile.TemporaryDirectory() as folder:
                     target = f"{folder}/ids.npy"
                     command = [python, __file__, str(options.data), "--contend", name, task, target]
-                    done = subprocess.run(command, env=environment(name), capture_output=True, text=True, check=False)
-                    if done.returncode:
-                        raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
-                    runs.setdefault(name, []).append(json.loads(done.stdout.splitlines()[-1]))
+                    runs.setdefault(name, []).append(contest.answer(name, command))
                     if name not in found:
                         found[name] = recall(options.data, task, np.load(target))
         records[task] = report(task, runs, found)
-    if options.json:
-        options.json.write_text(json.dumps(records, indent=1) + "\n")
+    contest.keep(records, options.json)
 
 
 def report(task: str, runs: dict[str, list[dict]], found: dict[str, float]) -> dict[str, dict]:
     """Print the table of a task. Ratios are to likewise's median."""
     table = {}
     for name, some in runs.items():
-        middle = {key: statistics.median(run[key] for run in some) for key in some[0]}
-        table[name] = {**middle, "least": min(run["whole"] for run in some), "most": max(run["whole"] for run in some), "recall": found[name]}
+        whole = [run["whole"] for run in some]
+        table[name] = {**contest.middle(some), "least": min(whole), "most": max(whole), "recall": found[name]}
     base = table.get("likewise", {}).get("whole")
     print(f"{task}, k = {K} by {TASKS[task][0]}")
     for name, row in table.items():

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +22,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import contest
 import numpy as np
 
 VENV = Path(os.environ.get("BENCH_VENV", "bench-data/venv"))
@@ -110,19 +109,16 @@ def score(data: Path, threshold: str, found: np.ndarray) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = contest.arguments(__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--thresholds", nargs="*", default=["0.8", "0.5"])
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--contend", nargs=2, metavar=("NAME", "OUT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.contend:
         contend(options.contend[0], options.data, options.thresholds[0], Path(options.contend[1]))
         return
     table = []
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
     for threshold in options.thresholds:
         seconds: dict[str, list[float]] = {}
         scores: dict[str, dict[str, float]] = {}
@@ -132,8 +128,7 @@ def main() -> None:
                 with tempfile.TemporaryDirectory() as folder:
                     out = Path(folder) / "pairs.npy"
                     command = [python, __file__, str(options.data), "--thresholds", threshold, "--contend", name, str(out)]
-                    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
-                    seconds.setdefault(name, []).append(float(said))
+                    seconds.setdefault(name, []).append(contest.answer(name, command))
                     scores.setdefault(name, score(options.data, threshold, np.load(out)))
         first = statistics.median(next(iter(seconds.values())))
         for name, runs in seconds.items():
@@ -142,8 +137,7 @@ def main() -> None:
             spread = f"({min(runs):.3f}-{max(runs):.3f})"
             quality = f"pairs {scores[name]['pairs']:9,}  recall {scores[name]['recall']:.4f}  precision {scores[name]['precision']:.4f}"
             print(f"{threshold:>5} {name:20} {middle:8.3f} s {spread:17} ratio {middle / first:7.1f}  {quality}", flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(table, indent=1) + "\n")
+    contest.keep(table, options.json)
 
 
 if __name__ == "__main__":

@@ -15,20 +15,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
-import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import contest
 import numpy as np
+from contest import CORES
 
-VENVS = Path(os.environ.get("BENCH_VENVS", "bench-data/venvs"))
-PEERS = VENVS / "vectors" / "bin" / "python"
-CORES = len(os.sched_getaffinity(0))
+PEERS = contest.VENVS / "vectors" / "bin" / "python"
 #: Queries that are answered where all would take too long; the time is then multiplied.
 SAMPLE = 20_000
 
@@ -221,24 +218,12 @@ def pair_keys(i: np.ndarray, j: np.ndarray, n: int) -> np.ndarray:
     return (np.minimum(i, j) * n + np.maximum(i, j))[i != j]
 
 
-def environment(contender: str) -> dict[str, str]:
-    """Both cores for all; no type of core for numpy's own BLAS, and this machine's for that in faiss's wheel."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
-    if contender.startswith("faiss"):
-        flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-        kinds = [kind for flag, kind in (("avx512f", "SkylakeX"), ("avx2", "Haswell")) if flag in flags]
-        kept |= {"OPENBLAS_CORETYPE": kinds[0]} if kinds else {}
-    return kept | {"OMP_NUM_THREADS": str(CORES), "OPENBLAS_NUM_THREADS": str(CORES), "NUMBA_NUM_THREADS": str(CORES)}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = contest.arguments(__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--tasks", nargs="*", default=list(TASKS), choices=list(TASKS))
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--slow", action="store_true")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--work", metavar="CONTENDER", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
@@ -254,20 +239,15 @@ def main() -> None:
     for _ in range(options.rounds):
         for task, name in chosen:
             python = PEERS if name.startswith(("faiss", "hnswlib")) else Path(sys.executable)
-            if not python.exists():
-                print(f"{name}: not installed ({python})", file=sys.stderr)
-                continue
-            command = [str(python), __file__, str(options.data), "--tasks", task, "--work", name]
-            done = subprocess.run(command, env=environment(name), capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
-            rows.setdefault((task, name), []).append(json.loads(done.stdout.splitlines()[-1]))
+            if contest.installed(name, python):
+                command = [str(python), __file__, str(options.data), "--tasks", task, "--work", name]
+                rows.setdefault((task, name), []).append(contest.answer(name, command))
     table = {}
     for (task, name), runs in rows.items():
-        middle = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
-        table.setdefault(task, {})[name] = {**middle, "all": [run["seconds"] for run in runs]}
+        middle, seconds = contest.middle(runs), [run["seconds"] for run in runs]
+        table.setdefault(task, {})[name] = {**middle, "all": seconds}
         first = next(iter(table[task].values()))["seconds"]
-        spread = f"({min(run['seconds'] for run in runs):.2f}-{max(run['seconds'] for run in runs):.2f})"
+        spread = contest.spread(seconds)
         quality = f"recall {middle['recall']:.4f}  precision {middle['precision']:.4f}  pairs {middle['pairs']:,.0f}" if "recall" in middle else ""
         much = f"{middle['seconds'] / first:7.1f} x{'*' if middle['extrapolated'] else ' '}"
         print(
@@ -275,8 +255,7 @@ def main() -> None:
         )
     if any(run["extrapolated"] for runs in rows.values() for run in runs):
         print(f"* from the time of {SAMPLE:,} queries")
-    if options.json:
-        options.json.write_text(json.dumps(table, indent=1) + "\n")
+    contest.keep(table, options.json)
 
 
 if __name__ == "__main__":
