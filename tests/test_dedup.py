@@ -1,4 +1,4 @@
-"""The contract of removal (SPEC 7) from texts in to tables out, against the obvious sequential walk."""
+"""The contract of removal from texts in to tables out, against the obvious sequential walk."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float
 
 
 def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool) -> dict[int, tuple[int, float]]:
-    """SPEC 7 word by word: removed item -> its witness and how alike they are."""
+    """The greedy walk word by word: removed item -> its witness and how alike they are."""
     place, kept, removed = {item: at for at, item in enumerate(order)}, set(), {}
     for item in order:
         met = [(value if falling else -value, place[a + b - item], a + b - item) for (a, b), value in alike.items() if item in (a, b)]

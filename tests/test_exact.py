@@ -65,7 +65,7 @@ def slow_contained(sets: Sequence[set[int]], threshold: Fraction, side: Sequence
 
 
 def slow_walk(sets: Sequence[set[int]], threshold: Fraction, per: Sequence[int]) -> tuple[list[int], list[Fraction], list[tuple[int, int]]]:
-    """SPEC 7 word by word, with one bucket for each group; the witnesses, how alike they are, and all verified pairs."""
+    """The greedy walk word by word, with one bucket for each group; the witnesses, how alike they are, and all verified pairs."""
     witness: list[int] = []
     value: list[Fraction] = []
     met = []

@@ -262,7 +262,7 @@ def test_codes_are_brute_force_at_any_distance(within):
 
 
 def walked(items: Items, order: list[int]) -> dict[int, tuple[int, float]]:
-    """SPEC 7's greedy walk by brute force: removed item -> (witness, value)."""
+    """The greedy walk by brute force: removed item -> (witness, value)."""
     alike = items.alike()
     kept: list[int] = []
     removed: dict[int, tuple[int, float]] = {}
@@ -662,7 +662,7 @@ GROUPS = {0: "C1", 1: "C1", 2: "C1", 3: "C2", 4: "C2", 5: "C3", 6: "C3", 7: "C4"
 
 @pytest.mark.parametrize("exact", [None, True])
 def test_elements_in_groups(tmp_path, exact):
-    """SPEC 1: 3 of 8 elements in both, and 2 of 4 groups; an element without a group is a group of its own."""
+    """3 of 8 elements in both, and 2 of 4 groups; an element without a group is a group of its own."""
     rows = [{"id": "a", "elements": A}, {"id": "b", "elements": B}, {"id": "c", "elements": [77]}]
     table = pa.table({"element": list(GROUPS), "group": list(GROUPS.values())})
     pq.write_table(table, tmp_path / "groups.parquet")

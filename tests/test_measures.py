@@ -1,4 +1,4 @@
-"""Each measure against a slow, obvious twin; the axioms of a distance where they hold, and a counterexample where they do not (SPEC 1)."""
+"""Each measure against a slow, obvious twin; the axioms of a distance where they hold, and a counterexample where they do not."""
 
 from __future__ import annotations
 
@@ -85,7 +85,6 @@ def test_sets_as_bits_and_hamming(rows):
 
 
 def test_the_worked_sets_groups_and_bits():
-    """SPEC 1."""
     a, b = sets([{0, 1, 2, 5, 6}]), sets([{0, 2, 3, 5, 7, 9}])
     assert jaccard(a, b) == 3 / 8
     groups = {1: (0, 1, 2), 2: (3, 4), 3: (5, 6), 4: (7, 8, 9)}

@@ -76,7 +76,6 @@ def test_same_equalities_as_tuples_of_tokens(unit, texts, k, bag):
 
 
 def test_worked_values_of_the_specification():
-    """SPEC 2."""
     assert [len(s) for s in sets(shingled(["abcab", "abcdabd", "a rose is a rose is a rose"], "chars:2"))][:2] == [3, 5]
     assert len(sets(shingled(["abcab"], "chars:2/bag"))[0]) == 4  # ab twice
     assert value("abcab", "bcabc", "chars:2") == 1

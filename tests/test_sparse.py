@@ -317,7 +317,7 @@ def test_what_is_cheaper_is_done():
 
 
 def walked(given_: list[Row], by: str, order: list[int]) -> dict[int, int]:
-    """SPEC 7's greedy walk by brute force: removed item -> witness. A copy follows its first."""
+    """The greedy walk by brute force: removed item -> witness. A copy follows its first."""
     found, kept, removed = alike(given_, by), [], {}
     for item in order:
         near = [(-one if by == "cosine" else one, order.index(sum(pair) - item), sum(pair) - item) for pair, one in found.items() if item in pair]
@@ -379,7 +379,7 @@ def test_pairs_at_the_threshold_are_found_as_often_as_promised(by):
 
 
 def test_directions_of_signs_would_not_do():
-    """(1, 0) and (2, 1) always agree under signs, 26.6 degrees apart, and agree with chance 0.852 under Gaussians (SPEC 5)."""
+    """(1, 0) and (2, 1) always agree under signs, 26.6 degrees apart, and agree with chance 0.852 under Gaussians."""
     both = [mapping({10**9: 1.0}), mapping({10**9: 2.0, 7: 1.0})]
     for mode, low, high in (("signs", 1, 1), ("gaussian", 0.852 - 0.03, 0.852 + 0.03)):
         a, b = Hyperplane(4000, mode).signature(both)
@@ -496,7 +496,7 @@ def test_what_is_stored_is_not_what_counts():
 
 
 def test_zero_vectors():
-    """Empty by direction (SPEC 8); to a distance the origin is a point like any other. A missing vector is neither."""
+    """Empty by direction; to a distance the origin is a point like any other. A missing vector is neither."""
     made = [
         {"id": 0, "vector": mapping({})},
         {"id": 1, "vector": mapping({5: 0.0})},

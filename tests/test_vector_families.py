@@ -517,7 +517,7 @@ def test_lines_by_integration(width, distance):
 
 @pytest.mark.parametrize("distance", [0.01, 0.3, 1.0, 1.49, 1.51, 2.0, 5.0, 40.0])
 def test_stripes_by_integration(distance):
-    """Two points t apart are in stripes of one colour with chance |1 - (t/w mod 2)|; and SPEC 5's series, term by term."""
+    """Two points t apart are in stripes of one colour with chance |1 - (t/w mod 2)|; and the series of curves.stripe, term by term."""
     width = 3.0
     t = np.linspace(0, 9 * distance, 400_001)
     chance = mean_over(2 / math.sqrt(2 * math.pi) * np.exp(-((t / distance) ** 2) / 2) / distance, abs(1 - t / width % 2), t[1])
@@ -579,7 +579,7 @@ def test_ends_of_curves(name):
 
 
 def test_worked_chances():
-    """SPEC 5 by hand: 1 - 60/180; 1 - 3/7; 1 - 350/1400; and w = d, where Φ(-1) = 0.158655: 1 - 0.317311 - 0.797885·0.393469 = 0.368746."""
+    """By hand: 1 - 60/180; 1 - 3/7; 1 - 350/1400; and w = d, where Φ(-1) = 0.158655: 1 - 0.317311 - 0.797885·0.393469 = 0.368746."""
     assert OF_VECTORS["gaussian"].probability(0.5) == pytest.approx(2 / 3)
     assert Hyperplane().probability(distance=60) == 2 / 3  # of the angle itself, not of the angle of its cosine
     assert Bits(3).probability(1) == 2 / 3

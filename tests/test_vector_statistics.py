@@ -362,7 +362,7 @@ def test_all_numbers_of_eight_bits_at_once():
     assert abs(agree - (1 - distance / 8)).max() < 4.8 * 0.5 / math.sqrt(60 * 256)
 
 
-# SPEC 5: the line in the plane
+# the line in the plane
 
 
 @pytest.mark.parametrize("a", [1.0, 7.0])

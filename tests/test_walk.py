@@ -36,7 +36,7 @@ def buckets_of(keys: np.ndarray, *, split: bool):
 
 
 def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction, budget: int, finer: int) -> tuple[list[int], list[Fraction], int]:
-    """SPEC 7 word by word. A bucket remembers its first ``budget`` kept items; later ones only meet inside finer splits."""
+    """The greedy walk word by word. A bucket remembers its first ``budget`` kept items; later ones only meet inside finer splits."""
     bands, n = keys.shape
     crowd = [{key: int((keys[band] == key).sum()) for key in keys[band]} for band in range(bands)]
     levels = 1 + (min(finer, bands - 1) if any(count > budget for band in crowd for count in band.values()) else 0)

@@ -1,4 +1,4 @@
-"""Pairs of items that are often in one basket, exactly (SPEC 9): by A-Priori, or by PCY, which leaves most pairs uncounted."""
+"""Pairs of items that are often in one basket, exactly: by A-Priori, or by PCY, which leaves most pairs uncounted."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FrequentPairs(Table):
 
 
 def frequent(baskets: Any, *, support: int, method: str = "apriori", buckets: int | None = None, seed: int = 0) -> FrequentPairs:
-    """The pairs of items that are together in at least ``support`` baskets, and in how many: all of them and no others (SPEC 9).
+    """The pairs of items that are together in at least ``support`` baskets, and in how many: all of them and no others.
 
     baskets: a list of sets, lists or 1-D arrays of items; an Arrow column of lists; a 2-D array of whole numbers; or two arrays (values, offsets).
     Items are whole numbers of any size, or strings; one that is twice in a basket counts once.

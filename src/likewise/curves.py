@@ -1,4 +1,4 @@
-"""With what chance one function of a family agrees on two items, by how alike they are, and what ANDs and ORs make of it (SPEC 5).
+"""With what chance one function of a family agrees on two items, by how alike they are, and what ANDs and ORs make of it.
 
 Pure arithmetic that loads no kernel: families state their chance by it, plans are made from it.
 """
@@ -313,7 +313,7 @@ def density(x: float) -> float:
 
 
 def stripe(width: float) -> Curve:
-    """The parity of a Gaussian line's bucket, one bit: 1/2 + 4/π² · Σ over odd m of exp(-m²π²d²/2w²)/m² (SPEC 5). Far points agree half the time."""
+    """The parity of a Gaussian line's bucket, one bit: 1/2 + 4/π² · Σ over odd m of exp(-m²π²d²/2w²)/m². Far points agree half the time."""
     return distances("Stripe", "L2 distance", partial(same_parity, width), width=width)
 
 

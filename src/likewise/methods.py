@@ -46,7 +46,7 @@ SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first i
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Texts as sets of k-shingles (SPEC 2); as bags with ``bag``.
+    """Texts as sets of k-shingles (Broder 1997); as bags with ``bag``.
 
     ``unit`` is what a token is, ``k`` the tokens in a shingle, ``normalize`` the steps applied to the
     text before it is cut. Similarity is Jaccard, or weighted Jaccard of the bags; with ``containment`` the share of the first that the second holds.
@@ -73,7 +73,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes or strings (SPEC 1).
+    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes or strings.
 
     Raises UsageError for a name that there is not.
     """

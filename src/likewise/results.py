@@ -155,7 +155,7 @@ def warned(report: dict[str, Any]) -> str:
 
 @dataclass
 class Removal:
-    """The result of ``dedup``. Tables as INTERFACE describes them; ``report`` is what report.json holds."""
+    """The result of ``dedup``. docs/reference/outputs.md tells the columns of the tables; ``report`` is what report.json holds."""
 
     kept: Table
     removed: Table

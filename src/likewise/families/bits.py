@@ -1,4 +1,4 @@
-"""Bit sampling: two codes agree at a random position with chance 1 - Hamming distance / length (SPEC 5)."""
+"""Bit sampling: two codes agree at a random position with chance 1 - Hamming distance / length (Indyk and Motwani 1998)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ Signature = NDArray[Any]
 
 
 class Sensitivity(NamedTuple):
-    """(d1, d2, p1, p2)-sensitive: within d1 a function agrees with chance p1 at least, from d2 on with p2 at most (SPEC 5)."""
+    """(d1, d2, p1, p2)-sensitive: within d1 a function agrees with chance p1 at least, from d2 on with p2 at most.
+
+    Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.6.1.
+    """
 
     d1: float
     d2: float
@@ -147,7 +150,7 @@ class Family(Chances):
 
 @dataclass(frozen=True, repr=False)
 class Amplified(Chances):
-    """A family amplified by steps of AND and OR, the innermost first; `all_of` and `any_of` add one, in any order and depth (SPEC 5).
+    """A family amplified by steps of AND and OR, the innermost first; `all_of` and `any_of` add one, in any order and depth.
 
     Raises UsageError for no step, and for steps that are neither ("all", count) nor ("any", count).
 

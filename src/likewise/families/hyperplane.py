@@ -1,4 +1,4 @@
-"""Random hyperplanes: two vectors lie on the same side of one with chance 1 - angle/180 (SPEC 5)."""
+"""Random hyperplanes: two vectors lie on the same side of one with chance 1 - angle/180 (Charikar 2002)."""
 
 from __future__ import annotations
 

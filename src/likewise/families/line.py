@@ -1,4 +1,4 @@
-"""Random lines cut into buckets, for L2 and L1, and the parity of the bucket as one bit (SPEC 5)."""
+"""Random lines cut into buckets, for L2 and L1, and the parity of the bucket as one bit (Datar, Immorlica, Indyk and Mirrokni 2004)."""
 
 from __future__ import annotations
 

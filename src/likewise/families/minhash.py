@@ -1,4 +1,4 @@
-"""MinHash: two sets agree in a slot with the chance of their Jaccard similarity (SPEC 3)."""
+"""MinHash: two sets agree in a slot with the chance of their Jaccard similarity (Broder 1997)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class MinHash(SimilarityFamily):
     def band_keys(self, batch: Batch, bands: int, rows: int) -> NDArray[np.uint64]:
         """The keys of the first ``bands * rows`` slots in bands of so many rows, uint64[bands, n].
 
-        Empty sets have keys like any other, and the same: it is for the caller to pair them or not (SPEC 8).
+        Empty sets have keys like any other, and the same: it is for the caller to pair them or not.
         """
         values, offsets = ragged(batch, seed=self.seed)
         bands, rows = check_layout(bands, rows, self.slots)

@@ -1,4 +1,4 @@
-"""A random coordinate against a random threshold: one bit, for L1 distances of vectors whose coordinates have bounds (SPEC 5)."""
+"""A random coordinate against a random threshold, one bit, for L1 distances within bounds of the coordinates (Gionis, Indyk and Motwani 1999)."""
 
 from __future__ import annotations
 

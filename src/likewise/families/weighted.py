@@ -1,4 +1,4 @@
-"""Weighted MinHash: two weighted sets agree in a slot with the chance of their weighted Jaccard similarity (SPEC 5)."""
+"""Weighted MinHash: two weighted sets agree in a slot with the chance of their weighted Jaccard similarity."""
 
 from __future__ import annotations
 

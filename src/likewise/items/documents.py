@@ -1,4 +1,4 @@
-"""Texts as sets of shingles: normalise, cut into tokens, fingerprint every k in a row (SPEC 2 and 8)."""
+"""Texts as sets of shingles: normalise, cut into tokens, fingerprint every k in a row."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def overlap(left, right, need):
 
 @inline
 def needed(size_a, size_b, numerator, denominator, fixed_union):
-    """Least overlap at which two sets of these sizes are at or above the threshold, in whole numbers (SPEC 8).
+    """Least overlap at which two sets of these sizes are at or above the threshold, in whole numbers: equality counts, and is not left to rounding.
 
     Jaccard p/q: i >= p(a+b)/(p+q). Slots of two signatures (``fixed_union``): i >= p*a/q.
     """

@@ -28,7 +28,7 @@ def join(vectors, units, rare, lists, rule, least, per, side, walking, begin, en
     rare: (ranks uint32[k], offsets int64[n + 1]) of each item's rare coordinates. lists: (begins int64[ranks + 1], filled int64[ranks], holders
     int32[k]): the items that have rank r are holders[begins[r] :], so many as are filled, ascending.
     rule: a SparseRule. per: uint64[n]: only items of equal values are compared. side: uint8[n], or empty, as for kernels.walk.
-    walking: lists hold kept items only (SPEC 7); each item that stays is entered. state: int64[n, 2], witness and score, -1 at first.
+    walking: lists hold kept items only; each item that stays is entered. state: int64[n, 2], witness and score, -1 at first.
     known: float64, all 0. seen: int32[n], -1 at first: the last item that an item was compared with. out: int64[m, 4], rows as the walk has
     them: item, other, score, 1. Stops early where it may not hold the next item's rows.
     """

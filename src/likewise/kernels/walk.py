@@ -43,7 +43,7 @@ def load(sets, item, buffer):
 
 @kernel
 def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, begin, most, buffers, seen, state, matches, per_bucket):
-    """Go on with the greedy walk in keep order (SPEC 7) from items[begin]; return (next place in items, matches written, comparisons).
+    """Go on with the greedy walk in keep order from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
 

@@ -1,4 +1,4 @@
-"""Sets of the groups that elements belong to: Jaccard similarity between them is clustered Jaccard (SPEC 1)."""
+"""Sets of the groups that elements belong to: Jaccard similarity between them is clustered Jaccard."""
 
 from __future__ import annotations
 

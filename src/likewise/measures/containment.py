@@ -1,4 +1,4 @@
-"""Containment of A in B: |A ∩ B| / |A| (SPEC 1; Broder 1997). Asymmetric, and no distance."""
+"""Containment of A in B: |A ∩ B| / |A| (Broder 1997). Asymmetric, and no distance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cosine similarity, x·y / (‖x‖‖y‖), and the angle (SPEC 1). Both are of directions: x and 2x are the same."""
+"""Cosine similarity, x·y / (‖x‖‖y‖), and the angle. Both are of directions: x and 2x are the same."""
 
 from __future__ import annotations
 

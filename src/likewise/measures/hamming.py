@@ -1,4 +1,4 @@
-"""Hamming distance: in how many positions two codes, or two equally long strings, differ (SPEC 1)."""
+"""Hamming distance: in how many positions two codes, or two equally long strings, differ (Hamming 1950)."""
 
 from __future__ import annotations
 

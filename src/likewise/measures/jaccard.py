@@ -1,4 +1,4 @@
-"""Jaccard similarity (resemblance): |A ∩ B| / |A ∪ B| (SPEC 1; Broder 1997)."""
+"""Jaccard similarity (resemblance): |A ∩ B| / |A ∪ B| (Broder 1997)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from likewise.measures.overlap import overlap, quotient
 
 
 def jaccard(a: Sets | Codes, b: Sets | Codes) -> NDArray[np.float64]:
-    """Jaccard similarity of the i-th sets of two batches. float64[n]; NaN where both sets are empty, which SPEC 1 leaves undefined."""
+    """Jaccard similarity of the i-th sets of two batches. float64[n]; NaN where both sets are empty: 0 of 0 says nothing."""
     common, union, _ = overlap(a, b)
     return quotient(common, union)

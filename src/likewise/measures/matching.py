@@ -1,4 +1,4 @@
-"""How alike two histograms are, with no pairing of features: one-to-one, one-to-many, and beyond chance (SPEC 6)."""
+"""How alike two histograms are, with no pairing of features: one-to-one, one-to-many, and beyond chance (Dong, Wang, Charikar and Li 2008)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances that are norms of the difference: L1, L2, L∞ and every L_r with r of 1 or more, (Σ |x_i - y_i|^r)^(1/r) (SPEC 1)."""
+"""Distances that are norms of the difference: L1, L2, L∞ and every L_r with r of 1 or more, (Σ |x_i - y_i|^r)^(1/r)."""
 
 from __future__ import annotations
 

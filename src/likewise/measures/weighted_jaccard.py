@@ -1,4 +1,4 @@
-"""Weighted Jaccard similarity: Σ min(a_i, b_i) / Σ max(a_i, b_i) (SPEC 1)."""
+"""Weighted Jaccard similarity: Σ min(a_i, b_i) / Σ max(a_i, b_i)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice of bands and rows for a threshold and a recall target, at the least predicted cost (SPEC 4 and 7).
+"""The choice of bands and rows for a threshold and a recall target, at the least predicted cost.
 
 Pure arithmetic: a plan depends on what was asked, and on the sample where there was one, so that every machine makes the same one.
 """

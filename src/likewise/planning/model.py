@@ -21,9 +21,9 @@ MEMORY_BYTES, MEMORY_BAND_BYTES = 350, 8
 
 
 def chance(p: float, bands: int, rows: int) -> float:
-    """The chance 1 - (1 - p^rows)^bands that two items share a band key, where one function of the family agrees on them with chance p (SPEC 4).
+    """The chance 1 - (1 - p^rows)^bands that two items share a band key, where one function of the family agrees on them with chance p.
 
-    For MinHash p is the similarity itself. Raises UsageError for a p that is no chance.
+    Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.4.2. For MinHash p is the similarity itself. Raises UsageError for no chance.
 
     >>> round(chance(0.8, 20, 5), 5)
     0.99964

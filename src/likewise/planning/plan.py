@@ -1,4 +1,4 @@
-"""A plan: bands and rows, and what they promise and cost (SPEC 4 and 7)."""
+"""A plan: bands and rows, and what they promise and cost."""
 
 from __future__ import annotations
 

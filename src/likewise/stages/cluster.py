@@ -63,7 +63,7 @@ class Walk:
 def walk(
     sets: Sets, buckets: Buckets, allocate: Allocate, run: Callable = map, shares: int = 1, advance: Callable[[int], None] = lambda items: None
 ) -> Walk:
-    """SPEC 7's greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold.
+    """The greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold.
 
     ``run`` maps over parts of the items, ``shares`` at once; parts have no bucket in common, so the result does not depend on them.
     """

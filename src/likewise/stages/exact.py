@@ -107,9 +107,9 @@ def exact_walk(
     advance: Callable[[int], None] = lambda items: None,
     counts: Counts | None = None,
 ) -> Walk:
-    """SPEC 7's greedy walk over items in keep order, as if all of them, or all of equal ``per``, shared a bucket. Arguments as for `exact_pairs`.
+    """The greedy walk (stages/cluster.py) over items in keep order, as if all of them, or all of equal ``per``, shared a bucket.
 
-    Only kept items are entered into the index, so that a crowd of like items costs each of its members one comparison.
+    Arguments as for `exact_pairs`. Only kept items are entered into the index: a crowd of like items costs each of its members one comparison.
     """
     counts = counts or Counts()
     joined, low, high, order = ready_to_walk(ranking, threshold, per)

@@ -1,4 +1,4 @@
-"""The greedy walk (SPEC 7) over pairs that a search finds, for items that are joined and not walked bucket by bucket.
+"""The greedy walk (stages/cluster.py) over pairs that a search finds, for items that are joined and not walked bucket by bucket.
 
 All pairs are found first, and then decided in one pass. Where there are more than can be held, as in a crowd of like items, the earlier half of the
 items is decided first, by the same rule; what its kept items are like is removed from the later half; and what is left of that is decided. So a

@@ -29,9 +29,9 @@ def edit_walk(
     advance: Callable[[int], None] = lambda items: None,
     counts: Counts | None = None,
 ) -> Walk:
-    """SPEC 7's greedy walk over strings in keep order, as if all of them, or all of equal ``per``, shared a bucket; the witness is the nearest.
+    """The greedy walk (stages/cluster.py) over strings in keep order, as if all of them, or all of equal ``per``, shared a bucket.
 
-    Arguments as for `edit_pairs`. In the result ``overlap`` is the distance, and ``out_of`` 1.
+    The witness is the nearest. Arguments as for `edit_pairs`. In the result ``overlap`` is the distance, and ``out_of`` 1.
     """
     order, first = by_group(per, len(texts))
     strings, counts = strings_of(texts, within, levenshtein, shares, order), counts or Counts()
