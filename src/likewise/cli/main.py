@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import errno
 import gc
+import mmap
 import os
 import signal
 import sys
@@ -46,6 +47,9 @@ ADVICE = {
 MEMORY = "out of memory; give less with --memory and --threads, or make more available"
 #: What libraries say when they cannot be loaded for want of memory, or a thread cannot be started.
 SHORT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread", "libllvmlite")
+#: What is set aside for the message that memory has run out, and what there must be more of for it not to have: an address space, none of it used.
+RESERVE_BYTES = 2**25
+PROBE_BYTES = 2**26
 #: Signals that end a run, cleanly and with word of how to go on.
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 #: Those that came. A second one ends the process at once, unless it comes with the first: a program between may pass on what the terminal sent.
@@ -86,10 +90,11 @@ class Likewise(click.Group):
         gc.set_threshold(NEW_OBJECTS)
         interruptible()
         status = status_of(self, list(sys.argv[1:] if args is None else args))
-        try:
-            sys.stderr.flush()
-        except OSError:  # nor does Python find anything to fail at, which would make it another status
-            silence(sys.stderr)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:  # nor does Python find anything to fail at, which would make it another status
+                silence(stream)
         sys.exit(status)
 
 
@@ -102,7 +107,8 @@ def main() -> None:
 def interruptible() -> None:
     """Ctrl-C and SIGTERM end a run in the same way: cleanly, and with word of how to go on. What who called has set to be ignored stays so.
 
-    An exception that is raised while the compiler calls back is lost, and so would the signal be: a second look is taken at each step.
+    An exception that is raised while the compiler calls back is lost, and so would the signal be: a second look is taken at each step. Of memory
+    that cannot be had there, as by what is tidied up on the way out, the message speaks.
     """
 
     def stop(number: int, frame: object) -> None:
@@ -114,7 +120,7 @@ def interruptible() -> None:
             os._exit(128 + number)
 
     def unraisable(lost: Any) -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt):
+        if not issubclass(lost.exc_type, KeyboardInterrupt | MemoryError):
             sys.__unraisablehook__(lost)
 
     sys.unraisablehook = unraisable
@@ -126,7 +132,11 @@ def interruptible() -> None:
 
 
 def status_of(group: Likewise, args: list[str]) -> int:
-    """Run a command line; returns the exit status."""
+    """Run a command line; returns the exit status. Its last word is a message, however little memory is left."""
+    try:
+        reserve = mmap.mmap(-1, RESERVE_BYTES)
+    except OSError:
+        return fail(MEMORY)
     try:
         try:
             with group.make_context("likewise", args, resilient_parsing=not args) as ctx:
@@ -138,28 +148,40 @@ def status_of(group: Likewise, args: list[str]) -> int:
             status = stop.exit_code
         sys.stdout.flush()
         return int(status or 0)
-    except click.ClickException as error:
-        where = getattr(error, "ctx", None)
-        more = [f"likewise {where.info_name} --help tells more"] if where is not None and where.parent else []
-        return fail(error.format_message().rstrip("."), *more, ctx=where)
-    except LikewiseError as error:
-        return fail(str(error), *getattr(error, "__notes__", ()), ctx=getattr(error, "ctx", None))
-    except KeyboardInterrupt as stop:
-        number = received[0][0] if received else signal.SIGINT
-        what = "interrupted" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
-        return told([what, *getattr(stop, "__notes__", ())], 128 + number)
     except BrokenPipeError:
         silence(sys.stdout)
         return 0
-    except Exception as error:
-        if short_of_memory(error):
-            return fail(MEMORY, *getattr(error, "__notes__", ()))
-        if isinstance(error, OSError):
-            return fail(refused(error), *getattr(error, "__notes__", ()))
-        import traceback
+    except (Exception, KeyboardInterrupt) as error:
+        short = short_of_memory(error)
+        reserve.close()
+        try:
+            return reported(error, short)
+        except Exception:
+            os.write(2, f"likewise: error: {MEMORY}\n".encode())
+            return 2
 
-        traceback.print_exc()
-        return fail("this is a fault of likewise; please report it with the lines above", *getattr(error, "__notes__", ()))
+
+def reported(error: BaseException, short: bool) -> int:
+    """Say what ended a run; returns the exit status."""
+    notes = error.__dict__.pop("__notes__", ())
+    if isinstance(error, KeyboardInterrupt):
+        number = received[0][0] if received else signal.SIGINT
+        what = "interrupted" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
+        return told([what, *notes], 128 + number)
+    if isinstance(error, click.ClickException):
+        where = getattr(error, "ctx", None)
+        more = [f"likewise {where.info_name} --help tells more"] if where is not None and where.parent else []
+        return fail(error.format_message().rstrip("."), *more, ctx=where)
+    if isinstance(error, LikewiseError):
+        return fail(str(error), *notes, ctx=getattr(error, "ctx", None))
+    if short:
+        return fail(MEMORY, *notes)
+    if isinstance(error, OSError):
+        return fail(refused(error), *notes)
+    import traceback
+
+    Screen().say("".join(traceback.format_exception(error)).rstrip())
+    return fail("this is a fault of likewise; please report it with the lines above", *notes)
 
 
 def silence(stream: TextIO) -> None:
@@ -168,10 +190,16 @@ def silence(stream: TextIO) -> None:
 
 
 def short_of_memory(error: BaseException) -> bool:
-    """Whether an error says, in whatever way, that there is not enough memory."""
+    """Whether an error says that there is not enough memory, or speaks of something else, as what has lost its own error does, and there is none."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
-    return isinstance(error, ImportError | OSError | RuntimeError) and any(words in str(error) for words in SHORT_OF_MEMORY)
+    if isinstance(error, ImportError | OSError | RuntimeError) and any(words in str(error) for words in SHORT_OF_MEMORY):
+        return True
+    try:
+        mmap.mmap(-1, PROBE_BYTES).close()
+    except (OSError, MemoryError):
+        return True
+    return False
 
 
 def fail(message: str, *notes: str, ctx: click.Context | None = None) -> int:
