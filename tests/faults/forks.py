@@ -12,7 +12,7 @@ import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads do not outlive a fork
 
@@ -27,6 +27,8 @@ from likewise.io.formats import lines, npy, parquet, text
 
 SHORT_CHUNK = 3000  # bytes, so that small inputs have several
 PATIENCE_SECONDS = 120
+#: The exit status of a fork that failed by a fault of this harness, or of likewise outside of what it catches.
+ASTRAY = 98
 
 
 class Ended(NamedTuple):
@@ -34,16 +36,28 @@ class Ended(NamedTuple):
 
     status: int  # the exit status; of a killed one minus the signal
     said: str
-    steps: list[str]  # as `Watch` has them; none where it was killed
+    steps: list[str]  # as `Watch` noted them: of one that was killed, the last may not have been taken
+
+
+class WrongError(AssertionError):
+    """A promise is broken."""
+
+
+def check(right: bool, message: str, ended: Ended | None = None) -> None:
+    if not right:
+        raise WrongError(f"{message}\n{ended.said if ended else ''}")
 
 
 @dataclass
 class Stage:
-    """A job with its inputs, and what an undisturbed run of it gives."""
+    """A job with its inputs, and what an undisturbed run of it gives.
+
+    BASE/in has the inputs, BASE/told what runs say and which steps they take, BASE/ROUND the output and the work folder of a round.
+    """
 
     name: str
     job: Job
-    folder: Path
+    base: Path
     seconds: float = 0.0
     steps: list[str] = field(default_factory=list)
     reads: int = 0
@@ -51,24 +65,106 @@ class Stage:
     inputs: dict[str, bytes] = field(default_factory=dict)
     old: dict[str, bytes] = field(default_factory=dict)
 
+    @property
+    def given(self) -> Path:
+        return self.base / "in"
+
     def command(self, round: Path) -> list[str]:
-        given = "-" if self.job.stdin else str(self.folder)
-        work = ["--work", str(other_disk() / round.name)] if self.job.elsewhere else []
-        return ["dedup", given, "-o", "out", *self.job.arguments, *work]
+        given = "-" if self.job.stdin else str(self.given)
+        work = ["--work", str(self.work(round))] if self.job.elsewhere else []
+        return [self.job.verb, given, "-o", self.job.output, *self.job.arguments, *work]
 
     def work(self, round: Path) -> Path:
-        return other_disk() / round.name if self.job.elsewhere else round / "out.work"
+        return other_disk() / f"{self.name}-{round.name}" if self.job.elsewhere else round / "out.work"
+
+    def out(self, round: Path) -> dict[str, bytes]:
+        return snapshot(round / self.job.output)
 
     def can_go_on(self, round: Path) -> bool:
         return (self.work(round) / "work.json").exists()
 
-    def roots(self, round: Path, fault: Fault | None) -> list[Path]:
-        """Where steps are counted."""
-        return [self.folder] if fault and fault.reading else [round, self.work(round)]
+    def journal(self, round: Path) -> int:
+        """How many whole lines the journal of an interrupted run has."""
+        path = self.work(round) / "journal.jsonl"
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
+    def new_round(self, name: str) -> Path:
+        """An empty folder for a run, or one with an old output in it, and a place for temporary files."""
+        folder = self.base / name
+        (folder / "temporary").mkdir(parents=True)
+        if self.job.old and self.job.resumes:
+            if not (self.base / "old").exists():
+                likewise.dedup(["an earlier text", "another"], out=self.base / "old", threads=1)
+            shutil.copytree(self.base / "old", folder / self.job.output)
+        elif self.job.old:
+            (folder / self.job.output).write_text("an earlier file")
+        self.old = self.out(folder)
+        return folder
+
+    def remove(self, round: Path) -> None:
+        for path in (round, self.work(round)):
+            shutil.rmtree(path, ignore_errors=True)
 
     def run(self, arguments: list[str], round: Path, fault: Fault | None) -> Ended:
-        piped = self.folder / "piped" if self.job.stdin else None
-        return ended(run(arguments, round, fault=fault, roots=self.roots(round, fault), stdin=piped), round, fault)
+        """A command line in a fork of this process, in the folder of a round."""
+        told = self.base / "told"
+        shutil.rmtree(told, ignore_errors=True)
+        told.mkdir()
+        for name in ("said", "steps"):
+            (told / name).touch()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS.values())  # nothing strikes this module's own code in the fork
+        pid = os.fork()
+        if not pid:
+            self._forked(arguments, round, fault, told)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS.values())
+        status = waited_for(pid, fault)
+        return Ended(status, (told / "said").read_text(errors="replace"), (told / "steps").read_text(errors="replace").splitlines())
+
+    def _forked(self, arguments: list[str], round: Path, fault: Fault | None, told: Path) -> NoReturn:
+        status = ASTRAY
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.chdir(round)
+            tempfile.tempdir = str(round / "temporary")
+            said, steps = (os.open(told / name, os.O_WRONLY | os.O_APPEND) for name in ("said", "steps"))
+            os.dup2(os.open(self.given / "piped" if self.job.stdin else os.devnull, os.O_RDONLY), 0)
+            os.dup2(said, 1)
+            os.dup2(said, 2)
+            sys.argv = ["likewise", *arguments]
+            roots = [self.given] if fault and fault.reading else [round, self.work(round)]
+            watch(roots, fault, lambda step: os.write(steps, os.fsencode(f"{step}\n")))
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS.values())
+            try:
+                command_line(arguments)
+            except SystemExit as stop:
+                ended = int(stop.code or 0)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for thread in set(threading.enumerate()) - {threading.main_thread()}:
+                thread.join(PATIENCE_SECONDS / 10)
+                assert not thread.is_alive(), f"{thread} goes on"
+            status = ended
+        except BaseException:
+            os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(status)
+
+
+def waited_for(pid: int, fault: Fault | None) -> int:
+    """Wait for a run, and let a fault strike it that comes by the clock."""
+    if fault and fault.after is not None:
+        time.sleep(fault.after)
+        os.kill(pid, SIGNALS[fault.what])
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGABRT)
+        time.sleep(0.002)
 
 
 def other_disk() -> Path:
@@ -84,113 +180,26 @@ def small_chunks() -> None:
         module.CHUNK_BYTES = SHORT_CHUNK  # type: ignore[attr-defined]
 
 
-def run(arguments: list[str], folder: Path, *, fault: Fault | None, roots: list[Path], stdin: Path | None) -> int:
-    """The command line in a fork of this process, in ``folder``; its process id."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS.values())  # nothing strikes this module's own code in the fork
-    if pid := os.fork():
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS.values())
-        return pid
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.chdir(folder)
-        said = os.open(beside(folder, "said"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        os.dup2(os.open(stdin or os.devnull, os.O_RDONLY), 0)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
-        sys.argv = ["likewise", *arguments]
-        watching = watch(roots, fault)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS.values())
-        try:
-            command_line(arguments)
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        for thread in threading.enumerate():
-            if thread is not threading.main_thread() and thread.is_alive():
-                thread.join(PATIENCE_SECONDS / 10)
-                if thread.is_alive():
-                    print(f"Traceback: a thread goes on: {thread}", flush=True)
-        with open(beside(folder, "steps"), "w") as file:
-            file.write("\n".join(watching.steps))
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(98)
-    os._exit(status)
-
-
-def beside(folder: Path, what: str) -> Path:
-    return folder.with_name(f"{folder.name}.{what}")
-
-
-def ended(pid: int, folder: Path, fault: Fault | None = None) -> Ended:
-    """Wait for a run, and let a fault strike it whose time has come."""
-    if fault and fault.after is not None:
-        time.sleep(fault.after)
-        os.kill(pid, SIGNALS[fault.what])
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGABRT)
-        time.sleep(0.002)
-    said, steps = beside(folder, "said"), beside(folder, "steps")
-    taken = steps.read_text().splitlines() if steps.exists() else []
-    found = Ended(os.waitstatus_to_exitcode(status), said.read_text(errors="replace") if said.exists() else "", taken)
-    for path in (said, steps):
-        path.unlink(missing_ok=True)
-    return found
-
-
-class WrongError(AssertionError):
-    """A promise is broken."""
-
-
-def check(right: bool, message: str, ended: Ended | None = None) -> None:
-    if not right:
-        raise WrongError(f"{message}\n{ended.said if ended else ''}")
-
-
 def prepare(name: str, base: Path) -> Stage:
     """The inputs of a job, and an undisturbed run in this very process, which loads and compiles all that its forks need."""
-    job = JOBS[name]
-    stage = Stage(name, job, base / name / "in")
-    stage.folder.mkdir(parents=True)
-    job.make(stage.folder)
-    stage.inputs = snapshot(stage.folder)
-    warm = new_round(stage, base / name / "warm")
-    command = stage.command(warm)
+    stage = Stage(name, JOBS[name], base / name)
+    stage.given.mkdir(parents=True)
+    stage.job.make(stage.given)
+    stage.inputs = snapshot(stage.given)
+    warm = stage.new_round("warm")
     os.chdir(warm)
-    if not job.stdin:
-        check(status_of(command_line, [*command, "-q", "--threads", "2"]) == 0, f"{name}: fails undisturbed")
+    if not stage.job.stdin:
+        check(status_of(command_line, [*stage.command(warm), "-q", "--threads", "2"]) == 0, f"{name}: fails undisturbed")
     for again, nothing in {"whole": None, "reads": Fault("EIO", reading=True), "timed": None}.items():
-        whole = new_round(stage, base / name / again)
+        round = stage.new_round(again)
         began = time.monotonic()
-        done = stage.run(stage.command(whole), whole, nothing)
+        done = stage.run(stage.command(round), round, nothing)
         check(done.status == 0, f"{name}: fails undisturbed", done)
         if nothing:
             stage.reads = len(done.steps)
         else:
             stage.seconds, stage.steps = time.monotonic() - began, done.steps
-        found = snapshot(whole / "out")
-        check(stage.want in ({}, found), f"{name}: two undisturbed runs differ")
+        found = stage.out(round)
+        check(stage.want in ({}, found) and found not in ({}, stage.old), f"{name}: two undisturbed runs differ", done)
         stage.want = found
     return stage
-
-
-def new_round(stage: Stage, folder: Path) -> Path:
-    """An empty folder for a run, or one with an old output in it."""
-    folder.mkdir()
-    if stage.job.old:
-        if not stage.old:
-            likewise.dedup(["an earlier text", "another"], out=folder / "out", threads=1)
-            stage.old = snapshot(folder / "out")
-            shutil.copytree(folder / "out", stage.folder.parent / "old")
-        else:
-            shutil.copytree(stage.folder.parent / "old", folder / "out")
-    return folder

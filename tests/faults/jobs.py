@@ -1,4 +1,4 @@
-"""Runs of ``likewise dedup`` of several kinds, formats and options, small ones, for faults to strike."""
+"""Small runs of ``likewise dedup`` and ``likewise pairs`` of several kinds, formats and options, for faults to strike."""
 
 from __future__ import annotations
 
@@ -14,15 +14,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
-OF_THE_MACHINE = ("run.json", "report.html")  # outside what SPEC 7 promises to be equal
+OF_THE_MACHINE = ("run.json", "report.html")  # outside what is promised to be equal
 
 
 class Job(NamedTuple):
     make: Callable[[Path], None]  # puts the inputs under a folder
     arguments: tuple[str, ...]
-    stdin: bool = False  # what `make` wrote as "piped" comes through a pipe
+    stdin: bool = False  # what `make` wrote as "piped" is its standard input
     old: bool = False  # there is an earlier output, which is replaced
     elsewhere: bool = False  # the work folder is on another disk, where there is one
+    verb: str = "dedup"
+
+    @property
+    def resumes(self) -> bool:
+        return self.verb == "dedup"
+
+    @property
+    def output(self) -> str:
+        return "out" if self.resumes else "out.jsonl"
 
 
 def rows(seed: int, n: int, length: int = 25) -> list[dict]:
@@ -121,13 +130,17 @@ JOBS: dict[str, Job] = {
     "piped": Job(piped, ("--pairs", "--threshold", "0.7"), stdin=True),
     "replaced": Job(texts, ("--overwrite", "--pairs", "--threshold", "0.7"), old=True),
     "elsewhere": Job(compressed, ("--overwrite", "--removed-records", "--threshold", "0.7"), old=True, elsewhere=True),
+    "pairs": Job(texts, ("--overwrite", "--threshold", "0.7"), old=True, verb="pairs"),
+    "joined": Job(codes, ("--overwrite", "--by", "hamming", "--within", "3", "--field", "code"), old=True, verb="pairs"),
 }
 
 
-def snapshot(folder: Path) -> dict[str, bytes]:
-    """Every byte under a folder that SPEC 7 promises; nothing where there is no folder."""
+def snapshot(place: Path) -> dict[str, bytes]:
+    """Every byte of an output file, or under a folder, that is promised to be equal; nothing where there is neither."""
+    if place.is_file():
+        return {place.name: place.read_bytes()}
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
+        path.relative_to(place).as_posix(): path.read_bytes()
+        for path in sorted(place.rglob("*"))
         if path.is_file() and path.name not in OF_THE_MACHINE
     }

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from forks import Ended, Stage, WrongError, check, new_round, other_disk, prepare, small_chunks
+from forks import Ended, Stage, WrongError, check, other_disk, prepare, small_chunks
 from jobs import JOBS, snapshot
 from points import LASTING, SIGNALS, Fault
 
@@ -33,19 +33,27 @@ DRAWN = {"KILL": 8, "TERM": 3, "INT": 3, "ENOSPC": 3, "EIO": 2, "EIO on reading"
 BEGUN = "replace work.json.new"
 #: As many are about what it takes to put an output into its place and to remove the work folder.
 LAST_STEPS = 40
+#: Lines of the journal that each run which goes on may write once more: of what had been deleted, and of what was about to be put into place.
+TWICE = 2
 
 
-def judged(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: bool) -> None:
-    """What holds whenever a run has ended, however it did. ``had``: there was something to go on from before."""
-    out, resumable = snapshot(folder / "out"), stage.can_go_on(folder)
+def judged(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: int | None, before: int) -> None:
+    """What holds whenever a run has ended, however it did.
+
+    had: whole lines of the journal that it went on from, None where there was nothing to go on from. before: how many runs came before it.
+    """
+    out, can_go_on = stage.out(folder), stage.can_go_on(folder)
     check(out in (stage.want, stage.old), f"the output is neither the whole new one nor the old one: {differing(out, stage.want)}", done)
     check("Traceback" not in done.said, "a trace", done)
     if done.status == 0 or fault is None:
         check(done.status == 0, "does not end when nothing disturbs it", done)
         check(out == stage.want, f"ended well, with other bytes: {differing(out, stage.want)}", done)
+        left = lines(stage) + TWICE * before - (had or 0)
+        check(lines(done) <= left, f"wrote {lines(done)} lines of the journal where {left} were left at most", done)
         return
-    begun = had or BEGUN in done.steps[: fault.at - 1 if fault.at else None]
-    check(resumable or out == stage.want or not begun, "what was done is lost", done)
+    kept = can_go_on or out == stage.want or not stage.job.resumes
+    check(kept or (had is None and BEGUN not in done.steps[:-1]), "what was done is lost", done)
+    check(not can_go_on or stage.journal(folder) >= (had or 0), "the journal is shorter than it was", done)
     if fault.what in STOPPED:
         early = fault.after is not None and done.status == -SIGNALS[fault.what]  # before anything is ready for it
         check(done.status == STOPPED[fault.what] or early, f"status {done.status} after SIG{fault.what}", done)
@@ -55,7 +63,12 @@ def judged(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: bo
         check(re.search(said, done.said, re.MULTILINE) is not None, "not said what was refused, where, and what to do", done)
     told = "go on with: likewise" in done.said
     if fault.what != "KILL" and (told or fault.after is None):
-        check(told == resumable, f"how to go on is {'not ' if resumable else ''}said", done)
+        check(told == can_go_on, f"how to go on is {'not ' if can_go_on else ''}said", done)
+
+
+def lines(ran: Ended | Stage) -> int:
+    """How many lines a run wrote to its journal."""
+    return ran.steps.count("write journal.jsonl")
 
 
 def differing(found: dict[str, bytes], want: dict[str, bytes]) -> list[str]:
@@ -71,26 +84,25 @@ def next_command(stage: Stage, folder: Path, done: Ended) -> list[str]:
 
 
 def disturbed(stage: Stage, folder: Path, faults: list[Fault], counts: Counter[str]) -> None:
-    """A run with these faults, one after the other, and to its end without any; raises WrongError."""
+    """Runs with these faults, one after the other, and one to its end without any; raises WrongError."""
     command = stage.command(folder)
-    new_round(stage, folder)
-    for fault in [*faults, None]:
-        had = stage.can_go_on(folder)
+    for number, fault in enumerate([*faults, None]):
+        had = stage.journal(folder) if stage.can_go_on(folder) else None
         done = stage.run(command, folder, fault)
-        judged(stage, folder, done, fault, had)
+        judged(stage, folder, done, fault, had, number)
         if done.status == 0 or fault is None:
-            counts["too late"] += fault is not None
+            counts["ended before it came"] += fault is not None
             break
         counts[fault.what] += 1
-        if not stage.can_go_on(folder) and snapshot(folder / "out") == stage.want:
-            counts["when done"] += 1
+        if stage.out(folder) == stage.want and not stage.can_go_on(folder):
             break
         command = next_command(stage, folder, done)
-    check(snapshot(folder / "out") == stage.want, "other bytes")
-    check(snapshot(stage.folder) == stage.inputs, "an input was written to")
-    left = {path.name for path in folder.iterdir()} - {"out"} | ({stage.work(folder).name} if stage.work(folder).exists() else set())
-    check(left <= {f".{stage.work(folder).name}.removed"}, f"left behind: {sorted(left)}")
-    shutil.rmtree(folder)
+    check(stage.out(folder) == stage.want, "other bytes")
+    check(snapshot(stage.given) == stage.inputs, "an input was written to")
+    left = [path for path in (*folder.iterdir(), stage.work(folder), *(folder / "temporary").iterdir()) if path.exists()]
+    expected = {stage.job.output, "temporary", f".{stage.work(folder).name}.removed"}
+    messy = not stage.job.resumes and not all(fault.what in ("INT", "TERM") for fault in faults)  # what is begun anew has other names each time
+    check(messy or {path.name for path in left} <= expected, f"left behind: {left}")
 
 
 def drawn(stage: Stage, draw: random.Random) -> list[Fault]:
@@ -141,16 +153,17 @@ def main() -> int:
         draw = random.Random(given.seed)
         plans = [(stage, drawn(stage, draw)) for stage, _ in zip(itertools.cycle(stages), range(given.rounds), strict=False)]
     for number, (stage, faults) in enumerate(plans):
-        folder = base / stage.name / f"round-{number}"
+        folder = stage.new_round(f"round-{number}")
         try:
             disturbed(stage, folder, faults, counts)
         except WrongError as error:
             wrong += 1
             print(f"WRONG {stage.name} round {number} {faults}: {error}", flush=True)
-            if not given.keep:
-                shutil.rmtree(folder, ignore_errors=True)
-                shutil.rmtree(stage.work(folder), ignore_errors=True)
-    print(f"{len(plans)} rounds in {time.monotonic() - began:.0f} s, {wrong} wrong; stopped: {dict(counts)}", flush=True)
+            if given.keep:
+                continue
+        stage.remove(folder)
+    kills = sum(counts[name] for name in SIGNALS)
+    print(f"{len(plans)} rounds in {time.monotonic() - began:.0f} s, {wrong} wrong; {kills} kills survived; {dict(counts.most_common())}", flush=True)
     if not (wrong and given.keep):
         shutil.rmtree(base)
     return int(wrong > 0)

@@ -1,7 +1,7 @@
 """Fault points: each step by which a run changes the file system, or reads from it, is counted; at one of them a fault strikes.
 
 `watch` puts itself between Python and the system, in this process alone: opening, writing, truncating, renaming, deleting, copying, making
-folders, reserving room. What the system itself writes later (mapped memory) is no step.
+folders, reserving room, forcing to the disk. What the system itself writes later (mapped memory) is no step.
 """
 
 from __future__ import annotations
@@ -23,9 +23,16 @@ from likewise.io import compression, output
 
 #: Functions of `os` that change something; the path, or the open file, is their first argument.
 CHANGES = ("rename", "replace", "unlink", "remove", "mkdir", "rmdir", "truncate", "posix_fallocate", "sendfile", "fsync")
-#: Errors that stay until somebody makes room, or mends permissions; others strike once.
-LASTING = ("ENOSPC", "EDQUOT", "EROFS", "EACCES")
-REFUSES = {"EROFS": ("open", "rename", "replace", "mkdir", "unlink", "rmdir", "remove"), "EACCES": ("open", "rename", "replace", "mkdir")}
+#: Errors that stay until somebody makes room, or mends permissions; others strike once. What each refuses: a full disk still deletes.
+GROWS = ("open", "write", "ftruncate", "truncate", "posix_fallocate", "sendfile", "mkdir", "rename", "replace", "exchange", "fsync")
+LASTING = {
+    "ENOSPC": GROWS,
+    "EDQUOT": GROWS,
+    "EROFS": ("open", "rename", "replace", "exchange", "mkdir", "unlink", "rmdir", "remove"),
+    "EACCES": ("open", "rename", "replace", "exchange", "mkdir"),
+}
+#: Steps that know an open file, and no name; nor does what the system says of them.
+UNNAMED = ("read", "write", "ftruncate", "posix_fallocate")
 SIGNALS = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "INT": signal.SIGINT}
 
 
@@ -40,53 +47,57 @@ class Fault(NamedTuple):
 
 
 class Watch:
-    """Counts steps, and lets the fault strike."""
+    """Counts steps, tells each to ``note`` before it is taken, and lets the fault strike."""
 
-    def __init__(self, roots: Sequence[Path], fault: Fault | None = None) -> None:
+    def __init__(self, roots: Sequence[Path], fault: Fault | None, note: Callable[[str], object]) -> None:
         self.roots = tuple(os.path.abspath(os.fsencode(root)) for root in roots)
-        self.fault = fault
-        self.steps: list[str] = []  # what was done, and the name of the file
+        self.fault, self.note = fault, note
+        self.count = 0
         self.lock = threading.Lock()
 
     def covers(self, path: Any) -> bool:
         """Whether a path, or the file of an open descriptor, is of the run that is watched."""
         try:
-            if isinstance(path, int):
-                path = os.readlink(f"/proc/self/fd/{path}")
-            place = os.fsencode(os.path.abspath(path))
-            return any(place == root or place.startswith(root + b"/") for root in self.roots)
+            place = os.fsencode(os.path.abspath(opened_as(path)))
         except (OSError, TypeError, ValueError):
             return False
+        return any(place == root or place.startswith(root + b"/") for root in self.roots)
 
     def step(self, kind: str, path: Any, do: Callable[[], Any], half: Callable[[], Any] | None = None) -> Any:
-        reads = kind == "read"
-        if not self.covers(path) or reads != bool(self.fault and self.fault.reading):
-            return do()
         fault = self.fault
+        if not self.covers(path) or (kind == "read") != bool(fault and fault.reading):
+            return do()
         with self.lock:
-            self.steps.append(f"{kind} {'' if isinstance(path, int) else Path(os.fsdecode(path)).name}")
-            number = len(self.steps)
-        strikes = fault is not None and 0 < fault.at <= number and (number == fault.at or fault.what in LASTING)
-        if fault is None or not strikes or kind not in REFUSES.get(fault.what, (kind,)):
+            self.count += 1
+            number = self.count
+            self.note(f"{kind} {Path(os.fsdecode(opened_as(path))).name}")
+        if fault is None or not fault.at or not self.strikes(fault, number, kind):
             return do()
         part = half() if fault.torn and half is not None else None
         if fault.what in SIGNALS:
             os.kill(os.getpid(), SIGNALS[fault.what])
             return do() if part is None else part  # the system too ends a write early that a signal interrupts
         code = getattr(errno, fault.what)
-        unnamed = kind in ("read", "write", "ftruncate", "posix_fallocate") or isinstance(path, int)  # as the system has it
-        raise OSError(code, os.strerror(code), *([] if unnamed else [os.fsdecode(path)]))
+        named = kind not in UNNAMED and not isinstance(path, int)
+        raise OSError(code, os.strerror(code), *([os.fsdecode(path)] if named else []))
+
+    @staticmethod
+    def strikes(fault: Fault, number: int, kind: str) -> bool:
+        return number >= fault.at and kind in LASTING[fault.what] if fault.what in LASTING else number == fault.at
 
 
-def watch(roots: Sequence[Path], fault: Fault | None = None) -> Watch:
+def opened_as(path: Any) -> Any:
+    return os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else path
+
+
+def watch(roots: Sequence[Path], fault: Fault | None, note: Callable[[str], object]) -> None:
     """From now on the steps of this process under ``roots`` are counted, and the fault strikes."""
-    watching = Watch(roots, fault)
+    watching = Watch(roots, fault, note)
 
     class File(io.FileIO):
         def write(self, data: Any) -> int:
-            write = super().write
-            part = memoryview(data).cast("B")[: len(memoryview(data).cast("B")) // 2]
-            return watching.step("write", self.name, lambda: write(data), lambda: write(part))
+            write, view = super().write, memoryview(data).cast("B")
+            return watching.step("write", self.name, lambda: write(view), lambda: write(view[: len(view) // 2]))
 
         def truncate(self, size: int | None = None) -> int:
             cut = super().truncate
@@ -96,13 +107,13 @@ def watch(roots: Sequence[Path], fault: Fault | None = None) -> Watch:
             read = super().readinto
             return watching.step("read", self.name, lambda: read(buffer))
 
-        def read(self, size: int = -1) -> bytes:
+        def read(self, size: int | None = -1) -> bytes:
             read = super().read
-            return watching.step("read", self.name, lambda: read(size))
+            return watching.step("read", self.name, lambda: read(-1 if size is None else size))
 
         def readall(self) -> bytes:
             read = super().readall
-            return watching.step("read", self.name, lambda: read())
+            return watching.step("read", self.name, read)
 
     plain_open = builtins.open
 
@@ -118,19 +129,19 @@ def watch(roots: Sequence[Path], fault: Fault | None = None) -> Watch:
 
     builtins.open = io.open = opened  # type: ignore[assignment]
     pa.OSFile = lambda path, mode="r", **_: pa.PythonFile(opened(path, mode[0] + "b"), mode[0])  # type: ignore[misc]
+    compression.Plain = type("Plain", (compression.Plain, File), {})  # type: ignore[misc]  # which reads by way of File
     for name in CHANGES:
         if hasattr(os, name):
             setattr(os, name, stepping(watching, name, getattr(os, name)))
     shutil._USE_CP_SENDFILE = hasattr(os, "sendfile")
-    compression.Plain.__bases__ = (File,)
     exchange = output.exchange
     output.exchange = lambda a, b: watching.step("exchange", b, lambda: exchange(a, b))
-    return watching
 
 
 def stepping(watching: Watch, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def changed(path: Any, *args: Any, **kwargs: Any) -> Any:
-        place = path if kwargs.get("dir_fd") is None else os.path.join(watching.roots[0], os.fsencode(path))
+        folder = kwargs.get("dir_fd")
+        place = path if folder is None else os.path.join(os.fsencode(opened_as(folder)), os.fsencode(path))
         half = (lambda: function(path, *args[:2], args[2] // 2)) if name == "sendfile" and args[2] > 1 else None
         return watching.step(name, place, lambda: function(path, *args, **kwargs), half)
 

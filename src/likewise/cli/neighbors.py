@@ -10,6 +10,7 @@ import click
 from likewise.cli.pairs import check, deliver, write
 from likewise.cli.screen import Screen, counted, duration, percent
 from likewise.cli.verbs import verb
+from likewise.options import resolve
 
 
 @verb(
@@ -38,7 +39,7 @@ def command(
 ) -> int:
     target = None if out is None else Path(out)
     if target is not None:
-        check(target, overwrite)
+        check(target, overwrite, (*inputs, *query), resolve(limited=False, **choices))
     from likewise import api
     from likewise.cli.progress import told
 

@@ -15,7 +15,7 @@ from likewise.cli.plan import promised
 from likewise.cli.screen import Screen, counted, duration, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
-from likewise.options import KEEP_POLICIES, resolve
+from likewise.options import KEEP_POLICIES, Options, resolve
 
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
 #: Rows of the table that a terminal gets; a pipe or a file gets all.
@@ -50,9 +50,7 @@ def command(
     options = resolve(one_way=True, **choices)
     target = None if out is None else Path(out)
     if target is not None:
-        check(target, overwrite)
-        if target.exists():
-            apart(target, (*inputs, *against))
+        check(target, overwrite, (*inputs, *against), options)
     if dry_run:
         rehearse(screen, (*inputs, *against), options, target)
         return 0
@@ -82,8 +80,8 @@ def command(
     return int(exit_code and len(found) > 0)
 
 
-def check(target: Path, overwrite: bool) -> None:
-    """Refuse before any work what cannot be written after it."""
+def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options) -> None:
+    """Refuse before any work what cannot be written after it, or must not be."""
     if target.suffix not in FORMATS:
         raise UsageError(f"-o {target}: the name tells the format; end it with {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
     if target.is_dir():
@@ -92,25 +90,34 @@ def check(target: Path, overwrite: bool) -> None:
         raise UsageError(f"-o {target}: there is no folder {target.parent}; create it first")
     if target.exists() and not overwrite:
         raise UsageError(f"-o {target}: the file exists; --overwrite replaces it once the new one is complete")
+    if target.exists():
+        apart(target, inputs, options)
 
 
-def apart(target: Path, inputs: Iterable[str]) -> None:
+def apart(target: Path, inputs: Iterable[str], options: Options) -> None:
     """Refuse to replace a file that is read, by whatever name: it may be the only copy."""
     from likewise.io.inputs import STDIN, resolve
+    from likewise.pipeline import want
 
     files = [given for given in inputs if given != STDIN]
-    for source in resolve(files) if files else []:
-        for name, path in source.files:
-            if path.samefile(target):
-                raise UsageError(f"-o {target}: this file is an input ({name}), and inputs are never written to; name another place")
+    read = [place for source in (resolve(files, want=want(options)) if files else []) for place in source.files]
+    if isinstance(options.groups, Path):
+        read.append((str(options.groups), options.groups))
+    for name, path in read:
+        if path.exists() and path.samefile(target):
+            raise UsageError(f"-o {target}: this file is an input ({name}), and inputs are never written to; name another place")
 
 
 def write(found: Any, target: Path) -> None:
-    """The whole file, or nothing under its name."""
+    """The whole file, or nothing under its name, also after the power was lost."""
+    from likewise.io.output import force_file
+
     part = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
     try:
         found.write(part)
+        force_file(part)
         part.replace(target)
+        force_file(target.parent)
     finally:
         part.unlink(missing_ok=True)
 
