@@ -115,7 +115,7 @@ def test_bad_records_are_named(tmp_path: Path) -> None:
     found = one(path, raw)
     assert found.kind.tolist() == [TEXT, REJECTED, REJECTED, REJECTED, REJECTED, TEXT]
     assert [entry.reason for entry in found.rejected] == [
-        "line 4, column 1: the record has 1 cells, and the header 2",
+        "line 4, column 1: the record has 1 cell, and the header 2",
         "line 5, column 1: the record has 3 cells, and the header 2",
         "line 7, column 6: this byte (0xe9) is not UTF-8",
         "line 8, column 6: the cell goes on after its closing quote; a quote inside a quoted cell is written twice",

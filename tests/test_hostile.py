@@ -34,7 +34,7 @@ from likewise.cli.flags import FLAGS
 from likewise.cli.main import main
 from likewise.cli.screen import Screen, in_line
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
-from likewise.io import batches, patterns
+from likewise.io import batches, footer, patterns
 from likewise.io.compression import open_read
 from likewise.io.expansion import of_rows
 from likewise.io.formats import arrow, jsonl, npy, parquet
@@ -461,15 +461,16 @@ def test_parquet_pages_of_one_value_are_decoded_few_rows_at_a_time():
     table = pa.table({"text": pa.array(["x" * 1_000_000] * 300), "id": range(300)})
     pq.write_table(table, "a.parquet", compression="zstd")
     assert Path("a.parquet").stat().st_size < 100_000
-    file = parquet._open(Path("a.parquet"))
-    assert 1_000_000 <= parquet._largest_dictionary(Path("a.parquet"), file, [0], ["text"]) <= 1_000_100
+    groups = footer.groups(Path("a.parquet"))
+    assert 1_000_000 <= parquet._largest_dictionary(Path("a.parquet"), groups, ["text"]) <= 1_000_100
     most = 1 << 18
-    sizes = [batch.num_rows for batch in parquet._batches(Path("a.parquet"), file, [0], ["text"], most)]
+    file = parquet._open(Path("a.parquet"))
+    sizes = [batch.num_rows for batch in parquet._batches(Path("a.parquet"), file, dict(enumerate(groups)), ["text"], most)]
     assert sum(sizes) == 300 and max(sizes) * 1_000_000 <= 64 * most
     for path in sorted(Path().glob("*.parquet")):
         plain = pa.table({"text": [str(i) for i in range(50)]})
         pq.write_table(plain, path, use_dictionary=False)
-        assert parquet._largest_dictionary(path, parquet._open(path), [0], None) == 1
+        assert parquet._largest_dictionary(path, footer.groups(path), None) == 1
 
 
 @pytest.mark.parametrize("create", [ipc.new_file, ipc.new_stream])

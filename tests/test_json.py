@@ -410,7 +410,8 @@ def test_array_elements(tmp_path: Path) -> None:
     ("raw", "message"),
     [
         (b'[{"a":1},\n{"a":2}', "line 2, column 8: the file ends before the array's closing bracket"),
-        (b'[{"a":"b', "line 1, column 9: the file ends before"),
+        (b'[{"a":"b', "line 1, column 2: the record that begins here is no JSON"),
+        (b'[{"a":1},\n {"a":[{"a":2},\n{"a":3}]', "line 2, column 2: the record that begins here is no JSON"),
         (b"[1,2,", "line 1, column 6: the file ends before"),
         (b"[", "line 1, column 2: the file ends before"),
         (b"[1]\n[2]\n", "line 2, column 1: the array ended before this; if each line is a record, name the file .jsonl"),

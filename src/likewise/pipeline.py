@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -72,13 +73,14 @@ def acquaint(sources: Sequence[Source], options: Options) -> Options:
     if not needs_data(options.method):
         return options
     asked = want(options)
-    if asked.kind == "vector" and (field := sparse_field(sources, asked)):
+    spared = (DataError,) if options.on_error == "skip" else ()  # a source that is damaged tells nothing, and is set aside when it is read
+    if asked.kind == "vector" and (field := sparse_field(sources, asked, spared)):
         options = acquainted(replace(options, field=field), Facts(sparse=True))
         if options.exact and options.bound is not None and not least_cosine(rule(options)):
             raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
         return options
-    wide = asked.kind == "vector" and wide_numbers(sources, asked)
-    width = first_width(sources, asked._replace(wide=wide))
+    wide = asked.kind == "vector" and wide_numbers(sources, asked, spared)
+    width = first_width(sources, asked._replace(wide=wide), spared)
     if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
         width = max(64, int(options.bound or 0) + 1)
     return acquainted(options, Facts(width, wide=wide))
@@ -94,13 +96,14 @@ def check_verify(options: Options) -> None:
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
 
 
-def first_width(sources: Sequence[Source], asked: Want) -> int | None:
-    """How many numbers or bits the first item has that has any; None where none has."""
+def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> int | None:
+    """How many numbers or bits the first item has that has any; None where none has. ``spared``: what ends a source, and not the search."""
     for source in sources:
-        for chunk in source.format.chunks(source.path, asked, 0):
-            width = source.format.parse(chunk, asked, source.name).width
-            if width is not None and width.any():
-                return int(width[width > 0][0])
+        with suppress(*spared):
+            for chunk in source.format.chunks(source.path, asked, 0):
+                width = source.format.parse(chunk, asked, source.name).width
+                if width is not None and width.any():
+                    return int(width[width > 0][0])
     return None
 
 

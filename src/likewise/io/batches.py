@@ -47,7 +47,8 @@ def nonempty(path: Path, kind: str) -> None:
 
 
 def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int = 0, start: int = 0) -> Iterator[Chunk]:
-    """Batches in order as chunks of about CHUNK_BYTES: small ones joined, large ones sliced, copying nothing.
+    """Batches in order as chunks of about CHUNK_BYTES: small ones joined, large ones sliced, copying nothing. Those before damage come first,
+    and then its DataError.
 
     ``first`` is the row number of the first batch; rows before ``start`` are left out. ``names`` are all top-level
     columns, also those that were not read; ``parse`` finds them in ``Chunk.state``. ``Chunk.data`` is a pa.Table.
@@ -60,7 +61,15 @@ def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int =
             table = pa.Table.from_batches(pending).slice(max(start - first, 0))
             yield Chunk(table, max(start, first), 0, state)
 
-    for piece, nbytes in (piece for batch in batches for piece in _pieces(batch)):
+    damage = None
+    pieces = (piece for batch in batches for piece in _pieces(batch))
+    while damage is None:
+        try:
+            piece, nbytes = next(pieces, (None, 0))
+        except DataError as error:
+            piece, damage = None, error
+        if piece is None:
+            break
         pending.append(piece)
         size += nbytes
         rows += piece.num_rows
@@ -69,6 +78,8 @@ def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int =
             first, pending, size, rows = first + rows, [], 0, 0
     if pending:
         yield from chunk()
+    if damage is not None:
+        raise damage
 
 
 def _pieces(batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -50,10 +50,15 @@ def read(
     if work.done("read"):
         return
 
-    def stage(task: Task) -> tuple[Records, dict[str, np.ndarray], bytes]:
+    def stage(task: Task) -> tuple[Task, Records, dict[str, np.ndarray], bytes]:
         source = sources[task.source]
-        records = source.format.parse(task.chunk, want, source.name) if task.chunk is not None else failed(task.failure)
-        return records, sketch(records), fingerprint(records)
+        try:
+            records = source.format.parse(task.chunk, want, source.name) if task.chunk is not None else failed(task.failure)
+        except DataError as error:  # damage that shows only where values are looked at
+            if not skip:
+                raise
+            task, records = replace(task, chunk=None, failure=str(error)), failed(str(error))
+        return task, records, sketch(records), fingerprint(records)
 
     read_of = [0] * len(sources)  # rows so far, by source
     for entry in work.done("chunk"):
@@ -61,7 +66,11 @@ def read(
     if limit is not None and sum(read_of) >= limit:
         work.append({}, step="read")
         return
-    for task, (records, columns, digest) in engine.map(stage, tasks(sources, want, work, skip=skip)):
+    ended = -1  # the source that was found damaged last: chunks behind that may be on their way
+    for _, (task, records, columns, digest) in engine.map(stage, tasks(sources, want, work, skip=skip)):
+        if task.source == ended:
+            continue
+        ended = task.source if task.chunk is None else -1
         if limit is not None and sum(read_of) + len(records) >= limit:
             records, columns = head(records, columns, limit - sum(read_of))
         if records.rejected and not skip:

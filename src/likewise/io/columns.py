@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from likewise.errors import DataError
 from likewise.io import binary, decoded, fields, nested, payloads
 from likewise.io.batches import reading
 from likewise.io.ids import as_json, from_json, to_json
@@ -18,9 +20,15 @@ from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
 
 
-def wanted(want: Want, there: Sequence[str]) -> list[str]:
-    """The names of the columns (or paths) that must be read, of a file that has the top-level columns ``there``."""
-    return [name for name in (*fields.names(want, there), want.id, want.per, want.score) if name is not None]
+def wanted(want: Want, there: Sequence[str], where: str | Path) -> list[str]:
+    """The names of the columns (or paths) that must be read, of a file that has the top-level columns ``there``. Raises DataError where one of
+    them is there twice."""
+    names = [name for name in (*fields.names(want, there), want.id, want.per, want.score) if name is not None]
+    for name in names:
+        top = name if name in there else name.partition(".")[0]
+        if (times := list(there).count(top)) > 1:
+            raise DataError(f"{where}: has the column {top!r} {times} times; rename all but one")
+    return names
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
@@ -29,8 +37,8 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     n = len(table)
     with reading(where, "a table"):
         names = fields.names(want, chunk.state)
-        columns = [_find(table, name) for name in names]
-        others = {name: _find(table, name) for name in (want.id, want.per, want.score) if name is not None}
+        columns = [_find(table, name, where) for name in names]
+        others = {name: _find(table, name, where) for name in (want.id, want.per, want.score) if name is not None}
         identity = _json(others[want.id], n) if want.id is not None else None
         rejected: list[Rejected] = []
         width = None
@@ -67,7 +75,7 @@ def _raw(columns: Sequence[pa.Array | None], row: int) -> bytes:
     return as_json(values[0] if len(values) == 1 else values)
 
 
-def _find(table: pa.Table, name: str) -> pa.Array | None:
+def _find(table: pa.Table, name: str, where: str) -> pa.Array | None:
     """The column of that name, else what the path with dots leads to through struct columns."""
     top, *path = [name] if name in table.schema.names else name.split(".")
     if not (found := table.schema.get_all_field_indices(top)):
@@ -76,7 +84,9 @@ def _find(table: pa.Table, name: str) -> pa.Array | None:
     for label in path:
         if not pa.types.is_struct(values.type) or not (found := values.type.get_all_field_indices(label)):
             return None
-        values = nested.plain(pc.struct_field(values, found[:1]))
+        if len(found) > 1:
+            raise DataError(f"{where}: {name!r} leads to a struct that has the field {label!r} {len(found)} times; rename all but one")
+        values = nested.plain(pc.struct_field(values, found))
     return values
 
 

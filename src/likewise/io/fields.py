@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -97,9 +98,16 @@ def type_of(schema: pa.Schema, name: str) -> pa.DataType | None:
     return kind
 
 
-def wide(sources: Sequence[Any], want: Want) -> bool:
-    """Whether some vectors have numbers that float32 does not hold: 64-bit ones, and all that are written in digits (JSON, CSV). Reads schemas."""
-    return any(_is_wide(source, want) for source in sources)
+def wide(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ...] = ()) -> bool:
+    """Whether some vectors have numbers that float32 does not hold: 64-bit ones, and all that are written in digits (JSON, CSV). Reads schemas.
+
+    ``spared``: what a source may raise, so that it tells nothing.
+    """
+    for source in sources:
+        with suppress(*spared):
+            if _is_wide(source, want):
+                return True
+    return False
 
 
 def _is_wide(source: Any, want: Want) -> bool:
@@ -126,17 +134,18 @@ def _is_number(kind: pa.DataType | None) -> bool:
     return kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def sparse(sources: Sequence[Any], want: Want) -> str | None:
+def sparse(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ...] = ()) -> str | None:
     """The --field that leads to sparse vectors: the one given, or, where that is the default and is not there, the parts of one in the record
     itself; None where there are none.
 
-    Reads schemas, or the first records, of each source until one has some, or lists of numbers.
+    Reads schemas, or the first records, of each source until one has some, or lists of numbers. ``spared``: as in `wide`.
     """
     for source in sources:
-        for field in (want.text, *(PARTS if want.text == DEFAULT else ())):
-            found = _holds_sparse(source, want._replace(text=field, kind="sparse"))
-            if found is not None:
-                return field if found else None
+        with suppress(*spared):
+            for field in (want.text, *(PARTS if want.text == DEFAULT else ())):
+                found = _holds_sparse(source, want._replace(text=field, kind="sparse"))
+                if found is not None:
+                    return field if found else None
     return None
 
 

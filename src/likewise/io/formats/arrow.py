@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,11 +57,13 @@ def schema(path: Path, want: Want) -> pa.Schema:
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     names = _open(path).schema.names
-    top = [name for full in wanted(want, names) for name in (full, full.partition(".")[0])]
+    top = [name for full in wanted(want, names, path) for name in (full, full.partition(".")[0])]
     fields = [number for number, name in enumerate(names) if name in top]
-    refuse_large(path, BATCH_FACTOR * want.most)
     reader = _open(path, fields or [0])  # an empty list would read all of them
-    yield from gather((batch for batch, _ in _batches(path, reader)), names, 0, start)
+    bounded: Iterable[Any] = within(path, BATCH_FACTOR * want.most)
+    if isinstance(reader, ipc.RecordBatchFileReader):  # whose batches may come in another order than they lie in
+        bounded = list(bounded)
+    yield from gather((batch for _, (batch, _) in zip(bounded, _batches(path, reader), strict=False)), names, 0, start)
 
 
 def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
@@ -92,26 +95,32 @@ class First(NamedTuple):
 
 def _first_batch(path: Path) -> First:
     """pyarrow does not tell, so this reads the message's flatbuffer."""
-    for message in _messages(path):
-        if message.type == BATCHES[0]:
-            meta = message.metadata.to_pybytes()
-            length = _field(meta, _follow(meta, 0), 3)  # Message.bodyLength
-            size = struct.unpack_from("<q", meta, length)[0] if length else 0
-            header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
-            body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
-            codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
-            return First(size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
-    return First(0, None)
+    message = next((message for message in _messages(path) if message.type == BATCHES[0]), None)
+    if message is None:
+        return First(0, None)
+    with _following(path):
+        meta = message.metadata.to_pybytes()
+        length = _field(meta, _follow(meta, 0), 3)  # Message.bodyLength
+        size = struct.unpack_from("<q", meta, length)[0] if length else 0
+        header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
+        body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
+        codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
+        return First(size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
 
 
-def refuse_large(path: Path, most: int) -> None:
-    """Refuse a file of which one compressed batch would expand to more than so many bytes, as the lengths before its buffers say."""
+def within(path: Path, most: int) -> Iterator[int]:
+    """The number of each message that is a batch of records. Raises DataError before one that, or a dictionary for it, would expand to more than
+    so many bytes, as the lengths before its compressed buffers say."""
     for number, message in enumerate(_messages(path)):
-        if message.type in BATCHES and (size := _expanded(message)) > most:
+        with _following(path):
+            size = _expanded(message) if message.type in BATCHES else 0
+        if size > most:
             raise DataError(
                 f"{path}: message {number} of this file says that it expands to {size:,} bytes, and {most:,} are allowed, "
                 f"{BATCH_FACTOR} times --max-record; raise that if the file is to be trusted"
             )
+        if message.type == BATCHES[0]:
+            yield number
 
 
 def _messages(path: Path) -> Iterator[Any]:
@@ -133,6 +142,15 @@ def _expanded(message: Any) -> int:
     places = np.frombuffer(meta, "<i8", 2 * struct.unpack_from("<I", meta, at)[0], at + 4).reshape(-1, 2)
     body = memoryview(message.body)
     return sum(max(0, struct.unpack_from("<q", body, offset)[0]) for offset, length in places.tolist() if length >= 8)
+
+
+@contextmanager
+def _following(path: Path) -> Iterator[None]:
+    """An offset of a flatbuffer that leads out of it, as a DataError."""
+    try:
+        yield
+    except (struct.error, ValueError, IndexError) as error:
+        raise DataError(f"{path}: cannot be read as {KIND}: an offset in one of its messages leads out of it. Copy or make the file again") from error
 
 
 def _follow(meta: bytes, at: int) -> int:

@@ -215,7 +215,7 @@ def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndar
             NOT_UTF8: f"this byte (0x{chunk.data[at]:02x}) is not UTF-8",
             LONG: TOO_LONG,
             AFTER_QUOTE: "the cell goes on after its closing quote; a quote inside a quoted cell is written twice",
-        }.get(int(fault[row]), f"the record has {width[row]} cells, and the header {len(chunk.state.more.columns)}")
+        }.get(int(fault[row]), f"the record has {width[row]} cell{'s' * bool(width[row] != 1)}, and the header {len(chunk.state.more.columns)}")
         yield Rejected(row, f"{ruler.place(at)}: {reason}", chunk.data[start[row] : start[row] + length[row]].tobytes().rstrip(LINE_ENDS))  # type: ignore[union-attr]
 
 

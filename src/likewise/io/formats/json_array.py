@@ -6,6 +6,7 @@ tells where the next element begins: that is an error of the file.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,11 +65,22 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
             return Cut(len(data), more)
         if final and not data.strip(BLANK) and _last_byte(path, offset) == b"]":  # a resumed run with nothing left to read
             return Cut(len(data), None)
+        if final and (rest := data[size:].lstrip(BLANK)) and not _is_json(rest):
+            what = "the record that begins here is no JSON, and the file ends before the array's closing bracket"
+            return failure(len(data) - len(rest), f"{what}; repair it here, or copy the file again")
         if final:
             return failure(len(data), "the file ends before the array's closing bracket; copy or write it again")
         return Cut(size, more)
 
     yield from pieces(path, max(start, bracket + 1), cut, want.most)
+
+
+def _is_json(text: bytearray) -> bool:
+    try:
+        json.loads(text.decode("utf-8", "surrogatepass"), parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _last_byte(path: Path, end: int) -> bytes:

@@ -15,7 +15,7 @@ from pyarrow import ipc
 from likewise.errors import UsageError
 from likewise.io import arrays
 from likewise.io.batches import Keeper, gather
-from likewise.io.columns import parse
+from likewise.io.columns import parse, wanted
 from likewise.io.formats.arrow import save
 from likewise.items.given import shown
 from likewise.records import Chunk, Want
@@ -112,6 +112,7 @@ def schema(path: pa.Table, want: Want) -> pa.Schema:
 
 
 def chunks(path: pa.Table, want: Want, start: int = 0) -> Iterator[Chunk]:
+    wanted(want, path.column_names, "the table")
     return gather(path.to_batches(), path.column_names, 0, start)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from likewise.errors import DataError
+from likewise.io import footer
 from likewise.io.batches import CHUNK_BYTES, Keeper, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
 from likewise.records import BATCH_FACTOR, Chunk, Want
@@ -36,36 +37,37 @@ def _open(path: Path, **options: Any) -> pq.ParquetFile:
         return pq.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
 
 
-def _batches(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str] | None, most: int = Want().most) -> Iterator[pa.RecordBatch]:
-    """Batches of row groups. ``most``: bytes of a record; a batch may have BATCH_FACTOR times as many."""
-    rows = size = 0
-    for group in groups:
-        meta = file.metadata.row_group(group)
-        rows, size = rows + meta.num_rows, size + meta.total_byte_size
-    step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1), BATCH_FACTOR * most // _largest_dictionary(path, file, groups, columns)))
+def _groups(path: Path) -> list[footer.Group]:
+    with reading(path, KIND):
+        return footer.groups(path)
+
+
+def _batches(
+    path: Path, file: pq.ParquetFile, groups: dict[int, footer.Group], columns: list[str] | None, most: int = Want().most
+) -> Iterator[pa.RecordBatch]:
+    """Batches of row groups, by their numbers. ``most``: bytes of a record; a batch may have BATCH_FACTOR times as many."""
+    rows, size = sum(group.rows for group in groups.values()), sum(group.size for group in groups.values())
+    step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1), BATCH_FACTOR * most // _largest_dictionary(path, groups.values(), columns)))
     found = 0
     with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
-        for batch in file.iter_batches(step, row_groups=groups, columns=columns, use_threads=False):
+        for batch in file.iter_batches(step, row_groups=list(groups), columns=columns, use_threads=False):
             found += batch.num_rows
             yield batch
     if found != rows:  # pyarrow takes a column that ends early for its end
         raise DataError(f"{path}: {rows:,} rows were expected, as its metadata says, and {found:,} came; copy or make the file again")
 
 
-def _largest_dictionary(path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str] | None) -> int:
+def _largest_dictionary(path: Path, groups: Iterable[footer.Group], columns: list[str] | None) -> int:
     """Bytes of the largest page of values that rows share: no value can be longer, but each row of a batch can have it.
 
     pyarrow does not tell, so this reads the heads of pages: the second field of one is the size that it expands to (Thrift's compact protocol).
     """
     largest = 1
     with reading(path, KIND), open(path, "rb") as raw:
-        for group in groups:
-            meta = file.metadata.row_group(group)
-            for chunk in map(meta.column, range(meta.num_columns)):
-                wanted = columns is None or chunk.path_in_schema in columns or chunk.path_in_schema.partition(".")[0] in columns
-                if wanted and chunk.has_dictionary_page and chunk.dictionary_page_offset:
-                    raw.seek(chunk.dictionary_page_offset)
-                    largest = max(largest, _page_bytes(raw.read(HEAD_BYTES)))
+        for column in (column for group in groups for column in group.columns if column.dictionary):
+            if columns is None or column.path in columns or column.path.partition(".")[0] in columns:
+                raw.seek(max(0, column.dictionary))
+                largest = max(largest, _page_bytes(raw.read(HEAD_BYTES)))
     return largest
 
 
@@ -93,35 +95,37 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Chunks do not cross the row groups of ``_spans``, so that a resumed run can pass over whole ones."""
     file, first = _open(path), 0
     names = file.schema_arrow.names
-    for groups in _spans(file.metadata):
-        rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+    for groups in _spans(_groups(path)):
+        rows = sum(group.rows for group in groups.values())
         if first + rows > start:
-            yield from gather(_batches(path, file, groups, wanted(want, names), want.most), names, first, start)
+            yield from gather(_batches(path, file, groups, wanted(want, names, path), want.most), names, first, start)
         first += rows
 
 
-def _spans(meta: pq.FileMetaData) -> Iterator[list[int]]:
-    """Consecutive row groups, small ones together up to about one chunk."""
-    span, size = [], 0
-    for group in range(meta.num_row_groups):
-        span.append(group)
-        size += meta.row_group(group).total_byte_size
-        if size >= CHUNK_BYTES or group + 1 == meta.num_row_groups:
+def _spans(groups: list[footer.Group]) -> Iterator[dict[int, footer.Group]]:
+    """Consecutive row groups, by their numbers, small ones together up to about one chunk."""
+    span: dict[int, footer.Group] = {}
+    size = 0
+    for number, group in enumerate(groups):
+        span[number] = group
+        size += group.size
+        if size >= CHUNK_BYTES or number + 1 == len(groups):
             yield span
-            span, size = [], 0
+            span, size = {}, 0
 
 
 def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
     """The rows where ``keep`` is true, row group by row group, with the columns of ``add`` (one row a kept row) behind the others."""
     file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
+    groups = dict(enumerate(_groups(source)))
     if keep.all() and len(keep) == file.metadata.num_rows and add is None:
         shutil.copyfile(source, target)
         return
     keeper = Keeper(source, file.schema_arrow, keep, add)
-    with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **_options(file, keeper.schema)) as writer:
+    with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **_options(file, groups, keeper.schema)) as writer:
         pending: list[pa.RecordBatch] = []
         size = at = 0
-        batches = ((group, batch) for group in range(file.num_row_groups) for batch in _batches(source, file, [group], None))
+        batches = ((group, batch) for group in groups for batch in _batches(source, file, {group: groups[group]}, None))
         for group, batch in keeper.wanted(batches):
             if group != at or size >= GROUP_BYTES:
                 _flush(writer, pending)
@@ -137,17 +141,17 @@ def _flush(writer: pq.ParquetWriter, pending: list[pa.RecordBatch]) -> None:
     pending.clear()
 
 
-def _options(file: pq.ParquetFile, schema: pa.Schema) -> dict[str, Any]:
+def _options(file: pq.ParquetFile, groups: dict[int, footer.Group], schema: pa.Schema) -> dict[str, Any]:
     """How the file was written, as far as its metadata tells."""
     leaves = [file.schema.column(i) for i in range(len(file.schema))]
-    chunks = [file.metadata.row_group(0).column(i) for i in range(len(leaves))] if file.num_row_groups else []
-    codecs = {chunk.path_in_schema: _CODECS.get(chunk.compression, chunk.compression) for chunk in chunks}
+    chunks = groups[0].columns if groups else []
+    codecs = {chunk.path: chunk.codec for chunk in chunks}
     added = schema.names[len(file.schema_arrow) :]
     codec = max(codecs.values(), key=list(codecs.values()).count, default="SNAPPY")
     logical = [leaf.logical_type.type for leaf in leaves]
     return {
         "compression": codecs | dict.fromkeys(added, codec) if codecs else codec,
-        "use_dictionary": [chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page] + added,
+        "use_dictionary": [chunk.path for chunk in chunks if chunk.dictionary] + added,
         "store_schema": b"ARROW:schema" in (file.metadata.metadata or {}),
         "use_compliant_nested_type": not any(".list.item" in leaf.path for leaf in leaves),
         "use_deprecated_int96_timestamps": _int96(file) != [] and "TIMESTAMP" not in logical,
@@ -155,9 +159,6 @@ def _options(file: pq.ParquetFile, schema: pa.Schema) -> dict[str, Any]:
             name == "DECIMAL" and leaf.physical_type in ("INT32", "INT64") for name, leaf in zip(logical, leaves, strict=True)
         ),
     }
-
-
-_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
 
 
 def _int96(file: pq.ParquetFile) -> list[str]:
@@ -169,7 +170,7 @@ def _int96_unit(path: Path) -> str:
     fine, wide = _open(path), _open(path, coerce_int96_timestamp_unit="us")
     if not (columns := _int96(fine)):
         return "ns"
-    groups = list(range(fine.num_row_groups))
+    groups = dict(enumerate(_groups(path)))
     whole = {"ns": True, "us": True}
     for both in zip(_batches(path, fine, groups, columns), _batches(path, wide, groups, columns), strict=True):
         for ns, us in zip(*map(_timestamps, both), strict=True):
