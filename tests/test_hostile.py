@@ -41,7 +41,8 @@ from likewise.io.formats import arrow, jsonl, npy, parquet
 from likewise.io.formats import lines as byte_formats
 from likewise.io.ids import repeated
 from likewise.io.inputs import resolve
-from likewise.io.work import Work, checksum
+from likewise.io.output import SEAL, checksums, seal
+from likewise.io.work import Work, checksum, checksum_of, sealed
 from likewise.items.documents import BYTE_KEYS, PLACE_FACTORS, shingler
 from likewise.items.words import ELEMENT_KEYS, Hasher
 from likewise.kernels.digest import KEYS
@@ -481,10 +482,10 @@ def test_compressed_arrow_batches_say_how_large_they_become(create, dictionary):
     for codec in ("zstd", "lz4", None):
         with pa.OSFile("a.arrow", "wb") as sink, create(sink, table.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
             writer.write_table(table)
-        arrow.refuse_large(Path("a.arrow"), 5_000_000)
+        assert len(list(arrow.within(Path("a.arrow"), 5_000_000))) == 1
         if codec:
             with pytest.raises(DataError, match=r"a\.arrow: message . of this file says that it expands to 4,0.* 64 times --max-record"):
-                arrow.refuse_large(Path("a.arrow"), 3_000_000)
+                list(arrow.within(Path("a.arrow"), 3_000_000))
             said = refused("dedup", "a.arrow", "-o", "out", "--max-record", "50K")
             assert "--max-record" in said
             raw = bytearray(Path("a.arrow").read_bytes())
@@ -872,7 +873,17 @@ def change(left: Path, **columns: bytes) -> None:
             del entry["columns"][name]
         with open(left / f"{name}.col", "rb") as file:
             entries[0]["columns"][name] = [len(data), checksum(file, len(data))]
-    (left / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_journal(left, lines)
+
+
+def write_journal(left: Path, lines: list[Any]) -> None:
+    last, journal = xxhash.xxh3_64_hexdigest((left / "work.json").read_bytes()), b""
+    for line in lines:
+        if isinstance(line, dict):
+            line.pop("checksum", None)
+        journal += sealed(json.dumps(line).encode(), last)
+        last = checksum_of(journal)
+    (left / "journal.jsonl").write_bytes(journal)
 
 
 def test_columns_whose_sizes_lie_are_refused_before_a_kernel_goes_by_them(left):
@@ -917,8 +928,7 @@ def test_rows_that_overlap_are_not_copied(left):
 )
 def test_journals_that_say_what_cannot_be(left, line):
     before = (left.parent / "a.jsonl").read_bytes()
-    with open(left / "journal.jsonl", "a") as file:
-        file.write(json.dumps(line) + "\n")
+    write_journal(left, [*map(json.loads, (left / "journal.jsonl").read_text().splitlines()), line])
     try:
         assert resumed().report["counts"]["read"] == 50  # what is no line of a journal ends it
     except FormatError as error:
@@ -944,21 +954,35 @@ def mutants(value: Any) -> list[Any]:
     return found
 
 
+def forge(path: Path, value: Any) -> None:
+    """Another document in place of one of an output, with checksums that say it is the right one."""
+    sealed = isinstance(value, dict) and path.name != "report.json"
+    path.write_text(json.dumps({**value, SEAL: seal(value)} if sealed else value))
+    if path.name == "report.json":
+        manifest = json.loads((path.parent / "manifest.json").read_text())
+        manifest["outputs"] = [each for each in manifest["outputs"] if each["path"] != path.name] + checksums([path], path.parent)
+        del manifest[SEAL]
+        forge(path.parent / "manifest.json", manifest)
+
+
 def test_documents_of_an_output_that_were_changed_are_told_of(folder):
     """manifest.json, run.json, report.json, one part of each gone or of another type: a message, or an answer; no traceback."""
     Path("a.jsonl").write_text("".join(LINE % (i, "x" * (i % 2)) for i in range(6)))
     lw.dedup(Path("a.jsonl"), out="out")
     for name in ("manifest.json", "run.json", "report.json"):
         path = Path("out", name)
-        whole = path.read_text()
-        for number, other in enumerate(mutants(json.loads(whole))):
-            path.write_text(json.dumps(other))
+        whole, manifest = path.read_text(), Path("out/manifest.json").read_text()
+        value = json.loads(whole)
+        value.pop(SEAL, None)
+        for number, other in enumerate(mutants(value)):
+            forge(path, other)
             for command in (("show", "out", "1"), ("report", "out"))[number % 2 : number % 2 + 1]:
                 result = run(*command)
                 assert result.exit_code in (0, 2) and "fault of likewise" not in result.output, (name, other)
         path.write_text("[" * 100_000)
         assert "is damaged" in refused("show", "out", "1")
         path.write_text(whole)
+        Path("out/manifest.json").write_text(manifest)
     Path("out/removed.parquet").write_bytes(b"PAR1" + b"\xff" * 100 + b"PAR1")
     assert "out" in refused("show", "out", "1")
 

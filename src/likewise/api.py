@@ -22,7 +22,7 @@ from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
 from likewise.io.formats.memory import take
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Sources, is_output, printable, resolve
-from likewise.io.output import check_still, check_target, work_beside, write_json, write_text
+from likewise.io.output import check_still, check_target, work_beside, write_sealed, write_text
 from likewise.io.texts import encoded, token_ids
 from likewise.io.work import Work, is_free
 from likewise.items.given import shown
@@ -39,7 +39,7 @@ from likewise.records import REJECTED, Want
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
-from likewise.report.originals import as_written, document
+from likewise.report.originals import as_written, document, sealed, whole
 from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
             staged = outputs.write(items, decision, result, run)
             run.progress.finish()
             facts = outputs.machine_facts(sources, run)
-            write_json(facts, staged / "run.json")
+            write_sealed(facts, staged / "run.json")
             page = render(report, facts, examples(collection, decision, options, pipeline.want(options)))
             write_text(page, staged / "report.html")
             outputs.publish_staged(staged, target, run)
@@ -368,13 +368,13 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
 
 def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:
     """The inputs of an output folder, the choices that it was made by, and the fingerprints of what was read."""
-    manifest, run = document(out / "manifest.json"), document(out / "run.json")
+    manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
     names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = ",".join(method["normalize"]) or "none"
-    report, plan = document(out / "report.json"), method.get("plan") or method
+    report, plan = document(whole(out, manifest, "report.json")), method.get("plan") or method
     choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
     choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}

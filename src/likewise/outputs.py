@@ -19,7 +19,7 @@ from likewise.errors import DataError, UsageError, naming
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.io.output import check_still, checksums, publish, sweep, write_bytes, write_json, write_table
+from likewise.io.output import check_still, checksums, publish, sweep, write_bytes, write_json, write_sealed, write_table
 from likewise.io.work import STAGED
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
@@ -70,7 +70,7 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
         run.progress.advance(1)
     for source, fingerprint in zip(collection.sources, run.inputs, strict=True):
         check_unchanged(source, fingerprint)
-    write_json(manifest(collection, options, [entry for outputs in written.values() for entry in outputs]), staged / "manifest.json")
+    write_sealed(manifest(collection, options, [entry for outputs in written.values() for entry in outputs]), staged / "manifest.json")
     return staged
 
 

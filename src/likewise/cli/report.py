@@ -15,7 +15,7 @@ from likewise.errors import DataError
 @verb("report", "OUT", examples=("report clean", "report clean --json"), flags="json quiet color", arguments=[click.Argument(["out"], metavar="OUT")])
 def command(screen: Screen, out: str) -> None:
     from likewise.report import html
-    from likewise.report.originals import Originals, as_written, document, examples
+    from likewise.report.originals import Originals, as_written, examples
 
     folder = Path(out)
     with as_written(folder):
@@ -25,7 +25,7 @@ def command(screen: Screen, out: str) -> None:
         except DataError as error:
             screen.warn(f"the page shows no examples, since the items cannot be read again: {error}")
             shown = []
-        page = html.render(document(folder / "report.json"), document(folder / "run.json"), shown)
+        page = html.render(originals.report, originals.run, shown)
     target, part = folder / "report.html", folder / f".report.{os.getpid()}.html"
     try:
         part.write_text(page, encoding="utf-8")

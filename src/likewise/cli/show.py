@@ -44,29 +44,27 @@ def command(screen: Screen, out: str, identity: str) -> None:
 def show(screen: Screen, originals: Any, identity: str) -> None:
     """What became of the item of this id, or at this place."""
     folder = originals.out
-    removed = rows_of(folder / "removed.parquet", "id", identity)
+    removed = rows_of(originals.removed, "id", identity)
     if removed:
         if len(removed) > 1:
             screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first, and SOURCE:POSITION tells them apart")
         show_removed(screen, originals, removed[0])
         return
-    members = rows_of(folder / "removed.parquet", "kept_id", identity)
+    members = rows_of(originals.removed, "kept_id", identity)
     if members:
         show_kept(screen, members, originals.value)
         return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
-        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(folder)}")
+        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(originals.removed)}")
     show_alone(screen, originals, *found)
 
 
-def rows_of(path: Path, column: str, identity: str) -> list[dict[str, Any]]:
+def rows_of(table: Any, column: str, identity: str) -> list[dict[str, Any]]:
     """The rows of removed.parquet whose id is the given one, or whose place is, as SOURCE:POSITION; typed numbers match numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
-    table = pq.read_table(path)
     same = pc.is_in(table[column].cast(pa.string()), pa.array([identity, json.dumps(identity, ensure_ascii=False)]))
     source, position = split_place(identity)
     if position is not None and not pc.any(same).as_py():
@@ -94,10 +92,8 @@ def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], Any] | Non
     return (source, position), found[source, position]
 
 
-def hint(folder: Path) -> str:
-    import pyarrow.parquet as pq
-
-    first = pq.read_table(folder / "removed.parquet").slice(0, 3).to_pylist()
+def hint(removed: Any) -> str:
+    first = removed.slice(0, 3).to_pylist()
     if not first:
         return "nothing was removed"
     return f"removed ids look like {', '.join(repr(row['id']) for row in first)}; a place is given as {first[0]['source']}:{first[0]['position']}"

@@ -58,7 +58,7 @@ def _values(texts: Texts, kinds: Any, other: Callable[[Any], Any]) -> list[Any]:
             continue
         try:
             values.append(decode(text))
-        except (msgspec.MsgspecError, RecursionError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # the second for lone surrogates
             values.append(_otherwise(text, other))
     return values
 

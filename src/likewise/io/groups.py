@@ -47,14 +47,14 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     elif given.suffix == ".json":
         try:
             found = msgspec.json.decode(given.read_bytes())
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DataError(f"{given}: cannot be read: {error}; {FORMS}") from error
         if not isinstance(found, dict):
             raise DataError(f"{given}: holds no object; {FORMS}")
         pairs = [pair for key, group in found.items() for pair in ((key, group), *((number, group) for number in numbers(key)))]
     else:
         table = table_of(given)
-        if not {"element", "group"} <= set(table.column_names):
+        if not all(table.column_names.count(name) == 1 for name in ("element", "group")):
             raise DataError(f"{given}: has the columns {', '.join(table.column_names)}; {FORMS}")
         pairs = list(zip(table["element"].to_pylist(), table["group"].to_pylist(), strict=True))
     for place, pair in enumerate(pairs):

@@ -23,6 +23,8 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 #: So many files of an output are forced to the disk one by one.
 FEW = 50
+#: The field of a document that holds its checksum.
+SEAL = "checksum"
 
 
 def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume: bool = False) -> None:
@@ -65,6 +67,16 @@ def write_bytes(data: Any, path: Path) -> None:
 
 def write_json(value: Mapping[str, Any], path: Path) -> None:
     write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", path)
+
+
+def write_sealed(value: Mapping[str, Any], path: Path) -> None:
+    """A JSON file with a checksum of what it says: of manifest.json, which has those of other files, and of run.json, which it cannot have."""
+    write_json({**value, SEAL: seal(value)}, path)
+
+
+def seal(value: Mapping[str, Any]) -> str:
+    """The xxh3-128 of a JSON object, however it is laid out, and whether it has been read from a file or not."""
+    return xxhash.xxh3_128_hexdigest(json.dumps(json.loads(json.dumps(value)), sort_keys=True).encode())
 
 
 def write_text(text: str, path: Path) -> None:

@@ -6,8 +6,9 @@
       NAME.col        a column: raw little-endian values
       staged/         the output folder, until it is whole
 
-A run that was killed goes on from its last whole journal line: what columns hold beyond the lengths in it is cut off. A line also has a checksum
-of what was appended. Nothing is forced to the disk, and where a lost machine has left a column without its bytes, the run goes on from before.
+A run that was killed goes on from its last whole journal line: what columns hold beyond the lengths in it is cut off. A line also has checksums
+of what was appended, and of itself and all before it. Nothing is forced to the disk, and where a lost machine has left a column without its
+bytes, or a line is not as it was written, the run goes on from before.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ BEFORE = (f"{MADE}.new", JOURNAL, "stdin", "stdin.part")
 TRIES = 5
 BLOCK_BYTES = 4 << 20
 NAME = re.compile("[a-z0-9_-]+")
+#: Bytes at the end of a line of the journal that hold its checksum.
+SEAL_BYTES = len(b', "checksum": "0123456789abcdef"}\n')
 
 
 class Work:
@@ -51,6 +54,7 @@ class Work:
         self._readers: dict[str, Any] = {}
         self._maps: dict[str, mmap.mmap] = {}
         self._journal: Any = None
+        self._last = ""  # the checksum of the last line of the journal; of the description where there is none
 
     @classmethod
     def claim(cls, folder: Path, *, resume: bool, in_memory: int = 2**62) -> Work:
@@ -73,12 +77,15 @@ class Work:
         made, new = self.folder / MADE, self.folder / f"{MADE}.new"
         if made.exists():
             compare(self.folder, self._read(made), json.loads(json.dumps(description)))
+            self._last = xxhash.xxh3_64_hexdigest(made.read_bytes())
             self._recover()
             return
         self._cut_journal(0)
+        text = json.dumps(description, indent=1, sort_keys=True).encode()
         with naming(new):
-            new.write_text(json.dumps(description, indent=1, sort_keys=True))
+            new.write_bytes(text)
         new.replace(made)
+        self._last = xxhash.xxh3_64_hexdigest(text)
 
     def _cut_journal(self, size: int) -> None:
         with naming(self.folder / JOURNAL):
@@ -119,6 +126,7 @@ class Work:
         for entry, _ in entries[:intact]:
             self.lengths.update({name: end for name, (end, _) in entry.pop("columns").items()})
             self.steps.append(entry)
+            self._last = str(entry.pop("checksum"))
         self._cut_journal(entries[intact - 1][1] if intact else 0)
         for path in self.folder.glob("*.col"):
             if path.stem not in self.lengths:
@@ -129,19 +137,21 @@ class Work:
             path.unlink()
 
     def _entries(self) -> list[tuple[dict[str, Any], int]]:
-        """The lines of the journal and where each ends, up to the first that is not whole."""
+        """The lines of the journal and where each ends, up to the first that is not as it was written."""
         entries: list[tuple[dict[str, Any], int]] = []
-        end = 0
+        end, last = 0, self._last
         with naming(self.folder / JOURNAL):
             lines = (self.folder / JOURNAL).read_bytes().splitlines(keepends=True)
         for line in lines:
+            if line != sealed(line[:-SEAL_BYTES] + b"}", last):
+                break
             try:
-                entry = json.loads(line) if line.endswith(b"\n") else None
+                entry = json.loads(line)
             except (ValueError, RecursionError):
                 break
-            if entry is None or not is_entry(entry):
+            if not is_entry(entry):
                 break
-            end += len(line)
+            end, last = end + len(line), checksum_of(line)
             entries.append((entry, end))
         return entries
 
@@ -185,7 +195,9 @@ class Work:
             write(self._columns[name], view, path)
             self.lengths[name] = self.lengths.get(name, 0) + len(view)
             written[name] = (self.lengths[name], xxhash.xxh3_64_hexdigest(view))
-        write(self._journal, memoryview(json.dumps({**step, "columns": written}).encode() + b"\n"), self.folder / JOURNAL)
+        line = sealed(json.dumps({**step, "columns": written}).encode(), self._last)
+        write(self._journal, memoryview(line), self.folder / JOURNAL)
+        self._last = checksum_of(line)
         self.steps.append(step)
 
     def done(self, step: str) -> list[dict[str, Any]]:
@@ -280,6 +292,16 @@ def write(file: Any, view: memoryview, path: Path) -> None:
     with naming(path):
         while len(view):
             view = view[file.write(view) :]
+
+
+def sealed(entry: bytes, last: str) -> bytes:
+    """A line of the journal: a JSON object with a checksum of itself and of the line before, so that none can change, go, or come between unseen."""
+    return entry[:-1] + b', "checksum": "%s"}\n' % xxhash.xxh3_64_hexdigest(last.encode() + entry).encode()
+
+
+def checksum_of(line: bytes) -> str:
+    """The checksum at the end of a line of the journal."""
+    return line[-len(b'0123456789abcdef"}\n') : -len(b'"}\n')].decode()
 
 
 def checksum(file: BinaryIO, size: int) -> str | None:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
 from likewise.io.inputs import resolve
+from likewise.io.output import SEAL, checksums, seal
 from likewise.records import Records
 from likewise.report import values
 from likewise.report.differences import Groups, groups_of
@@ -43,7 +45,7 @@ class Originals:
     def __init__(self, out: Path):
         """Raises UsageError when ``out`` is not an output folder of dedup."""
         self.out = out
-        manifest, run = document(out / "manifest.json"), document(out / "run.json")
+        manifest, run = self.manifest, self.run = sealed(out / "manifest.json"), sealed(out / "run.json")
         if manifest.get("format") != "likewise/output":
             raise FormatError(f"{out / 'manifest.json'}: is not that of an output folder, but of {manifest.get('format')!r}")
         self.method: dict[str, Any] = manifest["method"]
@@ -54,7 +56,12 @@ class Originals:
     @cached_property
     def report(self) -> dict[str, Any]:
         """What report.json holds."""
-        return document(self.out / "report.json")
+        return document(whole(self.out, self.manifest, "report.json"))
+
+    @cached_property
+    def removed(self) -> pa.Table:
+        """What removed.parquet holds."""
+        return pq.read_table(whole(self.out, self.manifest, "removed.parquet"))
 
     @cached_property
     def groups(self) -> Groups | None:
@@ -129,7 +136,7 @@ def examples(originals: Originals) -> Iterator[Example]:
     """The removed items that report.html shows: one of each of the largest clusters, and near ones from the least alike to the most."""
     if changed := originals.changed():
         raise DataError(f"{changed[0]} has been changed since the run, or is gone")
-    table = pq.read_table(originals.out / "removed.parquet")
+    table = originals.removed
     order = {source: number for number, source in enumerate(originals.paths)}
     sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
     _, head = np.unique(np.stack([sources, table["kept_position"].to_numpy()]), axis=1, return_inverse=True)
@@ -157,6 +164,24 @@ def document(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise FormatError(f"{path}: is damaged: an object is expected, and a {type(found).__name__} came")
     return found
+
+
+def sealed(path: Path) -> dict[str, Any]:
+    """A document that holds a checksum of itself."""
+    found = document(path)
+    if found.pop(SEAL, None) != seal(found):
+        raise FormatError(f"{path}: is not as likewise wrote it; run dedup again")
+    return found
+
+
+def whole(out: Path, manifest: dict[str, Any], name: str) -> Path:
+    """A file of an output folder, with the checksum that the manifest has of it."""
+    path = out / name
+    if not path.is_file():
+        raise FormatError(f"{path}: is not there any more; run dedup again")
+    if checksums([path], out)[0] not in manifest["outputs"]:
+        raise FormatError(f"{path}: is not as likewise wrote it; run dedup again")
+    return path
 
 
 @contextmanager

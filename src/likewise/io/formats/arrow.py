@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -60,10 +61,12 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     top = [name for full in wanted(want, names, path) for name in (full, full.partition(".")[0])]
     fields = [number for number, name in enumerate(names) if name in top]
     reader = _open(path, fields or [0])  # an empty list would read all of them
-    bounded: Iterable[Any] = within(path, BATCH_FACTOR * want.most)
-    if isinstance(reader, ipc.RecordBatchFileReader):  # whose batches may come in another order than they lie in
-        bounded = list(bounded)
-    yield from gather((batch for _, (batch, _) in zip(bounded, _batches(path, reader), strict=False)), names, 0, start)
+    batches, bounded = (batch for batch, _ in _batches(path, reader)), within(path, BATCH_FACTOR * want.most)
+    if isinstance(reader, ipc.RecordBatchFileReader):  # its batches may be in another order than they lie in
+        deque(bounded, 0)
+    else:
+        batches = (batch for _, batch in zip(bounded, batches, strict=False))
+    yield from gather(batches, names, 0, start)
 
 
 def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
