@@ -315,8 +315,8 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     options = options_of(limited=False, **choices)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
-    if items_of(options.method) not in pipeline.NEAREST:
-        raise UsageError(f"--by {options.method}: neighbours are looked for by texts, elements, weighted, cosine, angle, l1, l2 and hamming")
+    if items_of(options.method) == "strings":
+        raise UsageError(f"--by {options.method}: neighbours are looked for by texts, elements, weighted, cosine, angle, l1, l2, hamming and features")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run, bands=False)
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
@@ -330,7 +330,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
             "k": k,
             "value": pipeline.value_name(options),
             "threshold": None if options.bound is None else float(options.bound),
-            "recall": 1.0 if all_of_them else options.asked["recall"],
+            "recall": 1.0 if all_of_them else None if run.options.items == "feature sets" else options.asked["recall"],
             "method": run.options.described(),
             "read": len(collection),
             "queries": queries,

@@ -35,7 +35,7 @@ class Audit:
     sampled: int
     pairs: int  # alike pairs that a sampled item is part of
     found: int  # of them
-    promised: float  # the chance that a pair exactly at the threshold is found
+    promised: float | None  # the chance that a pair exactly at the threshold is found; None: none is promised
     low: float  # of recall, with 95 % confidence; items are resampled, for pairs of one item are not independent
     high: float
     threshold: float
@@ -97,11 +97,11 @@ def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iter
     kind = run.options.items
     if kind in ("texts", "sets"):
         return of_sets(items, run, side)
-    if kind in ("vectors", "codes"):
+    if kind in ("vectors", "codes", "weighted sets", "feature sets"):
         return of_found(items, replace(run, options=replace(run.options, exact=True)), side)
     if kind == "sparse vectors":
         return scanned(items, run, drawn)
-    raise UsageError(f"--by {run.options.method}: there is no exact search to audit by; there is one for texts, sets, vectors and codes")
+    raise UsageError(f"--by {run.options.method}: there is no exact search to audit by; strings are joined exactly anyway")
 
 
 def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
@@ -110,7 +110,7 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
     if len(items.member) < 2:
         return
     vectors = of_words(*words(items, run))
-    limit, name = float(options.threshold), options.measure.name
+    limit, name = float(options.threshold), options.told_by
     compare = measure(name)
     run.progress.begin("scanning", len(drawn), "items")
     for query, other, done in close(vectors, drawn, name, limit):

@@ -37,7 +37,13 @@ MEASURES: dict[str, tuple[str, bool]] = {
     "hamming": ("codes", True),
     "edit": ("strings", True),
     "levenshtein": ("strings", True),
+    "features": ("feature sets", False),
+    "features/one-to-many": ("feature sets", False),
+    "features/chamfer": ("feature sets", False),
+    "features/assignment": ("feature sets", False),
 }
+#: Measures of what is made of an item beforehand -> the measure that it is compared by: histograms as weighted sets, and as sparse vectors.
+EMBEDDED = {"features": "weighted", "features/one-to-many": "cosine"}
 #: What others call them -> what to give here.
 MEANT = {"jaccard": "elements for sets, words:5 for texts", "euclidean": "l2", "manhattan": "l1", "chebyshev": "linf", "cityblock": "l1"}
 #: What may stand behind a slash, and after what.
@@ -73,7 +79,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes or strings.
+    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes, strings or sets of feature vectors.
 
     Raises UsageError for a name that there is not.
     """
@@ -127,14 +133,17 @@ def hint(spec: str) -> str:
 
 def measure_of(spec: str) -> Measure | None:
     """The measure of this name; None where it is none."""
-    head, *suffixes = spec.strip().split("/")
+    if (whole := spec.strip()) in MEASURES:
+        return Measure(whole)
+    head, *suffixes = whole.split("/")
     power = re.fullmatch(r"l(\d+(?:\.\d+)?)", head)
     if head not in MEASURES and not power:
         return None
     if suffixes and (head, suffixes) != ("elements", ["containment"]):
-        raise UsageError(f"--by {spec!r}: {head} has no suffix /{suffixes[0]}" + "; there is /containment" * (head == "elements"))
+        there = [f"/{name.partition('/')[2]}" for name in MEASURES if name.startswith(f"{head}/")] + ["/containment"] * (head == "elements")
+        raise UsageError(f"--by {spec!r}: {head} has no suffix /{suffixes[0]}" + f"; there is {', '.join(there)}" * bool(there))
     if head in MEASURES:
-        return Measure(head, containment=bool(suffixes))
+        return Measure(head, containment=True)
     if power and float(power[1]) >= 1:
         return Measure("lr", float(power[1]))
     raise UsageError(f"--by {spec!r}: L_r is a distance for r of 1 or more")

@@ -38,7 +38,17 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "on_error": ("fail", "skip"),
 }
 #: What is compared -> the column that holds it, when none is named.
-FIELDS = {"texts": "text", "sets": "elements", "weighted sets": "elements", "vectors": "vector", "codes": "code", "strings": "text"}
+FIELDS = {
+    "texts": "text",
+    "sets": "elements",
+    "weighted sets": "elements",
+    "vectors": "vector",
+    "codes": "code",
+    "strings": "text",
+    "feature sets": "features",
+}
+#: What is compared without bands, whatever was asked for.
+BANDLESS = ("strings", "feature sets")
 #: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
 OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
 MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
@@ -101,8 +111,15 @@ class Options:
 
     @property
     def items(self) -> str:
-        """What is compared, in a word or two."""
-        return "sparse vectors" if self.facts.sparse else items_of(self.method)
+        """What is compared, in a word or two; of what is made of items beforehand, what that is."""
+        if self.facts.sparse:
+            return "sparse vectors"
+        return items_of(self.method) if isinstance(self.method, Text) else methods.MEASURES.get(self.told_by, ("vectors",))[0]
+
+    @property
+    def told_by(self) -> str:
+        """The name of the measure by which what is compared is told."""
+        return methods.EMBEDDED.get(self.measure.name, self.measure.name)
 
     @property
     def dimension(self) -> int:
@@ -116,19 +133,22 @@ class Options:
         return self.bound
 
     @property
-    def recall(self) -> float:
-        """The chance that a pair exactly at the threshold is found, or the least it is to be: the plan's promise, what a join is asked for, or 1."""
+    def recall(self) -> float | None:
+        """The chance that a pair exactly at the threshold is found, or the least it is to be: the plan's promise, what a join is asked for, or 1.
+        None: nothing is promised, and only an audit can tell."""
         if self.planned and not self.joined:
             return self.planned.recall
+        if self.items == "feature sets" and not self.exact:
+            return None
         return float(self.asked["recall"]) if self.joined and self.items == "vectors" and not self.exact else 1.0
 
     @property
     def joined(self) -> bool:
-        """Whether items are joined, without bands: strings always, vectors and codes unless bands were asked for, others exactly and where that is
-        asked for. A join misses none, but one of vectors that is not asked to be exact."""
+        """Whether items are joined, without bands: strings and sets of features always, vectors and codes unless bands were asked for, others exactly
+        and where that is asked for. A join misses none, but one of vectors or of sets of features that is not asked to be exact."""
         if self.items in ("vectors", "codes"):
             return bool(self.exact) or not self.by_hand
-        return self.items == "strings" or (bool(self.exact) and self.items in ("texts", "sets", "sparse vectors"))
+        return self.items in BANDLESS or bool(self.exact)
 
     @property
     def contained(self) -> bool:
@@ -153,8 +173,8 @@ class Options:
         plan = self.planned.to_dict() if self.planned else None
         sparse = {"sparse": True} if self.facts.sparse else {}
         limit: dict[str, Any] = {"threshold_exact": str(self.bound)} if plan is None and self.bound is not None else {}
-        if limit and self.recall < 1:
-            limit["target"] = self.recall
+        if limit and self.recall != 1:
+            limit["target"] = self.asked["recall"]
         return {**text, **sparse, "plan": plan, **limit, **{name: plain(value) for name, value in chosen.items()}}
 
     @property
@@ -227,12 +247,13 @@ def checked(
     if isinstance(rest.get("groups"), str):
         rest["groups"] = Path(rest["groups"])
     method = method_of(by, normalize, one_way)
-    bandless = method.containment or items_of(method) == "strings"
+    bandless = method.containment or items_of(method) == "strings" or (isinstance(method, Measure) and is_compared_whole(method))
     if bandless:
         if recall != 1:  # which a join has
             check(recall, sketch, tune)
         if given := [flag(name) for name, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
-            raise UsageError(f"{', '.join(given)}: by {method} {items_of(method)} are joined exactly, without bands; leave that out, and --preset")
+            exactly = "without bands" if items_of(method) == "feature sets" else "exactly, without bands"
+            raise UsageError(f"{', '.join(given)}: by {method} {items_of(method)} are joined {exactly}; leave that out, and --preset")
     elif isinstance(method, Measure):
         family_for(method)  # without one there is nothing to find its pairs by
     if method.containment:
@@ -270,15 +291,22 @@ def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) ->
     return method
 
 
+def is_compared_whole(method: Measure) -> bool:
+    """Whether sets of features are compared as they are, and not what is made of them."""
+    return items_of(method) == "feature sets" and method.name not in methods.EMBEDDED
+
+
 def needs_data(method: Text | Measure) -> bool:
-    """Whether a plan must know how many numbers a vector, or bits a code, has."""
-    return items_of(method) in ("vectors", "codes")
+    """Whether it must be known beforehand how many numbers a vector or feature, or bits a code, has."""
+    return items_of(method) in ("vectors", "codes", "feature sets")
 
 
 def acquainted(options: Options, facts: Facts) -> Options:
     """The options once the data are known."""
     options = replace(options, facts=facts)
     if options.bound is None:
+        return options
+    if is_compared_whole(options.measure):
         return options
     if options.joined:
         check_plain(options.method, options.bound, facts, *(options.asked[name] for name in ("recall", "sketch", "tune")))

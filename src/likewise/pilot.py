@@ -16,7 +16,7 @@ from likewise.io.inputs import Source, printable
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.sides import batch_of, function_of
-from likewise.methods import Measure, Text
+from likewise.methods import EMBEDDED, Measure, Text
 from likewise.options import Options, items_of
 from likewise.planning import Density, Facts
 from likewise.planning.density import measured
@@ -75,13 +75,18 @@ def of_sources(sources: Sequence[Source], options: Options, want: Want) -> Pilot
     offsets = np.cumsum([0, *map(len, drawn.values())])
     items = as_compared(np.concatenate([*drawn.values()]), offsets, options)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
-    return Pilot(of_all_pairs(items, options.method), len(drawn), round(len(different) * whole), options.facts, elements(items))
+    return Pilot(of_all_pairs(items, compared_by(options.method)), len(drawn), round(len(different) * whole), options.facts, elements(items))
+
+
+def compared_by(method: Text | Measure) -> Text | Measure:
+    """The measure of what is made of items beforehand, or their own."""
+    return method if isinstance(method, Text) or method.name not in EMBEDDED else Measure(EMBEDDED[method.name])
 
 
 def as_compared(words: np.ndarray, offsets: np.ndarray, options: Options) -> Any:
     """Words of rows in the form in which measures take items."""
-    kind = items_of(options.method)
-    if kind == "vectors":
+    kind = options.items
+    if kind in ("vectors", "sparse vectors"):
         return vectors((words, offsets), options)
     if kind == "weighted sets":
         items = of_words(words, offsets)  # of each row the elements, and then the weights
@@ -169,6 +174,10 @@ def of_items(data: Any, method: Measure, seed: int) -> Pilot:
     items = batch_of(method, data)
     if method.name == "hamming" and isinstance(items, list):
         raise UsageError("strings have no hash family by hamming: give codes, or leave the data out to plan without a sample")
+    if method.name in EMBEDDED:
+        from likewise.measures.feature_sets import MADE, nonempty
+
+        items, method = MADE[method.name](nonempty(items)), Measure(EMBEDDED[method.name])
     rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]
     if len(rows) < 2:
         raise UsageError("a sample takes two items or more; leave the data out to plan without one")

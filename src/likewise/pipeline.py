@@ -7,7 +7,7 @@ are compared exactly, and each cluster keeps its first item in keep order. What 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -23,14 +23,14 @@ from likewise.io.fields import wide as wide_numbers
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
 from likewise.kernels.compare import scores
-from likewise.methods import Text
+from likewise.methods import EMBEDDED, Text
 from likewise.options import Options, acquainted, items_of, needs_data
 from likewise.planning import Facts
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT, Want
 from likewise.report.gather import beginning
 from likewise.results import Decision
-from likewise.run import Items, Run, rule, sets, strings, uneven, vectors, words_of
+from likewise.run import Items, Run, feature_sets, rule, sets, strings, uneven, vectors, words_of
 from likewise.schema import DECISION_COLUMNS
 from likewise.search import bucket, engine, finder, ranks, rare
 from likewise.stages.budget import Cut, what_was_cut
@@ -48,6 +48,8 @@ from likewise.stages.sketch import sketcher
 from likewise.stages.sparse_join import join_cost, least_cosine, sparse_walk
 from likewise.stages.strings_walk import edit_walk
 
+#: What is joined by a finder of pairs.
+FOUND = ("vectors", "codes", "weighted sets", "feature sets")
 #: Buckets that the budget cut most from, named in the report.
 HOTTEST = 5
 #: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
@@ -60,8 +62,8 @@ def want(options: Options) -> Want:
     if not isinstance(method, Text) and method.name not in KINDS:
         raise UsageError(f"--by {method}: there is no hash family for it, by which alike items could be found; there is one for {', '.join(KINDS)}")
     kind = ("tokens" if method.unit == "tokens" else "text") if isinstance(method, Text) else kind_of(options).want
-    wide, most = options.facts.wide, options.max_record
-    return Want(options.field, options.id or "id", options.per, options.score, kind=kind, seed=options.seed, wide=wide, most=most)
+    wide, most, width = options.facts.wide, options.max_record, options.facts.features or 0
+    return Want(options.field, options.id or "id", options.per, options.score, kind=kind, seed=options.seed, wide=wide, width=width, most=most)
 
 
 def acquaint(sources: Sequence[Source], options: Options) -> Options:
@@ -83,6 +85,8 @@ def acquaint(sources: Sequence[Source], options: Options) -> Options:
     width = first_width(sources, asked._replace(wide=wide), spared)
     if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
         width = max(64, int(options.bound or 0) + 1)
+    if asked.kind == "features":
+        return acquainted(options, Facts(features=width, sparse=options.told_by == "cosine"))
     return acquainted(options, Facts(width, wide=wide))
 
 
@@ -92,7 +96,7 @@ def check_verify(options: Options) -> None:
     if options.verify == "estimate" and kind != "texts":
         raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind} are compared exactly")
     if options.verify != "exact" and (options.joined or kind in ("vectors", "codes")):
-        what = kind if kind in ("vectors", "codes", "strings") else f"{'by containment' if options.contained else 'with --exact'} {kind}"
+        what = kind if kind in ("vectors", "codes", "strings") or (kind == "feature sets" and not options.exact) else f"{'by containment' if options.contained else 'with --exact'} {kind}"
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
 
 
@@ -134,7 +138,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
 
 def check_lengths(collection: Collection, options: Options) -> None:
     """Refuse vectors of several dimensions, and codes of several lengths."""
-    if options.facts.sparse and (other := collection.other_dimension()):
+    if options.facts.sparse and options.method.name not in EMBEDDED and (other := collection.other_dimension()):
         place, here, first = other
         raise DataError(f"{place}: has the dimension {here:,} and the first that says one has {first:,}; all must have the same")
     if not options.dimension:
@@ -264,7 +268,7 @@ def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
     cut = what_was_cut(stored, buckets, found, run.options.seed)
     spread = {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()}
     worst = [crowded(items, buckets, int(number), int(found.cut_in[number]), run) for number in hot]
-    return found, facts(items, found, spread, cut, cut.recall(run.options.recall, len(found.matches)), worst)
+    return found, facts(items, found, spread, cut, cut.recall(run.options.plan.recall, len(found.matches)), worst)
 
 
 def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
@@ -272,8 +276,9 @@ def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
     run.progress.begin("joining", len(items.member), "items")
     options = run.options
     how: dict[str, Any] = {"per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
-    recall, told = 1.0, dict[str, Any]()
-    if options.items in ("vectors", "codes"):
+    told = dict[str, Any]()
+    recall: float | None = 1.0
+    if options.items in FOUND:
         (near, way), counts = finder(items, run, walk=True), Counts()
         found = greedy_walk(near, len(items.member), partial(scores, distances=options.distances), counts)
         found.compared = way.compared(counts)
@@ -288,7 +293,7 @@ def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
     return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), recall, []) | told
 
 
-def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float, worst: list[dict]) -> dict:
+def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float | None, worst: list[dict]) -> dict:
     """The counters of a walk, for the report."""
     missed = {"missed_at_most": round(cut.missed, 1), "recall": recall, "buckets": worst}
     return {
@@ -341,7 +346,7 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
     if not len(base) or not len(queries):
         return np.zeros((0, 2), np.int64), np.zeros(0), True
-    name = NEAREST[items_of(options.method)] or options.measure.name
+    name = NEAREST[options.items] or options.told_by
     if options.facts.sparse and name not in ("cosine", "l2"):
         raise UsageError(f"--by {name}: of sparse vectors neighbours are looked for by cosine and l2; choose one of them")
     all_compared = name in ALL_COMPARED or (options.exact and options.items == "vectors")
@@ -350,12 +355,22 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
     how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}
     threads: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     sides = [comparable(words_of(collection, run, side), options) for side in ((base,) if same else (base, queries))]
-    found = neighbors(sides[0], sides[-1], name, k, **how, **threads)
+    found = nearest_by(options)(sides[0], sides[-1], name, k, **how, **threads)
     return np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact
 
 
+def nearest_by(options: Options) -> Callable[..., Any]:
+    """What looks for neighbours."""
+    if options.items != "feature sets":
+        return neighbors
+    from likewise.stages.feature_join import feature_neighbors
+
+    return feature_neighbors
+
+
 #: What is compared -> the measure that neighbours are told by; None: the measure's own name.
-NEAREST = {"texts": "elements", "sets": "elements", "weighted sets": "weighted", "vectors": None, "codes": "hamming"}
+NEAREST = {"texts": "elements", "sets": "elements", "weighted sets": "weighted", "vectors": None, "sparse vectors": None}
+NEAREST |= {"codes": "hamming", "feature sets": None}
 #: Measures by which a query is compared with all there is, asked for or not.
 ALL_COMPARED = ("l1", "weighted")
 
@@ -363,7 +378,9 @@ ALL_COMPARED = ("l1", "weighted")
 def comparable(words: tuple[np.ndarray, np.ndarray], options: Options) -> Any:
     """Words of rows as `stages.neighbors` takes them."""
     values, offsets = words
-    kind = items_of(options.method)
-    if kind == "vectors":
+    kind = options.items
+    if kind in ("vectors", "sparse vectors"):
         return vectors(words, options)
+    if kind == "feature sets":
+        return feature_sets(words, options)
     return values.reshape(len(offsets) - 1, -1) if kind == "codes" else (values, offsets)

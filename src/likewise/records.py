@@ -21,6 +21,7 @@ PAYLOADS = {
     "weighted": "pairs of a uint64 word and a float64 weight, finite and not negative; in any order, repeats and weights of 0 among them",
     "vector": "finite numbers, float64 where ``Want.wide`` and float32 where not",
     "sparse": "pairs of a uint64 index and a float64 value, indices ascending and distinct, values finite and not 0",
+    "features": "float32, finite, feature after feature, all of one length",
     "code": "bits, the lowest of a byte first, padded with zeros to whole words of 8 bytes",
 }
 
@@ -38,6 +39,7 @@ class Want(NamedTuple):
     kind: str = "text"  # a key of PAYLOADS
     seed: int = 0  # keys the words that stand for elements
     wide: bool = False  # numbers of vectors are float64, not float32
+    width: int = 0  # numbers of each feature of a set, where it is known: sets of other features are refused
     most: int = 64 << 20  # bytes of one record; a longer one is refused
 
 
@@ -80,7 +82,7 @@ class Records:
     id: pa.LargeBinaryArray | None = None  # the id as JSON text ('7', '"a"'); null where the row has none
     per: pa.LargeBinaryArray | None = None  # the grouping value as JSON text; null where the row has none
     score: np.ndarray | None = None  # float64[n]; NaN where missing or not a number
-    width: np.ndarray | None = None  # int64[n]; vector: its numbers; sparse: its dimension, 0 where none is said; code: its bits; else None
+    width: np.ndarray | None = None  # int64[n]; vector: its numbers; features: the numbers of each; sparse: its dimension, 0 where none is said; code: its bits; else None
     rejected: list[Rejected] = field(default_factory=list)
     fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)

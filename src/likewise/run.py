@@ -11,6 +11,8 @@ from likewise.engines.local import Local
 from likewise.errors import DataError
 from likewise.io.collection import Collection
 from likewise.io.work import Work
+from likewise.items.features import Features
+from likewise.items.sets import read_only
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.rows import gather
 from likewise.methods import Text
@@ -117,6 +119,20 @@ def numbers(values: np.ndarray, options: Options) -> np.ndarray:
     dtype = np.dtype(np.float64 if options.facts.wide else np.float32)
     each = -(-options.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
     return np.ascontiguousarray(values.view(dtype).reshape(-1, each)[:, : options.dimension])
+
+
+def feature_sets(found: tuple[np.ndarray, np.ndarray], options: Options) -> Features:
+    """What `words` gave of sets of features, as they are compared: of length 1, and without zero vectors."""
+    from likewise.measures.feature_sets import directed
+
+    values, offsets = found
+    dimension = max(1, options.facts.features or 0)
+    numbers, sizes = values.view(np.float32), 2 * np.diff(offsets) // dimension
+    begins, lengths = 2 * offsets[:-1], sizes * dimension
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    if ends[-1] != len(numbers):  # words have room for two numbers, and some sets leave one
+        numbers = numbers[np.arange(int(ends[-1])) + np.repeat(begins - ends[:-1], lengths)]
+    return directed((read_only(numbers.reshape(-1, dimension)), read_only(ends // dimension)))
 
 
 def uneven(place: str, length: int, options: Options) -> DataError:

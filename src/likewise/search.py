@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from likewise.items.sets import read_only
 from likewise.items.sparse import of_words
 from likewise.options import Options
-from likewise.run import Block, Items, Run, numbers, rule, sets, strings, words
+from likewise.run import Block, Items, Run, feature_sets, numbers, rule, sets, strings, words
 from likewise.stages.candidates import Buckets, group
 from likewise.stages.cluster import ratio
-from likewise.stages.codes import Counts, code_finder
+from likewise.stages.codes import Counts, all_finder, code_finder
 from likewise.stages.exact import exact_pairs
 from likewise.stages.greedy import Finder
 from likewise.stages.kinds import keys_of
@@ -41,6 +42,8 @@ SORT_BYTES = 32
 KEYS_AT_ONCE = 1 << 12
 #: Nanoseconds of one core from which on the cost of a search is said before it begins.
 LONG = 60e9
+#: Nanoseconds of one core for two weighted sets to be compared, and for each element.
+WEIGHTED_COST, ELEMENT_COST = 20.0, 4.0
 #: Steps of a curve; it shows distances to so many limits.
 STEPS, BEYOND = 40, 4
 NO_SIDE = np.zeros(0, np.uint8)
@@ -120,7 +123,7 @@ def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 
 
 def of_found(items: Items, run: Run, side: np.ndarray, *, walk: bool = False) -> Iterator[Block]:
-    """The pairs of vectors or codes; ``walk``: as a walk finds them."""
+    """The pairs of vectors, codes or sets of features, and of weighted sets exactly; ``walk``: as a walk finds them."""
     found, _ = finder(items, run, walk=walk, side=side)
     for left, right, value in found.pairs(Counts(), side=side if len(side) else None, most=run.options.max_pairs):
         yield left, right, value.astype(np.float64)
@@ -155,38 +158,76 @@ def made_to_find(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tup
     options, n = run.options, len(items.member)
     if n < 2:  # and of no vector the dimension is not known
         return code_finder(np.zeros((n, 1), np.uint64), 64, 0), Found("all pairs", options.dimension)
+    if options.items == "weighted sets":
+        return weighted_finder(items, run, how), Found("all pairs", 0)
+    if options.items == "feature sets":
+        return of_features(items, run, walk, how)
     values = words(items, run)[0]
     if options.items == "codes":
         codes = values.reshape(n, -1)
         return code_finder(codes, options.dimension, int(options.threshold), walk=walk, **how), Found("blocks of bits", options.dimension)
-    prepared = prepare(numbers(values, options), options.measure.name, float(options.threshold), options.seed, run.engine.run)
+    prepared = prepare(numbers(values, options), options.told_by, float(options.threshold), options.seed, run.engine.run)
     if options.exact:
         return Scan(prepared, **how), Found("all pairs", options.dimension)
     layout = choose_layout(prepared, options.recall, options.seed, walk=walk)
     return vector_finder(prepared, layout, **how), Found("bits of vectors", options.dimension, prepared, layout)
 
 
+def weighted_finder(items: Items, run: Run, how: dict[str, Any]) -> Finder:
+    """All pairs of weighted sets are compared."""
+    from likewise.kernels.weighted_nearest import similarities
+
+    sets, limit = tuple(map(read_only, words(items, run))), float(run.options.threshold)
+
+    def check(left: np.ndarray, right: np.ndarray) -> tuple[Block, int]:
+        values = similarities(*sets, read_only(left), read_only(right))
+        good = values >= limit
+        return (left[good], right[good], values[good]), len(left)
+
+    n = len(items.member)
+    return all_finder(n, check, n * (n - 1) / 2 * (WEIGHTED_COST + ELEMENT_COST * len(sets[0]) / n), **how)
+
+
+def of_features(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tuple[Finder, Found]:
+    """Sets of features that are compared as they are: all pairs, or those whose encodings are near."""
+    from likewise.stages.feature_join import Encoded, encoded_finder, exact_finder
+
+    options = run.options
+    sets, name, limit = feature_sets(words(items, run), options), options.measure.name, float(options.threshold)
+    if options.exact:
+        return exact_finder(sets, name, limit, **how), Found("all pairs", sets[0].shape[1])
+    encoded = Encoded.of(sets, options.seed, run.engine.run)
+    found, least = encoded_finder(encoded, name, limit, options.asked["recall"], walk=walk, **how)
+    return found, Found("encodings", encoded.vectors.shape[1], least=least)
+
+
 @dataclass(frozen=True)
 class Found:
-    """How vectors or codes are found, and with what chance."""
+    """How vectors, codes or sets are found, and with what chance."""
 
     by: str
     dimension: int
     prepared: Prepared | None = None
     layout: Layout | None = None  # None: none is missed
+    least: float | None = None  # of encodings that propose pairs the least cosine; there is no chance to be told then
 
     @property
-    def recall(self) -> float:
+    def recall(self) -> float | None:
+        if self.least is not None:
+            return None
         return 1.0 if self.layout is None else self.layout.recall
 
     def compared(self, counts: Counts) -> int:
         """Pairs of items that were compared: by their vectors, where their codes did not tell them apart, else each time that two met."""
+        if self.least is not None:
+            return counts.computed
         return counts.compared if self.layout is None else counts.proposed
 
     def facts(self) -> dict[str, Any]:
         """For report.json: named as in a plan (`planning.Plan.to_dict`)."""
         if self.prepared is None or self.layout is None:
-            return {"join": {"by": self.by, "dimension": self.dimension}, "curve": []}
+            least = {} if self.least is None else {"least_cosine": self.least}
+            return {"join": {"by": self.by, "dimension": self.dimension, **least}, "curve": []}
         measure = {"cosine": "cosine", "angle": "angle in degrees"}.get(self.prepared.measure, self.prepared.measure.upper() + " distance")
         family = "Hyperplane" if self.prepared.angles else self.by
         layout = {"bands": self.layout.bands, "rows": self.layout.rows, "bits": self.layout.bits, "recall": self.recall}
@@ -219,6 +260,8 @@ JOINS: dict[str, Callable[[Items, Run, np.ndarray], Iterator[Block]]] = {
     "sparse vectors": of_sparse,
     "codes": of_found,
     "strings": of_strings,
+    "weighted sets": of_found,
+    "feature sets": of_found,
 }
 
 

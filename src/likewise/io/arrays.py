@@ -24,10 +24,11 @@ FORMS = {
     "weighted": "weighted sets: a list of mappings element -> weight, or of lists of pairs (element, weight)",
     "vector": "vectors: a 2-D array of numbers, a list of lists or 1-D arrays, or a CSR matrix",
     "sparse": "sparse vectors: a CSR matrix",
+    "features": "sets of features: a list of 2-D arrays, a feature a row; a 3-D array; or a 2-D array of all features and where each set begins",
     "code": "codes: an array of bool or of unsigned integers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1",
 }
 #: What an array of items may be: its dimensions, and the kinds of its numbers (numpy's letters).
-SHAPES = {"vector": ("2", "iuf"), "code": ("12", "iub"), "elements": ("2", "iu"), "tokens": ("2", "iu")}
+SHAPES = {"vector": ("2", "iuf"), "code": ("12", "iub"), "elements": ("2", "iu"), "tokens": ("2", "iu"), "features": ("3", "iuf")}
 
 
 def fits(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> bool:
@@ -69,7 +70,9 @@ def items(rows: list[Any], kind: str) -> pa.Array:
 
 
 def of_numbers(array: np.ndarray) -> pa.Array:
-    """A 1-D array, or a 2-D one as a list for each row: the array's own memory where it is contiguous and of this machine's byte order."""
+    """A 1-D array, or a list for each row: the array's own memory where it is contiguous and of this machine's byte order."""
+    if array.ndim == 3:
+        return pa.FixedSizeListArray.from_arrays(of_numbers(array.reshape(-1, array.shape[2])), array.shape[1])
     flat = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1)
     memory = pa.py_buffer(np.packbits(flat, bitorder="little") if flat.dtype == bool else flat)
     values = pa.Array.from_buffers(pa.from_numpy_dtype(flat.dtype), len(flat), [None, memory])
@@ -97,8 +100,10 @@ def of_csr(given: Any, kind: str) -> pa.Array:
 
 
 def of_parts(given: tuple[np.ndarray, ...], kind: str) -> pa.Array:
-    """(values, offsets), or of weighted sets (values, weights, offsets)."""
+    """(values, offsets), of sets of features with a feature a row; or of weighted sets (values, weights, offsets)."""
     *parts, offsets = given
+    if kind == "features" and len(parts) == 1 and parts[0].ndim == 2 and parts[0].shape[1] and parts[0].dtype.kind in "iuf":
+        return of_lists(borders(offsets, len(parts[0])), of_numbers(parts[0]))
     right = len(given) == {"elements": 2, "tokens": 2, "weighted": 3}.get(kind) and all(part.ndim == 1 and part.dtype.kind in "iuf" for part in parts)
     if not right:
         raise UsageError(f"an input is a tuple of {len(given)} arrays; give {FORMS[kind]}")
@@ -125,6 +130,18 @@ def _is_element(kind: pa.DataType) -> bool:
 
 def _vectors(rows: list[Any]) -> pa.Array:
     return _typed(rows, lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind))
+
+
+def _features(rows: list[Any]) -> pa.Array:
+    """Arrays of one type and width as they are; else JSON texts, of which each tells what is wrong with it."""
+    rows = [np.asarray(row) if hasattr(row, "__array__") else row for row in rows]
+    there = [row for row in rows if row is not None and len(row)]
+    if not all(isinstance(row, np.ndarray) and row.ndim == 2 and row.dtype.kind in "iuf" and row.dtype.itemsize <= 8 for row in there):
+        return as_json(rows)
+    if len({(row.shape[1], row.dtype) for row in there}) != 1 or not there[0].shape[1]:
+        return as_json(rows)
+    offsets = np.cumsum([0, *(0 if row is None else len(row) for row in rows)])
+    return of_lists(offsets, of_numbers(np.concatenate(there)), [row is None for row in rows])
 
 
 def _weighted(rows: list[Any]) -> pa.Array:
@@ -184,5 +201,6 @@ _LISTED: dict[str, Callable[[list[Any]], pa.Array]] = {
     "weighted": _weighted,
     "vector": _vectors,
     "sparse": as_json,
+    "features": _features,
     "code": _codes,
 }

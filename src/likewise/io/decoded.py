@@ -13,7 +13,7 @@ import numpy as np
 
 from likewise.io import payloads
 from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, looks_sparse
-from likewise.io.payloads import WEIGHTED, Fault, Rows, ends
+from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
 from likewise.items.words import WORD, Hasher
 from likewise.records import Want
 
@@ -113,6 +113,22 @@ def _vector(texts: Texts, want: Want) -> Rows:
     values = [[value] if isinstance(value, float) else value for value in _values(texts, list[float] | float, other)]
     with np.errstate(over="ignore"):
         return _rows(values, _listed(values), lambda flat: np.fromiter(flat, np.float64, len(flat)).astype(payloads.item(want), copy=False))
+
+
+def _features(texts: Texts, want: Want) -> Rows:
+    def other(value: Any) -> Any:
+        if not isinstance(value, list):
+            return None
+        if value and _floats(value) is not None:
+            return Fault(FLAT)
+        features = [_floats(feature) for feature in value]
+        return None if None in features else features
+
+    values = _values(texts, list[list[float]], other)
+    sizes = np.array([len(feature) for feature in chain.from_iterable(_listed(values))], np.int64)
+    with np.errstate(over="ignore"):
+        numbers = np.fromiter(chain.from_iterable(chain.from_iterable(_listed(values))), np.float64, int(sizes.sum())).astype(np.float32)
+    return payloads.features(_rows(values, _listed(values), lambda flat: numbers), sizes, numbers, want.width)
 
 
 def _tokens(texts: Texts, want: Want) -> Rows:
@@ -234,5 +250,6 @@ _READ: dict[str, Callable[[Texts, Want], Rows]] = {
     "weighted": _weighted,
     "vector": _vector,
     "sparse": _sparse,
+    "features": _features,
     "code": _code,
 }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.io import binary, decoded, payloads
 from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, is_sparse
-from likewise.io.payloads import WEIGHTED, Fault, Rows, ends
+from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
 from likewise.items.words import Hasher, Words
 from likewise.records import Want
 
@@ -184,6 +184,30 @@ def _vector(values: pa.Array, want: Want) -> Rows | None:
     return None if numbers is None else _filled(lists[0], numbers, lists[1])
 
 
+def _features(values: pa.Array, want: Want) -> Rows | None:
+    """A list of lists of numbers."""
+    if (outer := _lists(values)) is None:
+        return None
+    found, flat = outer
+    flat = plain(flat)
+    if pa.types.is_null(flat.type):  # of lists that are all empty
+        return _filled(payloads.features(found, np.zeros(len(flat), np.int64), np.zeros(0, np.float32), 0), np.zeros(0, np.float32), flat)
+    if (inner := _lists(flat)) is None:
+        return None if _numbers(flat, np.float32) is None else _refused(values, want, FLAT)
+    each, numbers = inner
+    if (floats := _numbers(numbers, np.float32)) is None:
+        return None
+    holes = found.gone | (np.diff(ends(flat.is_null().to_numpy(zero_copy_only=False))[found.offsets]) > 0)
+    if numbers.null_count:
+        hollow = np.diff(ends(numbers.is_null().to_numpy(zero_copy_only=False))[each.offsets]) > 0
+        holes |= np.diff(ends(hollow)[found.offsets]) > 0
+    if holes.any():  # a list that holds a null is none, whatever else it holds
+        kept = np.repeat(~holes, found.sizes)
+        floats = floats[np.repeat(kept, each.sizes)]
+        each, found = Rows(each.gone[kept], ends(each.sizes[kept]), floats), Rows(holes, ends(np.where(holes, 0, found.sizes)), floats)
+    return payloads.features(found, each.sizes, floats, want.width)
+
+
 def _refused(values: pa.Array, want: Want, why: str) -> Rows:
     """Rows whose values are all refused, but for nulls."""
     found = payloads.nothing(len(values), payloads.item(want))
@@ -236,5 +260,6 @@ _READ: dict[str, Callable[[pa.Array, Want], Rows | None]] = {
     "weighted": _weighted,
     "vector": _vector,
     "sparse": _sparse,
+    "features": _features,
     "code": _code,
 }

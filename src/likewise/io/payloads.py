@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from likewise.errors import UsageError
 from likewise.io import binary
 from likewise.items.sparse import summed
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
@@ -22,6 +23,8 @@ ENTRY = np.dtype([("index", "<u8"), ("value", "<f8")])
 NO_DIGIT = 255
 DIGITS = np.full(256, NO_DIGIT, np.uint8)
 DIGITS[list(b"0123456789abcdef")] = DIGITS[list(b"0123456789ABCDEF")] = range(16)
+#: Why a list of numbers is no set of features.
+FLAT = "a list of numbers is one feature; a set of features is a list of such lists, [[...], ...]; single vectors compare by cosine"
 #: The kinds in which one missing part leaves no value; of a set the other parts are left.
 WHOLE = ("vector", "code")
 
@@ -134,6 +137,34 @@ def vector(rows: Rows) -> Rows:
     return rows
 
 
+def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32], width: int) -> Rows:
+    """Rows of numbers from rows of features: feature i has the next sizes[i] numbers. ``width``: how many each must have, 0 where that is not known."""
+    begins, count, first = ends(sizes), rows.sizes, rows.offsets[:-1]
+    own = np.zeros(len(rows), np.int64)
+    own[count > 0] = sizes[first[count > 0]]
+    row = np.repeat(np.arange(len(rows)), count)
+    used = np.arange(int(rows.offsets[0]), int(rows.offsets[-1]))
+    found = Rows(rows.gone, begins[rows.offsets], numbers, own, rows.faults)
+
+    def refuse(bad: NDArray[np.int64], why: Callable[[int, int], str]) -> None:
+        """A fault for the first of the features ``bad``, as places in ``used``, of each row."""
+        for at, place in zip(*(part.tolist() for part in np.unique(row[bad], return_index=True)), strict=True):
+            feature = int(used[bad[place]])
+            found.faults.setdefault(at, Fault(f"feature {feature - int(first[at]) + 1} of {count[at]} {why(at, feature)}"))
+
+    refuse(np.flatnonzero(sizes[used] == 0), lambda at, feature: "has no numbers; give one at least")
+    refuse(np.flatnonzero(sizes[used] != own[row]), lambda at, feature: f"has {sizes[feature]} numbers and the first has {own[at]}; all must have as many")
+    if not np.isfinite(numbers).all():
+        places = np.flatnonzero(~np.isfinite(numbers))
+        holders, at = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
+        wrong = dict(zip(holders.tolist(), numbers[places[at]].tolist(), strict=True))
+        bad = np.flatnonzero(np.isin(used, holders))
+        refuse(bad, lambda at, feature: f"holds {wrong[feature]}; give finite numbers, within the range of float32")
+    for at in np.flatnonzero((own > 0) & (own != width)).tolist() if width else ():
+        found.faults.setdefault(at, Fault(f"has features of {own[at]:,} numbers, and those of the first item have {width:,}; all must have as many"))
+    return found
+
+
 def weighted(rows: Rows) -> Rows:
     """Rows of WEIGHTED, all weights finite and not negative."""
     weights = rows.values["weight"]
@@ -240,8 +271,10 @@ CHECKS: dict[str, Callable[[Rows], Rows]] = {"vector": vector, "weighted": weigh
 
 def compared(parts: Sequence[Rows], kind: str) -> Rows:
     """What is compared, from its parts."""
+    if kind == "features" and len(parts) > 1:
+        raise UsageError("--field: a set of features is one field; name it alone, without +")
     rows = CHECKS.get(kind, lambda rows: rows)(joined(parts, whole=kind in WHOLE))
-    if rows.width is None and kind in ("sparse", "code"):
+    if rows.width is None and kind in ("sparse", "code", "features"):
         rows.width = np.zeros(len(rows), np.int64)
     return rows
 
@@ -249,4 +282,5 @@ def compared(parts: Sequence[Rows], kind: str) -> Rows:
 def item(want: Want) -> Any:
     """The dtype of an item of a payload; of codes a byte."""
     number = np.float64 if want.wide else np.float32
-    return {"tokens": np.int64, "elements": np.uint64, "weighted": WEIGHTED, "vector": number, "sparse": ENTRY, "code": np.uint8}[want.kind]
+    kinds = {"tokens": np.int64, "elements": np.uint64, "weighted": WEIGHTED, "vector": number, "sparse": ENTRY, "features": np.float32}
+    return {**kinds, "code": np.uint8}[want.kind]

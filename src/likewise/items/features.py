@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -46,6 +46,18 @@ def features(batch: Any) -> Features:
             raise UsageError(f"item {item} has features of {part.shape[1]} numbers, item 0 of {parts[0].shape[1]}; all must have as many")
     values = np.concatenate(parts) if parts else np.empty((0, 0), np.float32)
     return checked(values, np.cumsum([0, *map(len, parts)], dtype=np.int64))
+
+
+def alone(given: Any) -> bool | None:
+    """Whether this is one set of features, a 2-D array or a list of lists of numbers, and not a batch. None for an empty list, which may be either."""
+    if isinstance(given, np.ndarray) and given.dtype != object:
+        return given.ndim < 3
+    if isinstance(given, tuple) or is_arrow(given) or not isinstance(given, Sequence):
+        return False
+    if not len(given):
+        return None
+    first = given[0]
+    return not len(first) or np.ndim(first[0]) == 0 if isinstance(first, Sequence) else np.ndim(first) < 2
 
 
 def of_item(one: Any, item: int) -> NDArray[np.float32]:

@@ -28,6 +28,17 @@ def total(words, offsets, row):
 
 
 @kernel
+def similarities(words, offsets, left, right):
+    """The similarities of sets left[i] and right[i], float64[m]; words, offsets: as in `most_similar`."""
+    out = np.empty(len(left))
+    for i in range(len(left)):
+        elements, weights = parts(words, offsets, left[i])
+        others, theirs = parts(words, offsets, right[i])
+        out[i] = weighted_jaccard(elements, weights, others, theirs)
+    return out
+
+
+@kernel
 def most_similar(most, words, offsets, asked, ends, own, begin, end, out_items, out_values, out_counts, counters):
     """The k sets most similar to each of the queries begin..end, the most similar first, ties by the earlier; none that share nothing.
 

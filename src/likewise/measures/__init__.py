@@ -26,6 +26,10 @@ FUNCTIONS = {
     "hamming": ("hamming", "hamming"),
     "edit": ("edit", "edit"),
     "levenshtein": ("edit", "levenshtein"),
+    "features": ("feature_sets", "one_to_one"),
+    "features/one-to-many": ("feature_sets", "one_to_many"),
+    "features/chamfer": ("feature_sets", "chamfer"),
+    "features/assignment": ("feature_sets", "assignment"),
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import DataError, UsageError
-from likewise.items import codes, sets, sparse, strings, vectors, weighted
+from likewise.items import codes, features, sets, sparse, strings, vectors, weighted
 from likewise.items.arrow import unpacked
 from likewise.items.elements import Numbering
 from likewise.items.weighted import Weighted, merged
@@ -63,6 +63,7 @@ KINDS = {
     "weighted sets": Kind("weighted set", weighted.alone, lambda a, b: weighted.weighted),
     "vectors": Kind("vector", lambda given: sparse.alone(given) or vectors.alone(given), lambda a, b: vectors_or_sparse),
     "codes": Kind("code", lambda given: codes.alone(given) or strings.alone(given), of_codes),
+    "feature sets": Kind("set of features", features.alone, lambda a, b: features.features),
     "strings": Kind("string", strings.alone, lambda a, b: strings.strings),
 }
 

@@ -204,7 +204,7 @@ def limit_of(method: Text | Measure, threshold: object, within: object) -> Fract
         if within is None:
             raise UsageError(f"--by {method}: {method} is a distance; give --within D, the greatest there may be")
         return parse_within(within)
-    real = isinstance(method, Measure) and method.name in ("cosine", "weighted")  # no quotient of counts, but any number
+    real = isinstance(method, Measure) and (method.name in ("cosine", "weighted") or method.name.startswith("features"))  # no quotient of counts, but any number
     if within is None:
         return parse_threshold("0.8" if threshold is None else threshold, real=real)
     if method.containment:

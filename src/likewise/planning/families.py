@@ -28,6 +28,8 @@ FAMILIES_FOR: dict[str, tuple[str, ...]] = {
     "l2": ("Line", "Stripe"),
     "l1": ("Line", "Threshold"),
     "hamming": ("Bits",),
+    "features": ("WeightedMinHash",),
+    "features/one-to-many": ("Hyperplane", "CrossPolytope"),
 }
 
 
@@ -39,6 +41,7 @@ class Facts:
     low: float | None = None  # the least and greatest coordinate
     high: float | None = None
     wide: bool = False  # numbers are float64, not float32
+    features: int | None = None  # the numbers of a feature, of sets of them
     sparse: bool = False  # vectors are sparse; how many coordinates one has differs, and is not known
 
 

@@ -14,6 +14,8 @@ from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.results import Decision
 
 LARGEST = 10
+#: What to do where nothing is promised.
+MEASURE = "likewise audit measures it on a sample, and --exact compares all pairs"
 NAMED = 5  # places that a warning names
 
 
@@ -86,8 +88,8 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
     kind = collection.column("kind")
     said = list(options.planned.warnings) if options.planned and not options.joined else []
     judged = int((kind != REJECTED).sum())
-    if options.exact and options.items == "weighted sets":
-        said.append(f"--exact: alike {options.items} are found by hashing all the same; --recall 0.9999 asks for more than the promise says")
+    if options.bound is not None and options.recall is None:
+        said.append(f"--by {options.method}: candidates are found by encodings of the sets; recall is measured, not promised: {MEASURE}")
     if isinstance(options.method, Text):
         unit, k = options.method.unit, options.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())

@@ -253,6 +253,11 @@ def code_finder(codes: np.ndarray, bits: int, within: int, *, walk: bool = False
     return Finder(Join(codes, tables, within, within, **how), check, cost=cost)
 
 
+def all_finder(count: int, check: Check, cost: float = 0.0, **how: Any) -> Finder:
+    """What finds pairs by a check of all that there are, a table in which all meet. ``how``: as for `code_pairs`."""
+    return Finder(Join(read_only(np.zeros((count, 1), np.uint64)), Tables.bands(1, 0), 64, 64, **how), check, cost=cost)
+
+
 def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> tuple[Tables, float]:
     """The layout of least predicted cost, and that: from one table in which all meet to any few of many blocks, by the keys of a sample."""
     count = len(codes)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likewise import families
+from likewise.items.features import Features
+from likewise.items.sets import read_only
 from likewise.items.sparse import Sparse, words_of
 from likewise.items.weighted import merged
 from likewise.kernels.compare import CodeRule, DirectionRule, NormRule, SetRule, SparseRule, WeightedRule
@@ -19,6 +21,7 @@ from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.kernels.rows import ascending, digests
 from likewise.kernels.sparse import MEASURES
+from likewise.methods import EMBEDDED
 from likewise.options import Options
 from likewise.records import TEXT, Records
 
@@ -33,6 +36,7 @@ class Sketched(NamedTuple):
     words: np.ndarray  # uint64[m]: what is compared, row after row
     size: np.ndarray  # uint32[n]: words of each row
     keys: np.ndarray  # uint64[bands, n]; [0, n] where no bands are wanted
+    given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of what was given, where what is compared is made of it: copies are equal in it
 
 
 class Payload(NamedTuple):
@@ -69,12 +73,17 @@ def weighted_sets(given: Payload, options: Options, bands: bool) -> Sketched:
     words, offsets = given.words()
     pairs = words.reshape(-1, 2)
     values, weights, ends = merged(pairs[:, 0], pairs[:, 1].view(np.float64), offsets // 2)
+    return laid(values, weights, ends, keys_of(options, (values, weights, ends), bands))
+
+
+def laid(values: np.ndarray, weights: np.ndarray, ends: np.ndarray, keys: np.ndarray) -> Sketched:
+    """Weighted sets as words."""
     size = np.diff(ends)
     out = np.empty(2 * len(values), np.uint64)
     place = np.arange(len(values)) + np.repeat(ends[:-1], size)  # the elements of a row, then its weights
     out[place] = values
     out[place + np.repeat(size, size)] = weights.view(np.uint64)
-    return sketched(size, out, 2 * size, keys_of(options, (values, weights, ends), bands))
+    return sketched(size, out, 2 * size, keys)
 
 
 def vectors(given: Payload, options: Options, bands: bool) -> Sketched:
@@ -114,9 +123,46 @@ def sparse(given: Payload, options: Options, bands: bool) -> Sketched:
     words, offsets = given.words()
     entries = words.reshape(-1, 2)
     items = Sparse(entries[:, 0].copy(), entries[:, 1].copy().view(np.float64), offsets // 2)
-    size = items.sizes
-    tokens = np.maximum(size, given.there & options.distances & (options.measure.name != "angle"))
-    return sketched(tokens, words_of(items), 2 * size, keys_of(options, items, False))
+    found = coordinates(items, options)
+    return found._replace(tokens=np.maximum(found.tokens, given.there & options.distances & (options.measure.name != "angle")).astype(np.uint32))
+
+
+def coordinates(items: Sparse, options: Options) -> Sketched:
+    """Sparse vectors as words."""
+    return sketched(items.sizes, words_of(items), 2 * items.sizes, keys_of(options, items, False))
+
+
+def feature_sets(given: Payload, options: Options, bands: bool) -> Sketched:
+    """Features as they are, each set padded to whole words. Those that have a direction count."""
+    from likewise.measures.feature_sets import directed  # which brings its kernels along
+
+    words, size, sets = padded(given, options)
+    count = np.diff(directed(sets)[1])
+    return sketched(count, words, size, keys_of(options, size, False))
+
+
+def embedded(given: Payload, options: Options, bands: bool) -> Sketched:
+    """Histograms of sets of features, as weighted sets or as sparse vectors."""
+    from likewise.measures.feature_sets import MADE, directed
+
+    words, size, sets = padded(given, options)
+    sets = directed(sets)
+    made = MADE[options.measure.name](sets)
+    found = laid(*made, keys_of(options, made, bands)) if options.items == "weighted sets" else coordinates(made, options)
+    return found._replace(tokens=np.diff(sets[1]).astype(np.uint32), given=(words, size))
+
+
+def padded(given: Payload, options: Options) -> tuple[np.ndarray, np.ndarray, Features]:
+    """(words, size, sets): sets of features as whole words, and as features end to end."""
+    lengths = np.diff(given.offsets) // 4
+    size = -(-lengths // 2)
+    ends = np.concatenate(([0], np.cumsum(size)))
+    numbers = given.data[int(given.offsets[0]) : int(given.offsets[-1])].view(np.float32)
+    out = np.zeros(2 * int(ends[-1]), np.float32)
+    out[np.arange(len(numbers)) + np.repeat(2 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)] = numbers
+    wide = max(1, options.facts.features or 0)
+    offsets = np.concatenate(([0], np.cumsum(lengths // wide)))
+    return out.view(np.uint64), size, (read_only(numbers.reshape(-1, wide)), read_only(offsets))
 
 
 def whole(given: Payload, length: int) -> np.ndarray:
@@ -187,7 +233,7 @@ def norm_rule(options: Options, mode: int) -> NormRule:
 
 
 def sparse_rule(options: Options, mode: int) -> SparseRule:
-    return SparseRule(float(options.threshold), *MEASURES[options.measure.name], mode)
+    return SparseRule(float(options.threshold), *MEASURES[options.told_by], mode)
 
 
 def code_rule(options: Options, mode: int) -> CodeRule:
@@ -204,6 +250,10 @@ KINDS = {
     "hamming": Kind("code", codes, code_rule),
     "edit": Kind("string", strings, set_rule),
     "levenshtein": Kind("string", strings, set_rule),
+    "features": Kind("features", embedded, weighted_rule),
+    "features/one-to-many": Kind("features", embedded, sparse_rule),
+    "features/chamfer": Kind("features", feature_sets, weighted_rule),
+    "features/assignment": Kind("features", feature_sets, weighted_rule),
 }
 #: Vectors by any of their measures, where they turn out to be sparse.
 SPARSE = Kind("sparse", sparse, sparse_rule)
@@ -211,7 +261,8 @@ SPARSE = Kind("sparse", sparse, sparse_rule)
 
 def kind_of(options: Options) -> Kind:
     """How the items of a run are read, sketched and compared; of texts, which are cut first, see stages/sketch.py."""
-    return SPARSE if options.facts.sparse else KINDS[options.measure.name]
+    name = options.measure.name
+    return SPARSE if options.facts.sparse and name not in EMBEDDED else KINDS[name]
 
 
 def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:

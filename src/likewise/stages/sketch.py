@@ -72,7 +72,8 @@ def others(options: Options, bands: bool) -> Stage:
 
     def sketch(records: Records) -> Columns:
         found = kind.sketch(payload(records), options, bands)
-        copy = copies_of(found.words, found.size, options.seed)
+        words, size = found.given or (found.words, found.size)
+        copy = copies_of(words, size, options.seed)
         return {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
 
     return sketch

@@ -29,10 +29,11 @@ FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "parquet": (("parquet", "pq"), False),
     "arrow": (("arrow", "arrows", "ipc", "feather"), False),
     "npy": (("npy",), False),
+    "npz": (("npz",), False),
     "text": ((*"txt text md markdown rst adoc org tex html htm xhtml srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
 }
 #: Formats that hold some kinds of items only (records.PAYLOADS): where others are wanted, such files in a folder are passed over.
-HOLDS = {"npy": ("vector", "code", "elements", "tokens"), "text": ("text", "string")}
+HOLDS = {"npy": ("vector", "code", "elements", "tokens", "features"), "npz": ("features",), "text": ("text", "string")}
 
 #: First bytes -> format. What follows a compression's magic is looked at in turn.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"\x93NUMPY": "npy"}

@@ -29,7 +29,7 @@ from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, 
 __all__ = ["chunks", "parse", "write"]
 
 HEADER_BYTES = 1 << 16
-LISTS = {"tokens": "tokens", "elements": "elements", "weighted": "elements with weights", "sparse": "indices and values"}
+LISTS = {"tokens": "tokens", "elements": "elements", "weighted": "elements with weights", "sparse": "indices and values", "features": "features"}
 #: So many columns are looked for at once: their sets are the bits of an integer.
 AT_ONCE = 60
 LINE_ENDS = b"\r\n"
@@ -43,7 +43,7 @@ class Header(NamedTuple):
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Chunks end after a record. State.more is the Header."""
-    if want.kind in ("tokens", "elements", "weighted", "sparse"):
+    if want.kind in LISTS:
         raise UsageError(f"{path}: a cell of a CSV file is a text and no list of {LISTS[want.kind]}; convert the file to JSON lines or Parquet")
     header = _header(path)
     if header is None:

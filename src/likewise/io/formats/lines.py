@@ -132,7 +132,7 @@ def passed_over(chunk: Chunk, want: Want) -> Records:
         id=nothing if want.id is not None else None,
         per=nothing if want.per is not None else None,
         score=np.full(1, np.nan) if want.score is not None else None,
-        width=np.zeros(1, np.int64) if want.kind in ("vector", "sparse", "code") else None,
+        width=np.zeros(1, np.int64) if want.kind in ("vector", "sparse", "code", "features") else None,
         rejected=rejected,
         found=False,
     )

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,20 +34,24 @@ class Header(NamedTuple):
 
 def header(path: Path) -> Header:
     """What the file says of its array. Refused is what cannot be read, or not without running code that it holds."""
+    with reading(path, KIND), open(path, "rb") as file:
+        return header_of(file, path, KIND, os.fstat(file.fileno()).st_size)
+
+
+def header_of(file: IO[bytes], path: Path, kind: str, size: int) -> Header:
+    """The same of an open file, or of a member of one, of so many bytes; what is wrong is told of ``path``."""
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     try:
-        with reading(path, KIND), open(path, "rb") as file:
-            version = np.lib.format.read_magic(file)
-            if version not in readers:
-                raise DataError(f"{path}: is of version {version[0]}.{version[1]} of the .npy format; save it again with np.save, as plain numbers")
-            shape, fortran, dtype = readers[version](file)
-            found = Header(shape, fortran, dtype, file.tell())
-            size = os.fstat(file.fileno()).st_size
+        version = np.lib.format.read_magic(file)
+        if version not in readers:
+            raise DataError(f"{path}: is of version {version[0]}.{version[1]} of the .npy format; save it again with np.save, as plain numbers")
+        shape, fortran, dtype = readers[version](file)
+        found = Header(shape, fortran, dtype, file.tell())
     except DataError:
         raise
     except (ValueError, SyntaxError, TokenError, RecursionError, MemoryError) as error:  # the last two of brackets or signs in thousands
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DataError(f"{path}: cannot be read as {KIND}: {reason}. Copy or make the file again") from error
+        raise DataError(f"{path}: cannot be read as {kind}: {reason}. Copy or make the file again") from error
     if dtype.hasobject or dtype.names or dtype.subdtype:
         what = "Python objects, which only code in the file could make" if dtype.hasobject else "records with named fields"
         raise DataError(f"{path}: holds {what}; save it again as plain numbers, or as Parquet")

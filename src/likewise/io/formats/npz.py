@@ -1,0 +1,145 @@
+"""numpy's .npz with the arrays ``vectors`` and ``offsets``: sets of feature vectors, ragged rows end to end; ids are positions.
+
+Set i is vectors[offsets[i] : offsets[i + 1]]. The vectors are read as a stream, also where they are compressed, and no more of them at once than
+a chunk takes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError, UsageError
+from likewise.io import arrays
+from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
+from likewise.io.formats.npy import COLUMN, Header, header_of, parse
+from likewise.items.given import borders
+from likewise.records import BATCH_FACTOR, Chunk, Want
+
+__all__ = ["chunks", "parse", "write"]
+
+KIND = "a .npz file"
+NAMES = ("vectors", "offsets")
+#: Offsets are read at once; compressed ones of more bytes than these may expand to BATCH_FACTOR times as many.
+SMALL = 1 << 20
+
+
+class Ragged(NamedTuple):
+    """What a file holds, but for the vectors."""
+
+    header: Header
+    offsets: np.ndarray  # int64[n + 1]
+    row: int  # bytes of a vector
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with reading(path, KIND), zipfile.ZipFile(path) as file:
+            yield file
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError) as error:  # RuntimeError: it is encrypted
+        raise DataError(f"{path}: cannot be read as {KIND}: {error}. Copy or make the file again") from error
+
+
+def ragged(file: zipfile.ZipFile, path: Path, want: Want) -> Ragged:
+    """The offsets, and what the vectors are."""
+    if want.kind != "features":
+        raise UsageError(f"{path}: a .npz file holds sets of feature vectors, which compare with --by features; leave it out, or save the array as .npy")
+    members = {info.filename: info for info in file.infolist()}
+    if missing := [name for name in NAMES if f"{name}.npy" not in members]:
+        there = ", ".join(name.removesuffix(".npy") for name in members) or "none"
+        raise DataError(f"{path}: has no array {missing[0]!r}; expected are {' and '.join(NAMES)}, and there are {there}: np.savez(path, vectors=..., offsets=...)")
+    info = members["offsets.npy"]
+    if info.file_size > BATCH_FACTOR * max(info.compress_size, SMALL):
+        raise DataError(f"{path}: its offsets expand to {info.file_size:,} bytes from {info.compress_size:,}, more than offsets do; make the file again")
+    with file.open(info) as stream:
+        found = header_of(stream, path, KIND, info.file_size)
+        offsets = np.frombuffer(stream.read(), found.dtype)
+    if len(found.shape) != 1 or found.dtype.kind not in "iu":
+        raise DataError(f"{path}: offsets are whole numbers, where each set begins; here is an array of {found.dtype} of shape {found.shape}")
+    info = members["vectors.npy"]
+    with file.open(info) as stream:
+        found = header_of(stream, path, KIND, info.file_size)
+    if len(found.shape) != 2 or not found.shape[1] or found.dtype.kind not in "iuf" or found.dtype.itemsize > 8:
+        raise DataError(f"{path}: vectors are a 2-D array of numbers, a feature a row; here is an array of {found.dtype} of shape {found.shape}")
+    if found.fortran:
+        raise DataError(f"{path}: vectors are stored column by column; save np.ascontiguousarray(vectors)")
+    try:
+        ends = borders(offsets, found.shape[0])
+    except UsageError as error:
+        raise DataError(f"{path}: {error}") from None
+    if not len(ends) or ends[0] or ends[-1] != found.shape[0]:
+        raise DataError(f"{path}: offsets go from 0 to the number of vectors, {found.shape[0]:,}; here they go from {ends[:1]} to {ends[-1:]}")
+    return Ragged(found, ends, found.dtype.itemsize * found.shape[1])
+
+
+def taken(stream: IO[bytes], count: int, path: Path) -> bytes:
+    data = stream.read(count)
+    if len(data) < count:
+        raise changed(path)
+    return data
+
+
+def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+    """Sets as a table of one column."""
+    with opened(path) as file:
+        header, offsets, row = ragged(file, path, want)
+        large = np.flatnonzero(np.diff(offsets) * row > want.most)
+        if len(large):
+            size = int(np.diff(offsets)[large[0]]) * row
+            raise DataError(f"{path}, item {large[0] + 1}: this set has {size:,} bytes, and --max-record allows {want.most:,}; raise that")
+        with file.open("vectors.npy") as stream:
+            stream.seek(header.offset + int(offsets[start]) * row)
+            first = start
+            while first < len(offsets) - 1:
+                end = int(np.searchsorted(offsets, offsets[first] + max(1, CHUNK_BYTES // row), side="right")) - 1
+                end = min(max(end, first + 1), first + CHUNK_ROWS)
+                here = offsets[first : end + 1] - offsets[first]
+                values = np.frombuffer(taken(stream, int(here[-1]) * row, path), header.dtype).reshape(-1, header.shape[1])
+                yield Chunk(pa.table({COLUMN: arrays.of_lists(here, arrays.of_numbers(values))}), first, 0, (COLUMN,))
+                first = end
+
+
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+    """The sets where ``keep`` is true, in arrays of the same types, their bytes as they were, compressed as they were."""
+    if add is not None:
+        raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to arrays; choose --output ids or mask instead")
+    if keep.all():
+        shutil.copyfile(source, target)
+        return
+    with opened(source) as file:
+        header, offsets, row = ragged(file, source, Want(kind="features"))
+        if other := sorted({info.filename.removesuffix(".npy") for info in file.infolist()} - {*NAMES}):
+            raise UsageError(f"{source}: holds {', '.join(other)} too, and what of it belongs to which set is not known; choose --output ids or mask")
+        sizes = np.diff(offsets)[keep]
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        with zipfile.ZipFile(target, "w") as out:
+            with member(file, out, "vectors.npy", header.dtype, (int(ends[-1]), header.shape[1])) as to, file.open("vectors.npy") as stream:
+                stream.seek(header.offset)
+                for wanted, size in zip(keep.tolist(), np.diff(offsets).tolist(), strict=True):
+                    data = taken(stream, size * row, source)
+                    if wanted:
+                        to.write(data)
+            with file.open("offsets.npy") as stream:
+                dtype = header_of(stream, source, KIND, file.getinfo("offsets.npy").file_size).dtype
+            with member(file, out, "offsets.npy", dtype, (len(ends),)) as to:
+                to.write(ends.astype(dtype).tobytes())
+
+
+@contextmanager
+def member(file: zipfile.ZipFile, out: zipfile.ZipFile, name: str, dtype: np.dtype, shape: tuple[int, ...]) -> Iterator[IO[bytes]]:
+    """A member of ``out`` that is stored as that of ``file`` was, of the same time too: equal sets give equal files."""
+    was = file.getinfo(name)
+    info = zipfile.ZipInfo(name, was.date_time)
+    info.compress_type = was.compress_type
+    with out.open(info, "w", force_zip64=True) as to:
+        np.lib.format.write_array_header_1_0(to, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape})
+        yield to
