@@ -316,7 +316,8 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
     if items_of(options.method) == "strings":
-        raise UsageError(f"--by {options.method}: neighbours are looked for by texts, elements, weighted, cosine, angle, l1, l2, hamming and features")
+        names = "texts, elements, weighted, cosine, angle, l1, l2, hamming and features"
+        raise UsageError(f"--by {options.method}: neighbours are looked for by {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run, bands=False)
         rows, value, all_of_them = pipeline.nearest(collection, run, k)

@@ -96,7 +96,8 @@ def check_verify(options: Options) -> None:
     if options.verify == "estimate" and kind != "texts":
         raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind} are compared exactly")
     if options.verify != "exact" and (options.joined or kind in ("vectors", "codes")):
-        what = kind if kind in ("vectors", "codes", "strings") or (kind == "feature sets" and not options.exact) else f"{'by containment' if options.contained else 'with --exact'} {kind}"
+        always = kind in ("vectors", "codes", "strings") or (kind == "feature sets" and not options.exact)
+        what = kind if always else f"{'by containment' if options.contained else 'with --exact'} {kind}"
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
 
 
@@ -138,7 +139,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
 
 def check_lengths(collection: Collection, options: Options) -> None:
     """Refuse vectors of several dimensions, and codes of several lengths."""
-    if options.facts.sparse and options.method.name not in EMBEDDED and (other := collection.other_dimension()):
+    if options.facts.sparse and options.measure.name not in EMBEDDED and (other := collection.other_dimension()):
         place, here, first = other
         raise DataError(f"{place}: has the dimension {here:,} and the first that says one has {first:,}; all must have the same")
     if not options.dimension:

@@ -82,7 +82,7 @@ class Records:
     id: pa.LargeBinaryArray | None = None  # the id as JSON text ('7', '"a"'); null where the row has none
     per: pa.LargeBinaryArray | None = None  # the grouping value as JSON text; null where the row has none
     score: np.ndarray | None = None  # float64[n]; NaN where missing or not a number
-    width: np.ndarray | None = None  # int64[n]; vector: its numbers; features: the numbers of each; sparse: its dimension, 0 where none is said; code: its bits; else None
+    width: np.ndarray | None = None  # int64[n]; numbers of a vector or of each feature, dimension of a sparse one (0: not said), bits of a code
     rejected: list[Rejected] = field(default_factory=list)
     fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)

@@ -169,7 +169,7 @@ def made_to_find(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tup
     prepared = prepare(numbers(values, options), options.told_by, float(options.threshold), options.seed, run.engine.run)
     if options.exact:
         return Scan(prepared, **how), Found("all pairs", options.dimension)
-    layout = choose_layout(prepared, options.recall, options.seed, walk=walk)
+    layout = choose_layout(prepared, options.asked["recall"], options.seed, walk=walk)
     return vector_finder(prepared, layout, **how), Found("bits of vectors", options.dimension, prepared, layout)
 
 

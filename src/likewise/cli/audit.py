@@ -47,8 +47,11 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
     if found.pairs:
         yield "recall", f"{percent(found.recall)} found, {percent(found.low)} to {percent(found.high)} with 95 % confidence"
     place = "at a distance of exactly" if found.value == "distance" else "exactly at"
-    sure = f"at least {percent(found.promised, down=True)} of pairs {place} {found.threshold:g}"
-    yield "promise", "none is missed" if found.promised == 1 else sure
+    if found.promised is None:
+        yield "promise", "none: there is no theory to promise by"
+    else:
+        sure = f"at least {percent(found.promised, down=True)} of pairs {place} {found.threshold:g}"
+        yield "promise", "none is missed" if found.promised == 1 else sure
     yield "precision", "100 %: what is reported was compared exactly"
     if found.by_value:
         yield "pairs", f"found, by {found.value}:"

@@ -22,6 +22,7 @@ ALIKE = {
     "string": "The two strings are the same, character by character.",
     "vector": "The two vectors are the same, number by number:",
     "code": "The two codes are the same, bit by bit:",
+    "features": "The two sets have as many features, and the first begins alike:",
 }
 
 

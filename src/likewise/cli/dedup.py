@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from likewise.cli.plan import promised
+from likewise.cli.plan import promised, sure
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError, can_go_on
@@ -118,6 +118,9 @@ def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the result can be trusted to have found."""
     plan, budget = report["method"]["plan"] or report.get("join") or {}, report["budget"]
     place = at(report.get("value") == "distance")
+    if budget["recall"] is None:
+        yield "promise", "recall is measured, not promised: likewise audit measures it"
+        return
     if not report.get("curve", plan):
         yield "promise", "none is missed: joined exactly"
         return
@@ -180,10 +183,13 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
 
 def layout(options: Options) -> str:
     """The plan in a line."""
-    if options.joined and options.recall < 1:
-        return f"a join by bits of codes; {promised(float(options.threshold), options.recall, at(options.distances))}"
+    if options.joined and options.recall is None:
+        return "encodings propose, the measure decides; recall is measured, not promised"
+    if options.joined and options.recall != 1:
+        return f"a join by bits of codes; {sure(float(options.threshold), options.recall, at(options.distances))}"
     if options.joined:
-        return "all pairs compared: none is missed" if options.items == "vectors" else "an exact join: none is missed"
+        looked = options.items in ("vectors", "weighted sets", "feature sets")
+        return "all pairs compared: none is missed" if looked else "an exact join: none is missed"
     plan = options.plan
     return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall, at(options.distances))}"
 

@@ -54,7 +54,9 @@ def command(
     if not screen.json:
         short = found.report["with_fewer"]
         fewer = f"; {counted(short, 'query has', 'queries have')} fewer than {found.report['k']}" if short else ""
-        sure = "none is missed" if found.report["recall"] == 1 else f"each is found with at least {percent(found.report['recall'], down=True)}"
+        recall = found.report["recall"]
+        each = "recall is measured, not promised" if recall is None else f"each is found with at least {percent(recall, down=True)}"
+        sure = "none is missed" if recall == 1 else each
         said = f"{counted(len(found), 'neighbour')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
         screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}")
     progress.steps()

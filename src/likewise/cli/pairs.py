@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from likewise.cli.dedup import at, foretold, rehearse
-from likewise.cli.plan import promised
+from likewise.cli.plan import sure
 from likewise.cli.screen import Screen, counted, duration, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
@@ -73,7 +73,7 @@ def command(
         where = f" in {out}" if out else ""
         read = f"{counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}"
         limit, falling = found.report["threshold"], found.report["value"] == "distance"
-        promise = "none is missed" if found.report["recall"] == 1 else promised(limit, found.report["recall"], at(falling))
+        promise = sure(limit, found.report["recall"], at(falling))
         way = ", a contained in b" if options.contained else ""
         screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; {promise}")
     progress.steps()

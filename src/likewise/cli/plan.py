@@ -147,6 +147,13 @@ def promised(threshold: float, recall: float, place: str = "at", firm: bool = Tr
     return f"a pair {place} {shown(threshold)} is found with {sure}"
 
 
+def sure(threshold: float, recall: float | None, place: str = "at") -> str:
+    """What can be trusted to have been found; ``recall`` None: nothing is promised."""
+    if recall is None:
+        return "recall is measured, not promised"
+    return "none is missed" if recall == 1 else promised(threshold, recall, place)
+
+
 def described(plan: Plan, by: str) -> Iterator[str]:
     """The plan in words."""
     at, falling = float(plan.threshold), plan.collision.distances

@@ -21,6 +21,7 @@ NOUNS = {
     **dict.fromkeys(("vector", "sparse"), "vector"),
     "tokens": "token ids",
     "code": "code",
+    "features": "set of features",
 }
 #: Removed items that are named for a kept one.
 MOST_MEMBERS = 10
@@ -218,7 +219,7 @@ def stayed(originals: Any, found: Any) -> str:
         return f"it has no {NOUNS[originals.want.kind]}"
     itself = value_now(originals, found, found)
     if itself is None or itself != itself:  # not even like itself
-        directed = originals.want.kind in ("vector", "sparse")
+        directed = originals.want.kind in ("vector", "sparse", "features")
         return "all its numbers are 0, so that it has no direction" if directed else "it is empty, and nothing is like it"
     place = f"{'within' if originals.value == 'distance' else 'at or above'} {limit(originals.report['threshold'], originals.value, method['by'])}"
     short = f", or it is shorter than the {method['min_tokens']} tokens asked for" if method["min_tokens"] else ""

@@ -350,6 +350,8 @@ def readable(raw: bytes, want: Want) -> str:
     items = np.frombuffer(raw, payloads.item(want))
     if want.kind in ("elements", "weighted"):
         return f"{len(items):,} elements"
+    if want.kind == "features":
+        return f"{len(items):,} numbers of features"
     if want.kind == "sparse":
         return " ".join(f"{index}:{value}" for index, value in items.tolist())
     return " ".join(map(str, items.tolist()))

@@ -138,7 +138,7 @@ def vector(rows: Rows) -> Rows:
 
 
 def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32], width: int) -> Rows:
-    """Rows of numbers from rows of features: feature i has the next sizes[i] numbers. ``width``: how many each must have, 0 where that is not known."""
+    """Rows of numbers from rows of features, of which feature i has the next sizes[i]. ``width``: how many each must have; 0: that is not known."""
     begins, count, first = ends(sizes), rows.sizes, rows.offsets[:-1]
     own = np.zeros(len(rows), np.int64)
     own[count > 0] = sizes[first[count > 0]]
@@ -148,18 +148,20 @@ def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32],
 
     def refuse(bad: NDArray[np.int64], why: Callable[[int, int], str]) -> None:
         """A fault for the first of the features ``bad``, as places in ``used``, of each row."""
-        for at, place in zip(*(part.tolist() for part in np.unique(row[bad], return_index=True)), strict=True):
-            feature = int(used[bad[place]])
+        rows_at, places = np.unique(row[bad], return_index=True)
+        for at, feature in zip(rows_at.tolist(), used[bad[places]].tolist(), strict=True):
             found.faults.setdefault(at, Fault(f"feature {feature - int(first[at]) + 1} of {count[at]} {why(at, feature)}"))
 
     refuse(np.flatnonzero(sizes[used] == 0), lambda at, feature: "has no numbers; give one at least")
-    refuse(np.flatnonzero(sizes[used] != own[row]), lambda at, feature: f"has {sizes[feature]} numbers and the first has {own[at]}; all must have as many")
+    odd = np.flatnonzero(sizes[used] != own[row])
+    refuse(odd, lambda at, feature: f"has {sizes[feature]} numbers and the first has {own[at]}; all must have as many")
     if not np.isfinite(numbers).all():
         places = np.flatnonzero(~np.isfinite(numbers))
-        holders, at = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
-        wrong = dict(zip(holders.tolist(), numbers[places[at]].tolist(), strict=True))
-        bad = np.flatnonzero(np.isin(used, holders))
-        refuse(bad, lambda at, feature: f"holds {wrong[feature]}; give finite numbers, within the range of float32")
+        holders, which = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
+        wrong = dict(zip(holders.tolist(), numbers[places[which]].tolist(), strict=True))
+        refuse(
+            np.flatnonzero(np.isin(used, holders)), lambda at, feature: f"holds {wrong[feature]}; give finite numbers, within the range of float32"
+        )
     for at in np.flatnonzero((own > 0) & (own != width)).tolist() if width else ():
         found.faults.setdefault(at, Fault(f"has features of {own[at]:,} numbers, and those of the first item have {width:,}; all must have as many"))
     return found

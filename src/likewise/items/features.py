@@ -49,7 +49,7 @@ def features(batch: Any) -> Features:
 
 
 def alone(given: Any) -> bool | None:
-    """Whether this is one set of features, a 2-D array or a list of lists of numbers, and not a batch. None for an empty list, which may be either."""
+    """Whether this is one set of features, a 2-D array or a list of lists of numbers, and no batch. None for an empty list, which may be either."""
     if isinstance(given, np.ndarray) and given.dtype != object:
         return given.ndim < 3
     if isinstance(given, tuple) or is_arrow(given) or not isinstance(given, Sequence):

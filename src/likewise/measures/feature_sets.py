@@ -59,6 +59,11 @@ def histograms(sets: Features, run: Run = map) -> Weighted:
     return Histograms(Stripe(WIDTH), BITS, TABLES).sparse(sets, run=run)
 
 
+def sparse_histograms(sets: Features, run: Run = map) -> Sparse:
+    """The same as sparse vectors."""
+    return Sparse(*histograms(sets, run))
+
+
 def one_to_one(a: Features, b: Features) -> Floats:
     """Σ min / Σ max of the counts of bins: the share of the features of both that can be paired one with one. float64[n], 0 to 1
 
@@ -77,8 +82,7 @@ def one_to_many(a: Features, b: Features) -> Floats:
     """The cosine of the counts of bins: the match kernel, a sum over all pairs of features that share a bin, as a share of what each set has with
     itself. float64[n], 0 to 1; a feature that one set has often and the other once counts as well as one that both have once."""
     same_size(len(a[1]) - 1, len(b[1]) - 1)
-    left, right = (histograms(nonempty(side)) for side in (a, b))
-    return np.minimum(cosines(Sparse(*left), Sparse(*right)), 1.0)
+    return np.minimum(cosines(sparse_histograms(nonempty(a)), sparse_histograms(nonempty(b))), 1.0)
 
 
 def chamfer(a: Features, b: Features) -> Floats:
@@ -101,6 +105,6 @@ def of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, n
 
 
 #: Measures of what is made of sets -> what makes it, of sets of features of length 1.
-MADE = {"features": histograms, "features/one-to-many": lambda sets, run=map: Sparse(*histograms(sets, run))}
+MADE = {"features": histograms, "features/one-to-many": sparse_histograms}
 #: Measures of the features themselves -> their values for pairs of sets.
 WHOLE = {name: partial(of_pairs, name=name) for name in ("features/chamfer", "features/assignment")}

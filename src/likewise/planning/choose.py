@@ -18,7 +18,7 @@ from typing import Any
 from likewise.curves import Curve, number_of, told
 from likewise.drawing.markup import shown
 from likewise.errors import UsageError
-from likewise.methods import Measure, Text
+from likewise.methods import MEASURES, Measure, Text
 from likewise.planning.density import Density, assumed
 from likewise.planning.families import Facts, costs, curves_for, family_for
 from likewise.planning.model import SHINGLES, Model, chance
@@ -39,6 +39,8 @@ OPH_BANDS = 2
 OPH_MARGIN = 0.05
 
 SETS = Measure("elements")
+#: Similarities that are no quotients of counts, but any number.
+REAL = ("cosine", "weighted", *(name for name, (items, _) in MEASURES.items() if items == "feature sets"))
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ def limit_of(method: Text | Measure, threshold: object, within: object) -> Fract
         if within is None:
             raise UsageError(f"--by {method}: {method} is a distance; give --within D, the greatest there may be")
         return parse_within(within)
-    real = isinstance(method, Measure) and (method.name in ("cosine", "weighted") or method.name.startswith("features"))  # no quotient of counts, but any number
+    real = isinstance(method, Measure) and method.name in REAL
     if within is None:
         return parse_threshold("0.8" if threshold is None else threshold, real=real)
     if method.containment:

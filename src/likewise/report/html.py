@@ -13,6 +13,8 @@ from likewise.report.style import STYLE
 
 Report = dict[str, Any]
 
+AUDIT = join([tag("code", "likewise audit OUT"), " measures it."])
+
 #: Sources that the page lists; the rest is counted.
 MOST_SOURCES = 200
 #: The page may load nothing and run nothing, whatever stands in it.
@@ -84,8 +86,8 @@ def counts(report: Report) -> Html:
 
 def measure(report: Report) -> str | None:
     """The measure, where items are compared as they are; None for texts, which are cut into shingles."""
-    name = str(report["method"]["by"]).split("/")[0]
-    return name if name in wording.MEASURES else None
+    by = str(report["method"]["by"])
+    return next((name for name in (by, by.split("/")[0]) if name in wording.MEASURES), None)
 
 
 def similar(report: Report) -> Html:
@@ -139,13 +141,15 @@ def promised(report: Report) -> float:
 
 
 def promise(report: Report) -> Html:
+    if "least_cosine" in report.get("join", {}):
+        said = "Candidates were found by encodings of the sets. With what chance these find a pair at the threshold is not known beforehand: "
+        return section("What was found, and what may be missed", tag("p", said, "it is measured, not promised. ", AUDIT))
     if not report["curve"]:
         return section("What was found", tag("p", "Similar items were looked for by an exact join, not by hashing: none is missed."))
     value = report.get("value", "similarity")
     rows = [[f"{x:g}", percent(found)] for x, found in report["curve"]]
     numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Chance to be found by {value}", [value, "chance"], rows))
-    audit = () if measure(report) in wording.UNAUDITED else (" ", tag("code", "likewise audit OUT"), " measures it.")
-    calculated = tag("p", "This is a promise by calculation; it was not measured on these items.", *audit)
+    calculated = tag("p", "This is a promise by calculation; it was not measured on these items. ", AUDIT)
     picture = curve.picture(report, "the table below has the numbers")
     return section("What was found, and what may be missed", tag("p", foretold(report)), picture, calculated, numbers)
 
@@ -199,6 +203,7 @@ def buckets(report: Report) -> Html | None:
     found = "found similar" if report["verified"] == "exact" else "taken for similar"
     distinct = counted(report["items"], "distinct item" if measure(report) else "distinct text")
     how = f"met in {counted(met['number'], 'bucket')}, the largest of {counted(met['largest'], 'item')}" if report["curve"] else "were joined exactly"
+    how = "were proposed by their encodings, and compared as a whole" if "least_cosine" in report.get("join", {}) else how
     how = "were joined by bits of codes, which then were compared as a whole" if report["curve"] and "join" in report else how
     said = f"{distinct} {how}; {counted(report['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}."
     parts: list[object] = [tag("p", said)]

@@ -127,7 +127,8 @@ class Originals:
 
     def original(self, records: Records, row: int) -> Original:
         identity = records.id[row].as_py() if records.id is not None else None
-        item = values.item(records.text[row].as_py() or b"", self.want)
+        width = 0 if records.width is None else int(records.width[row])
+        item = values.item(records.text[row].as_py() or b"", self.want, width)
         name = None if identity is None else identity.decode("utf-8", "replace")
         return Original(values.written(records, row, self.want), item, int(records.kind[row]), name)
 

@@ -101,10 +101,12 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
         what, have = items_of(options.method).removesuffix("s"), "has" if without == 1 else "have"
         said.append(f"{without:,} of {judged:,} items {have} no {what} in the field {options.field!r} (null, missing or not a {what}): {where}{more}")
     zero = empty & (kind == TEXT)
-    if isinstance(options.method, Measure) and options.method.name in ("cosine", "angle") and (zeros := int(zero.sum())):
+    sets = items_of(options.method) == "feature sets"
+    if (sets or (isinstance(options.method, Measure) and options.method.name in ("cosine", "angle"))) and (zeros := int(zero.sum())):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
         more = " and others" if zeros > NAMED else ""
         are = "is a zero vector, which has" if zeros == 1 else "are zero vectors, which have"
+        are = f"{'has' if zeros == 1 else 'have'} no feature but zero vectors, which have" if sets else are
         said.append(f"{zeros:,} of {judged:,} items {are} no direction and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:

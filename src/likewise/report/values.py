@@ -41,6 +41,11 @@ def written(records: Records, row: int, want: Want) -> str:
         return ""
     if want.kind in ("elements", "weighted") and want.per == want.text and records.per is not None and (said := records.per[row].as_py()) is not None:
         return said.decode("utf-8", "surrogatepass")
+    if want.kind == "features" and records.width is not None:
+        numbers = np.frombuffer(raw, payloads.item(want))
+        wide = max(1, int(records.width[row]))
+        beginning = " ".join(f"{number:.4g}" for number in numbers[:NUMBERS])
+        return f"{len(numbers) // wide:,} features of {wide:,} numbers, the first from {beginning}" if len(numbers) else "no features"
     if want.kind == "vector":
         numbers = np.frombuffer(raw, payloads.item(want))
         with np.errstate(over="ignore"):
@@ -53,13 +58,15 @@ def written(records: Records, row: int, want: Want) -> str:
     return readable(raw, want)
 
 
-def item(raw: bytes, want: Want) -> Any:
-    """A payload as `measures` take an item. The words of elements are as good as the elements."""
+def item(raw: bytes, want: Want, width: int = 0) -> Any:
+    """A payload as `measures` take an item; width: the numbers of a feature. The words of elements are as good as the elements."""
     if want.kind in ("text", "string"):
         return raw.decode("utf-8", "surrogatepass")
     if want.kind == "code":
         return raw
     values = np.frombuffer(raw, payloads.item(want))
+    if want.kind == "features":
+        return values.reshape(-1, max(1, width))
     if want.kind == "sparse":
         return {"indices": values["index"], "values": values["value"]}
     return [(int(word), float(weight)) for word, weight in values.tolist()] if want.kind == "weighted" else values

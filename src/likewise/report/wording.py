@@ -20,6 +20,7 @@ class Meaning(NamedTuple):
 
 
 EDITS = ("edit", "edits")
+FEATURES, NO_DIRECTION = "a set of feature vectors", "without a feature that has a direction"
 #: What is compared as it is, not cut into shingles.
 MEASURES = {
     "elements": Meaning(
@@ -43,6 +44,23 @@ MEASURES = {
     ),
     "l1": Meaning("a vector", "the sum of the differences of their numbers, each without its sign (L1)"),
     "l2": Meaning("a vector", "the square root of the sum of the squared differences of their numbers (L2, Euclid's)"),
+    "features": Meaning(
+        FEATURES,
+        "the share of their features that can be paired one with one, by histograms of directions: the lesser counts of the bins, summed, divided "
+        "by the sum of the greater; 1 is equal",
+        NO_DIRECTION,
+    ),
+    "features/one-to-many": Meaning(
+        FEATURES, "the cosine of the counts of their histograms of directions: the pairs of features that share a bin; 1 is equal", NO_DIRECTION
+    ),
+    "features/chamfer": Meaning(
+        FEATURES, "the mean cosine of a feature and the nearest one of the other set, the mean of both ways; 1 is equal", NO_DIRECTION
+    ),
+    "features/assignment": Meaning(
+        FEATURES,
+        "the sum of the cosines of features that are paired one with one in the best way, divided by the size of the larger set; 1 is equal",
+        NO_DIRECTION,
+    ),
     "hamming": Meaning("a code of bits", "the number of bits in which they differ", units=("bit", "bits")),
     "edit": Meaning("a string", "the least number of characters to delete from one and to insert into it to make the other of it", units=EDITS),
     "levenshtein": Meaning("a string", "the least number of characters to delete, insert or replace to make one out of the other", units=EDITS),
@@ -51,8 +69,6 @@ TEXTS = Meaning("a text", "")
 #: What is compared when elements stand in groups.
 GROUPED = "the Jaccard similarity of the sets of groups that their elements are of: the groups that both have, divided by those that either has"
 
-#: Measures without an exact search that an audit could go by.
-UNAUDITED = ("weighted", "edit", "levenshtein")
 #: What a token is, by unit.
 UNITS = {
     "words": "words",

@@ -146,7 +146,9 @@ def exact_finder(sets: Features, name: str, limit: float, **how: Any) -> Finder:
     return all_finder(len(sets[1]) - 1, checker(sets, name, limit, how["advance"]), cost(sets, name), **how)
 
 
-def encoded_finder(encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, run: Run = map, **how: Any) -> tuple[Finder, float]:
+def encoded_finder(
+    encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, run: Run = map, **how: Any
+) -> tuple[Finder, float]:
     """What finds alike pairs whose encodings are near, and the least cosine of these; -1 where all pairs are compared."""
     least = encoded.least_cosine(name, limit, recall)
     if least < LEAST:
@@ -179,7 +181,7 @@ def feature_neighbors(
     advance: Callable[[int], None],
     same: bool,
 ) -> Found:
-    """The k sets of ``base`` most similar to each query, as `stages.neighbors.neighbors` gives items: of all, or of those of the nearest encodings."""
+    """The k sets of ``base`` most similar to each query, as `stages.neighbors.neighbors` gives items: of all, or of the nearest encodings."""
     n, asking = len(base[1]) - 1, len(queries[1]) - 1
     wanted = max(CANDIDATES, TIMES * k) + same
     if exact or wanted >= n:

@@ -36,7 +36,7 @@ class Sketched(NamedTuple):
     words: np.ndarray  # uint64[m]: what is compared, row after row
     size: np.ndarray  # uint32[n]: words of each row
     keys: np.ndarray  # uint64[bands, n]; [0, n] where no bands are wanted
-    given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of what was given, where what is compared is made of it: copies are equal in it
+    given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of what it was made of; copies are equal in it
 
 
 class Payload(NamedTuple):
@@ -147,8 +147,12 @@ def embedded(given: Payload, options: Options, bands: bool) -> Sketched:
 
     words, size, sets = padded(given, options)
     sets = directed(sets)
-    made = MADE[options.measure.name](sets)
-    found = laid(*made, keys_of(options, made, bands)) if options.items == "weighted sets" else coordinates(made, options)
+    made: Any = MADE[options.measure.name](sets)
+    if options.items == "weighted sets":
+        values, weights, ends = made
+        found = laid(values, weights, ends, keys_of(options, made, bands))
+    else:
+        found = coordinates(made, options)
     return found._replace(tokens=np.diff(sets[1]).astype(np.uint32), given=(words, size))
 
 

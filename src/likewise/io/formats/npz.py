@@ -52,14 +52,15 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
 def ragged(file: zipfile.ZipFile, path: Path, want: Want) -> Ragged:
     """The offsets, and what the vectors are."""
     if want.kind != "features":
-        raise UsageError(f"{path}: a .npz file holds sets of feature vectors, which compare with --by features; leave it out, or save the array as .npy")
+        raise UsageError(f"{path}: a .npz file holds sets of feature vectors, which compare --by features; leave it out, or save an array as .npy")
     members = {info.filename: info for info in file.infolist()}
     if missing := [name for name in NAMES if f"{name}.npy" not in members]:
         there = ", ".join(name.removesuffix(".npy") for name in members) or "none"
-        raise DataError(f"{path}: has no array {missing[0]!r}; expected are {' and '.join(NAMES)}, and there are {there}: np.savez(path, vectors=..., offsets=...)")
+        made = "np.savez(path, vectors=..., offsets=...)"
+        raise DataError(f"{path}: has no array {missing[0]!r}; expected are {' and '.join(NAMES)}, as by {made}, and there are {there}")
     info = members["offsets.npy"]
     if info.file_size > BATCH_FACTOR * max(info.compress_size, SMALL):
-        raise DataError(f"{path}: its offsets expand to {info.file_size:,} bytes from {info.compress_size:,}, more than offsets do; make the file again")
+        raise DataError(f"{path}: its offsets expand from {info.compress_size:,} to {info.file_size:,} bytes, more than offsets do; make it again")
     with file.open(info) as stream:
         found = header_of(stream, path, KIND, info.file_size)
         offsets = np.frombuffer(stream.read(), found.dtype)
