@@ -280,7 +280,16 @@ def test_vectors_and_codes_on_the_command_line(tmp_path):
     assert "3          4 of 4 pairs found" in result.stdout
 
 
-@pytest.mark.parametrize(("sample", "by"), [(0, "elements"), (True, "elements"), (2.5, "elements"), (10, "weighted")])
+@pytest.mark.parametrize(("sample", "by"), [(0, "elements"), (True, "elements"), (2.5, "elements"), (10, "edit")])
 def test_what_cannot_be_audited_is_refused(sample, by):
     with pytest.raises(lw.UsageError, match="give a whole number of 1 or more" if by == "elements" else "no exact search to audit by"):
-        lw.audit([{"elements": [["a", 1]] if by == "weighted" else [1]}], by=by, sample=sample, threshold=0.5)
+        lw.audit([{"elements": [1], "text": "a"}], by=by, sample=sample, **({"threshold": 0.5} if by == "elements" else {"within": 1}))
+
+
+def test_weighted_sets_are_audited_by_looking_at_all_pairs():
+    draw = np.random.default_rng(0)
+    rows = [{element: int(weight) + 1 for element, weight in enumerate(draw.integers(0, 3, 12))} for _ in range(60)]
+    found = lw.audit(rows, by="weighted", threshold=0.7)
+    twins = [np.array([*row.values()]) for row in rows]
+    alike = [(a, b) for a in range(60) for b in range(a) if np.minimum(twins[a], twins[b]).sum() >= 0.7 * np.maximum(twins[a], twins[b]).sum()]
+    assert found.pairs == len(alike) > 50 and found.recall >= 0.97

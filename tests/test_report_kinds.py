@@ -316,11 +316,12 @@ def test_pairs_of_codes_promise_all():
     assert lw.pairs(np.array([1, 3], np.uint64), by="hamming", within=1).report["recall"] == 1
 
 
-def test_what_cannot_be_had_exactly_is_said():
+def test_weighted_sets_exactly_are_all_compared():
     rows = [{"a": 1, "b": 2}, {"a": 1, "b": 2.5}]
     found = lw.pairs(rows, by="weighted", exact=True)
-    assert found.report["recall"] < 1 and found.report["warnings"][0].startswith("--exact: alike weighted sets are found by hashing all the same")
-    assert lw.pairs(rows, by="weighted").report["warnings"] == []
+    assert found.report["recall"] == 1 and found.report["warnings"] == [] and found.to_arrow()["similarity"].to_pylist() == [6 / 7]
+    assert lw.pairs(rows, by="weighted").report["recall"] < 1
+    assert lw.dedup(rows, by="weighted", exact=True).report["curve"] == []
 
 
 def test_queries_without_a_value_are_told_of():

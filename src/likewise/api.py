@@ -151,7 +151,7 @@ def plan(
     =============  =======================  ====================================================================================================
     choice         type                     meaning; what is not given, or None, is the default
     =============  =======================  ====================================================================================================
-    ``by``         str, Text, Measure       what is compared: words:5 and so on; elements, weighted, cosine, angle, l1, l2, hamming
+    ``by``         str, Text, Measure       what is compared: words:5 and so on; elements, weighted, cosine, angle, l1, l2, hamming, features
     ``normalize``  str                      steps that even a text out, as ``likewise plan --help`` lists them
     ``field``      str                      the column of a table that holds the items; text, elements, vector or code
     ``threshold``  number or str            the least similarity, above 0 and up to 1; 0.8
@@ -251,6 +251,10 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     l1, l2, linf, l2.5   the same                                                    distance
     hamming              bytes, a whole number, a 1-D array of bool; or a string     distance: positions that differ
     edit, levenshtein    a string                                                    distance: inserts and deletes; and substitutions
+    features             a 2-D array, a feature a row                                similarity of histograms of the features' directions
+    .. /one-to-many      the same                                                    the same, with each feature matched with all alike
+    .. /chamfer          the same                                                    similarity: mean cosine of nearest features, both ways
+    .. /assignment       the same                                                    similarity: cosines of features paired one with one
     ===================  ==========================================================  ==============================================
 
     A batch is a list of items, or an array with an item a row: docs/reference/measures.md. One item goes with one item only. Two empty sets

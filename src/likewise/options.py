@@ -171,7 +171,7 @@ class Options:
         chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_THE_MACHINE | MADE}
         text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
         plan = self.planned.to_dict() if self.planned else None
-        sparse = {"sparse": True} if self.facts.sparse else {}
+        sparse = {"sparse": True} if self.facts.sparse and items_of(self.method) == "vectors" else {}  # as they were given
         limit: dict[str, Any] = {"threshold_exact": str(self.bound)} if plan is None and self.bound is not None else {}
         if limit and self.recall != 1:
             limit["target"] = self.asked["recall"]

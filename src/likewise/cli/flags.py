@@ -14,7 +14,7 @@ import click
 
 from likewise import config
 from likewise.methods import MEASURES, STEPS, UNITS
-from likewise.options import CHOICES, KEEP_POLICIES, Options, checked
+from likewise.options import BANDLESS, CHOICES, KEEP_POLICIES, Options, checked
 from likewise.planning.families import FAMILIES_FOR
 from likewise.planning.presets import PRESETS
 
@@ -41,7 +41,7 @@ def measures() -> str:
     """The measures that items are found by, with what they compare."""
     names: dict[str, list[str]] = {}
     for name, (items, _) in MEASURES.items():
-        if name in FAMILIES_FOR or items == "strings":
+        if name in FAMILIES_FOR or items in BANDLESS:
             names.setdefault(items, []).append(name)
     return "; ".join(f"{', '.join(each)} ({items})" for items, each in names.items())
 
@@ -52,7 +52,7 @@ FLAGS: dict[str, Flag] = {
         "--field --text",
         "Column or JSON path of what is compared; dots go inside, + joins several.",
         "F",
-        "text, elements, vector or code, by --by",
+        "text, elements, vector, code or features, by --by",
     ),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position"),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field (a language, a shop).", "F"),
@@ -75,7 +75,7 @@ FLAGS: dict[str, Flag] = {
     "preset": Flag(SIMILARITY, "--preset", f"By, bands, rows and threshold of a published recipe: {', '.join(PRESETS)}.", "NAME"),
     "recall": Flag(SIMILARITY, "--recall", "Least chance that a pair exactly at the threshold is found.", "R", settings={"type": float}),
     "normalize": Flag(SIMILARITY, "--normalize", f"Steps before the text is cut: {', '.join(STEPS)}; or none.", "LIST", "by unit"),
-    "exact": Flag(SIMILARITY, "--exact", "Miss nothing: an exact join of sets or strings, a scan of vectors.", settings=SWITCH),
+    "exact": Flag(SIMILARITY, "--exact", "Miss nothing: an exact join of sets or strings, a scan of all pairs of other items.", settings=SWITCH),
     "k": Flag(SIMILARITY, "-k --k", "Neighbours of each query.", "K", "10", {"type": int}),
     "bands": Flag(SIMILARITY, "--bands", "Set the number of bands by hand.", "B", "planned", {"type": int}),
     "rows": Flag(SIMILARITY, "--rows", "Set the rows of a band by hand.", "R", "planned", {"type": int}),

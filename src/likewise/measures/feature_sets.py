@@ -44,6 +44,14 @@ def directed(sets: Features, run: Run = map) -> Features:
     return unit.moved(read_only(values), run) if len(values) else read_only(values), read_only(offsets)
 
 
+def comparable(a: Features, b: Features) -> tuple[Features, Features]:
+    """Both batches as they are compared. Raises UsageError where they do not go together, and with the row for a set without a direction."""
+    same_size(len(a[1]) - 1, len(b[1]) - 1)
+    if len(a[0]) and len(b[0]) and a[0].shape[1] != b[0].shape[1]:
+        raise UsageError(f"features of {a[0].shape[1]} numbers on the left and of {b[0].shape[1]} on the right; they must be equally long")
+    return nonempty(a), nonempty(b)
+
+
 def nonempty(sets: Features) -> Features:
     found = directed(sets)
     empty = np.flatnonzero(np.diff(found[1]) == 0)
@@ -53,10 +61,15 @@ def nonempty(sets: Features) -> Features:
 
 
 def histograms(sets: Features, run: Run = map) -> Weighted:
-    """The bins that features of length 1 fall into, and how many in each, as weighted sets."""
-    if not len(sets[0]):
-        return np.zeros(0, np.uint64), np.zeros(0), np.asarray(sets[1])
-    return Histograms(Stripe(WIDTH), BITS, TABLES).sparse(sets, run=run)
+    """The bins that features of length 1 fall into, and how many in each, as weighted sets; those of empty sets are empty."""
+    values, offsets = sets
+    sizes = np.diff(offsets)
+    if not len(values):
+        return np.zeros(0, np.uint64), np.zeros(0), np.zeros(len(offsets), np.int64)
+    bins, counts, ends = Histograms(Stripe(WIDTH), BITS, TABLES).sparse((values, read_only(np.append(0, np.cumsum(sizes[sizes > 0])))), run=run)
+    filled = np.zeros(len(sizes), np.int64)
+    filled[sizes > 0] = np.diff(ends)
+    return bins, counts, np.append(0, np.cumsum(filled))
 
 
 def sparse_histograms(sets: Features, run: Run = map) -> Sparse:
@@ -74,25 +87,25 @@ def one_to_one(a: Features, b: Features) -> Floats:
     >>> one_to_one(features([[x, y], [x]]), features([[y, x], [y]]))
     array([1., 0.])
     """
-    same_size(len(a[1]) - 1, len(b[1]) - 1)
-    return weighted_jaccard(histograms(nonempty(a)), histograms(nonempty(b)))
+    left, right = comparable(a, b)
+    return weighted_jaccard(histograms(left), histograms(right))
 
 
 def one_to_many(a: Features, b: Features) -> Floats:
     """The cosine of the counts of bins: the match kernel, a sum over all pairs of features that share a bin, as a share of what each set has with
     itself. float64[n], 0 to 1; a feature that one set has often and the other once counts as well as one that both have once."""
-    same_size(len(a[1]) - 1, len(b[1]) - 1)
-    return np.minimum(cosines(sparse_histograms(nonempty(a)), sparse_histograms(nonempty(b))), 1.0)
+    left, right = comparable(a, b)
+    return np.minimum(cosines(sparse_histograms(left), sparse_histograms(right)), 1.0)
 
 
 def chamfer(a: Features, b: Features) -> Floats:
     """The mean cosine of a feature and the nearest one of the other set, the mean of both ways. float64[n], -1 to 1"""
-    return of_pairs(nonempty(a), nonempty(b), name="features/chamfer")
+    return of_pairs(*comparable(a, b), name="features/chamfer")
 
 
 def assignment(a: Features, b: Features) -> Floats:
     """The sum of the cosines of features that are paired one with one in the best way, divided by the size of the larger set. float64[n]"""
-    return of_pairs(nonempty(a), nonempty(b), name="features/assignment")
+    return of_pairs(*comparable(a, b), name="features/assignment")
 
 
 def of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, name: str, run: Run = map) -> Floats:

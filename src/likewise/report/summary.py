@@ -106,8 +106,9 @@ def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, optio
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
         more = " and others" if zeros > NAMED else ""
         are = "is a zero vector, which has" if zeros == 1 else "are zero vectors, which have"
-        are = f"{'has' if zeros == 1 else 'have'} no feature but zero vectors, which have" if sets else are
-        said.append(f"{zeros:,} of {judged:,} items {are} no direction and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
+        no_direction = "have no feature with a direction (none at all, or zero vectors alone)"
+        no_direction = (no_direction if zeros > 1 else "has" + no_direction[4:]) if sets else f"{are} no direction"
+        said.append(f"{zeros:,} of {judged:,} items {no_direction} and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from likewise.errors import DataError, UsageError
+from likewise.errors import DataError, LikewiseError, UsageError
 from likewise.io import arrays
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.formats.npy import COLUMN, Header, header_of, parse
@@ -45,6 +45,8 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with reading(path, KIND), zipfile.ZipFile(path) as file:
             yield file
+    except LikewiseError:  # some are ValueErrors
+        raise
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError) as error:  # RuntimeError: it is encrypted
         raise DataError(f"{path}: cannot be read as {KIND}: {error}. Copy or make the file again") from error
 
