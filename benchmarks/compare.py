@@ -20,8 +20,9 @@ import threading
 import time
 from pathlib import Path
 
-import contest
 import numpy as np
+
+import contest
 from contest import VENVS
 
 HERE = Path(__file__).resolve().parent

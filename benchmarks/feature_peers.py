@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from contest import CORES
 from feature_sets import Task, row, timed
 

@@ -22,8 +22,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import contest
 import numpy as np
+
+import contest
 from contest import CORES
 from feature_peers import bag_of_words, chamfer_by_products, earth_mover, muvera, pooled, pyramid, vlad
 from feature_sets import Task, row, timed

@@ -19,10 +19,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import contest
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+import contest
 
 K = 10
 

@@ -22,8 +22,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import contest
 import numpy as np
+
+import contest
 
 TASKS = {"fm": ("l2", "fm.l2.npz"), "wl": ("cosine", "wl.cos.npz")}
 K = 10

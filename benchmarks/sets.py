@@ -22,8 +22,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-import contest
 import numpy as np
+
+import contest
 
 VENV = Path(os.environ.get("BENCH_VENV", "bench-data/venv"))
 Pairs = tuple[np.ndarray, np.ndarray]

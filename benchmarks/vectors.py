@@ -21,8 +21,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import contest
 import numpy as np
+
+import contest
 from contest import CORES
 
 PEERS = contest.VENVS / "vectors" / "bin" / "python"

@@ -10,17 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import likewise as lw
+from command_line import run
 from likewise.auditing import by_value, interval
-from likewise.cli.main import main
 
 PAIRS = 300
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
 def sets_at(both: int = 8, more: int = 1, pairs: int = PAIRS) -> list[dict[str, Any]]:

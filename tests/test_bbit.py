@@ -15,19 +15,10 @@ from hypothesis import strategies as st
 from likewise.errors import UsageError
 from likewise.families import BBit, MinHash
 from likewise.kernels.bbit import BITS
+from twins import WORD, mix
 
-WORD = 2**64 - 1
 SIZES = (1, 2, 4, 8, 16)
 MODES = ("oph", "classic")
-
-
-def mix(x: int) -> int:
-    """MurmurHash3's fmix64."""
-    x ^= x >> 33
-    x = x * 0xFF51AFD7ED558CCD & WORD
-    x ^= x >> 33
-    x = x * 0xC4CEB9FE1A85EC53 & WORD
-    return x ^ x >> 33
 
 
 def twin(slots: list[int], bits: int, seed: int) -> bytes:

@@ -9,18 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from likewise import config
-from likewise.cli.flags import FLAGS, KINDS
+from likewise.cli.flags import KINDS
 from likewise.cli.main import main
 from likewise.cli.verbs import VERBS
 from likewise.errors import UsageError
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in FLAGS:
-        monkeypatch.delenv(f"LIKEWISE_{name.upper()}", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def load(text: str, verb: str = "dedup", name: str = "likewise.toml") -> dict:

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.cli.main import main
+from command_line import run
 
 ELEMENTS = st.sampled_from([1, 2, 3, 4, "1", "b", -1, 2**64 - 1])
 SETS = st.lists(st.lists(ELEMENTS, max_size=6), max_size=14)
@@ -174,10 +173,6 @@ def test_strings_have_no_bands_either():
 
 
 # the command line
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
 @pytest.fixture

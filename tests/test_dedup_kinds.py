@@ -7,19 +7,17 @@ import json
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import command_line
 import likewise as lw
 from likewise import search
-from likewise.cli.main import main
 from likewise.io import batches
 from likewise.io.formats import lines as byte_formats
 from likewise.io.formats import npy
@@ -32,6 +30,7 @@ from likewise.stages.codes import Counts, code_finder
 from likewise.stages.greedy import greedy_walk
 from likewise.stages.scanning import Scan
 from likewise.stages.vectors import choose_layout, prepare, vector_finder
+from stopping import StoppedError, Stops, snapshot
 
 LIMITS = {"cosine": 0.9, "angle": 25.0, "l2": 4.0, "l1": 22.0}
 
@@ -443,7 +442,7 @@ def test_dry_run_and_summary_say_how(tmp_path):
     np.save(tmp_path / "c.npy", GIVEN["hamming"][0])
 
     def run(*args: object) -> Any:
-        result = CliRunner().invoke(main, [str(arg) for arg in args])
+        result = command_line.run(*args)
         assert result.exit_code == 0, result.stderr
         return result
 
@@ -467,14 +466,6 @@ def test_an_output_is_audited_as_it_was_made(tmp_path):
 # resumed runs
 
 
-class StoppedError(BaseException):
-    """As Ctrl-C, no ordinary exception."""
-
-
-def snapshot(out: Path) -> dict[str, bytes]:
-    return {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file() and p.name not in ("run.json", "report.html")}
-
-
 @pytest.mark.parametrize("by", ["l2", "hamming"])
 def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkeypatch, by, small_steps):
     """Stopped before each step, with a torn write, and after it."""
@@ -483,30 +474,16 @@ def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkey
     values, limit = GIVEN[by]
     np.save(tmp_path / "in.npy", values)
     choices = {"by": by, "pairs": True, "recall": 0.9, **limit}
-    append, steps, last, late = Work.append, 0, 0, False
-
-    def stopping(self: Work, columns: Any, **step: Any) -> None:
-        nonlocal steps
-        steps += 1
-        if steps != last:
-            append(self, columns, **step)
-        elif late:
-            append(self, columns, **step)
-            raise StoppedError
-        else:
-            with open(self.folder / "journal.jsonl", "ab") as file:
-                file.write(b'{"step": "chu')
-            raise StoppedError
-
-    monkeypatch.setattr(Work, "append", stopping)
+    stops = Stops(monkeypatch)
     lw.dedup(tmp_path / "in.npy", out=tmp_path / "whole", **choices)
-    want, all_steps = snapshot(tmp_path / "whole"), steps
-    assert all_steps > 8
-    for last, late in itertools.product(range(1, all_steps), (False, True)):
-        steps, out = 0, tmp_path / f"stopped-{last}-{late}"
+    want, steps = snapshot(tmp_path / "whole"), len(stops.done)
+    assert steps > 8
+    for at, late in itertools.product(range(1, steps), (False, True)):
+        out = tmp_path / f"stopped-{at}-{late}"
+        stops.begin(at, late=late)
         with pytest.raises(StoppedError):
             lw.dedup(tmp_path / "in.npy", out=out, **choices)
-        steps = all_steps
+        stops.begin(0)
         lw.dedup(tmp_path / "in.npy", out=out, resume=True, **choices)
         assert snapshot(out) == want
 
@@ -516,17 +493,12 @@ def test_another_run_is_not_resumed(tmp_path, monkeypatch, by, other):
     values, limit = GIVEN[by]
     np.save(tmp_path / "in.npy", values)
     choices = {"by": by, "out": tmp_path / "out", **limit}
-    append = Work.append
-
-    def stopping(self: Work, columns: Any, **step: Any) -> None:
-        if step["step"] == "decide":
-            raise StoppedError
-        append(self, columns, **step)
-
-    monkeypatch.setattr(Work, "append", stopping)
+    stops = Stops(monkeypatch)
+    lw.dedup(tmp_path / "in.npy", **{**choices, "out": tmp_path / "whole"})
+    stops.begin(stops.done.index("decide") + 1)
     with pytest.raises(StoppedError):
         lw.dedup(tmp_path / "in.npy", **choices)
-    monkeypatch.setattr(Work, "append", append)
+    stops.begin(0)
     with pytest.raises(lw.UsageError, match="cannot resume, since"):
         lw.dedup(tmp_path / "in.npy", resume=True, **{**choices, **other})
     assert len(lw.dedup(tmp_path / "in.npy", resume=True, **choices).removed) > 20

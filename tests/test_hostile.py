@@ -25,13 +25,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 import xxhash
-from click.testing import CliRunner, Result
 from pyarrow import ipc
 
 import likewise as lw
+from command_line import run
 from likewise import methods, pipeline
-from likewise.cli.flags import FLAGS
-from likewise.cli.main import main
 from likewise.cli.screen import Screen, in_line
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
 from likewise.io import batches, footer, patterns
@@ -53,22 +51,14 @@ from likewise.kernels.minhash import BAND, FOLD, GOLDEN, band_keys
 from likewise.methods import Text
 from likewise.records import REJECTED, Want
 from likewise.stages.candidates import BUDGET, FINER, Buckets, no_splits
+from stopping import StoppedError
+from twins import WORD, folded, mix
 
-WORD = 2**64 - 1
 KNOWN, OTHER = 7, 8  # a seed that the attacker knows, and one that the user drew
 LINE = '{"id": %d, "text": "one two three four five six %s"}\n'
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in FLAGS:
-        monkeypatch.delenv(f"LIKEWISE_{name.upper()}", raising=False)
-    return tmp_path
-
-
-def run(*args: object, **more: Any) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args], **more)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def refused(*args: object, **more: Any) -> str:
@@ -88,18 +78,6 @@ def keys_of(seed: int, purpose: np.uint64, count: int) -> list[int]:
 
 def signed(word: int) -> int:
     return word - 2**64 if word >> 63 else word
-
-
-def mixed(x: int) -> int:
-    x ^= x >> 33
-    x = x * 0xFF51AFD7ED558CCD & WORD
-    x ^= x >> 33
-    x = x * 0xC4CEB9FE1A85EC53 & WORD
-    return x ^ x >> 33
-
-
-def folded(a: int, b: int) -> int:
-    return a * b >> 64 ^ a * b & WORD
 
 
 def forged_text(seed: int, target: str) -> str:
@@ -185,8 +163,8 @@ def test_elements_forged_under_one_seed():
 
 def test_band_keys_forged_under_one_seed():
     """Of two pairs of slots the second can undo what the first made different."""
-    key = mixed(KNOWN ^ GOLDEN)
-    state = mixed(mixed(key ^ BAND) + GOLDEN & WORD)
+    key = mix(KNOWN ^ GOLDEN)
+    state = mix(mix(key ^ BAND) + GOLDEN & WORD)
     first = [(1, 2), (3, 4)]
     second = [folded(state ^ first[0][0] << 32 ^ first[0][1], FOLD) ^ folded(state ^ x << 32 ^ y, FOLD) ^ 9 << 32 ^ 9 for x, y in first]
     slots = np.array([[*start, then >> 32, then & 0xFFFFFFFF] for start, then in zip(first, second, strict=True)], np.uint32)
@@ -800,21 +778,17 @@ def test_ids_come_out_as_they_went_in_whatever_a_spreadsheet_makes_of_them(suffi
 # --- files of our own that were made or changed by others
 
 
-class Stopped(BaseException):
-    """As Ctrl-C, no ordinary exception."""
-
-
 @pytest.fixture
 def left(folder, monkeypatch) -> Path:
     """The work folder of a run that stopped after it had read its input."""
     Path("a.jsonl").write_text("".join(LINE % (i, "x" * (i % 3)) for i in range(50)))
 
     def stop(*_: object) -> None:
-        raise Stopped
+        raise StoppedError
 
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "decide", stop)
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             lw.dedup(Path("a.jsonl"), out="out")
     work = folder / "out.work"
     assert (work / "kind.col").exists()
@@ -1039,8 +1013,10 @@ def test_kernels_of_another_user_are_not_loaded(folder):
 
 def test_temporary_folders_are_made_for_this_user_alone(folder, monkeypatch):
     seen = []
-    monkeypatch.setattr(Work, "begin", lambda work, made: seen.append(stat.S_IMODE(work.folder.stat().st_mode)) or (_ for _ in ()).throw(Stopped))
-    with pytest.raises(Stopped):
+    monkeypatch.setattr(
+        Work, "begin", lambda work, made: seen.append(stat.S_IMODE(work.folder.stat().st_mode)) or (_ for _ in ()).throw(StoppedError)
+    )
+    with pytest.raises(StoppedError):
         lw.pairs(["a b c d e", "a b c d f"])
     assert seen == [0o700]
 

@@ -20,19 +20,10 @@ from likewise.kernels.minhash import BAND, EMPTY, FILL, FOLD, GOLDEN
 from likewise.options import resolve
 from likewise.pipeline import want
 from likewise.stages.sketch import sketcher
+from twins import WORD, mix
 
-WORD = 2**64 - 1
 WORDS = st.integers(0, WORD)
 SETS = st.lists(st.sets(WORDS | st.integers(0, 300), max_size=40), max_size=6)
-
-
-def mix(x: int) -> int:
-    """MurmurHash3's fmix64."""
-    x ^= x >> 33
-    x = x * 0xFF51AFD7ED558CCD & WORD
-    x ^= x >> 33
-    x = x * 0xC4CEB9FE1A85EC53 & WORD
-    return x ^ x >> 33
 
 
 def twin(elements, slots: int, seed: int, mode: str) -> list[int]:

@@ -11,20 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.cli.main import main
+from command_line import run
 from likewise.cli.pairs import table, without_places
 from likewise.report import differences, values
 
 DRAW = np.random.default_rng(5)
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
 def write(folder: Path, field: str, items: list[Any]) -> Path:

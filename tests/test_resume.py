@@ -23,6 +23,7 @@ from likewise import outputs
 from likewise.io import batches, output
 from likewise.io.formats import lines as byte_formats
 from likewise.io.work import Work
+from stopping import StoppedError, Stops, snapshot
 
 
 def texts(seed: int, n: int, length: int) -> list[dict]:
@@ -41,18 +42,6 @@ def texts(seed: int, n: int, length: int) -> list[dict]:
 
 def lines(rows: list[dict]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
-def snapshot(folder) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name not in ("run.json", "report.html")
-    }
-
-
-class Stopped(BaseException):
-    """As Ctrl-C, no ordinary exception."""
 
 
 @pytest.fixture
@@ -76,53 +65,25 @@ def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkey
     (data / "c.txt").write_text(rows[0]["text"])
     pq.write_table(pa.Table.from_pylist(rows[90:]), data / "d.parquet")
     choices = {"limit": limit, "overwrite": old}
-    steps = 0
-    append = Work.append
-
-    def counted(self, *args, **step):
-        nonlocal steps
-        steps += 1
-        append(self, *args, **step)
-
-    monkeypatch.setattr(Work, "append", counted)
+    stops = Stops(monkeypatch)
     run(data, tmp_path / "whole", **choices)
-    want = snapshot(tmp_path / "whole")
+    want, steps = snapshot(tmp_path / "whole"), len(stops.done)
     assert steps > 12
-    left = 0
-    late = False
-
-    def stopping(self, columns, **step):
-        nonlocal left
-        if left:
-            left -= 1
-            append(self, columns, **step)
-            return
-        if late:
-            append(self, columns, **step)
-            raise Stopped
-        for name, values in columns.items():  # a write that a crash tore: bytes in the columns, half a line in the journal
-            with open(self.folder / f"{name}.col", "ab") as file:
-                file.write(bytes(memoryview(values).cast("B"))[:7] if len(values) else b"")
-        with open(self.folder / "journal.jsonl", "ab") as file:
-            file.write(b'{"step": "chu')
-        raise Stopped
-
-    for after, late in itertools.product(range(steps), (False, True)):
-        out = tmp_path / f"stopped-{after}-{late}"
-        monkeypatch.setattr(Work, "append", append)
+    for at, late in itertools.product(range(1, steps + 1), (False, True)):
+        out = tmp_path / f"stopped-{at}-{late}"
+        stops.begin(0)
         if old:
             lw.dedup(["another text"], out=out)
         before = snapshot(out) if old else {}
-        left = after
-        monkeypatch.setattr(Work, "append", stopping)
-        with pytest.raises(Stopped):
+        stops.begin(at, late=late)
+        with pytest.raises(StoppedError):
             run(data, out, **choices)
         assert snapshot(out) == before
-        monkeypatch.setattr(Work, "append", append)
+        stops.begin(0)
         with pytest.raises(lw.UsageError, match="--resume"):
             run(data, out, **choices)
         run(data, out, resume=True, **choices)
-        assert snapshot(out) == want, f"stopped {'after' if late else 'before'} step {after}"
+        assert snapshot(out) == want, f"stopped {'after' if late else 'in'} step {at}"
         assert not out.with_name(out.name + ".work").exists()
 
 
@@ -150,8 +111,8 @@ def test_what_a_lost_machine_left_of_the_output_is_written_again(tmp_path, monke
     data.write_bytes(lines(texts(1, 60, 25)))
     run(data, tmp_path / "whole")
     with monkeypatch.context() as patch:
-        patch.setattr(outputs, "publish", lambda *_, **__: (_ for _ in ()).throw(Stopped()))
-        with pytest.raises(Stopped):
+        patch.setattr(outputs, "publish", lambda *_, **__: (_ for _ in ()).throw(StoppedError()))
+        with pytest.raises(StoppedError):
             run(data, tmp_path / "out")
     staged = tmp_path / "out.work/staged" / lost
     size = staged.stat().st_size
@@ -284,8 +245,8 @@ def test_kill_9_at_random_moments(tmp_path):
 def test_a_changed_input_is_refused_on_resume(tmp_path, monkeypatch, small_chunks):
     data = tmp_path / "in.jsonl"
     data.write_bytes(lines(texts(1, 60, 25)))
-    monkeypatch.setattr(Work, "done", lambda self, step: (_ for _ in ()).throw(Stopped()) if step == "read" else [])
-    with pytest.raises(Stopped):
+    monkeypatch.setattr(Work, "done", lambda self, step: (_ for _ in ()).throw(StoppedError()) if step == "read" else [])
+    with pytest.raises(StoppedError):
         run(data, tmp_path / "out")
     monkeypatch.undo()
     run_choices = {"resume": True}

@@ -23,18 +23,7 @@ from likewise.items.weighted import weighted
 from likewise.items.words import Hasher
 from likewise.kernels.darts import DARTS, FALL, FEWER
 from likewise.kernels.minhash import EMPTY, GOLDEN
-
-WORD = 2**64 - 1
-
-
-def mix(x: int) -> int:
-    """MurmurHash3's fmix64."""
-    x ^= x >> 33
-    x = x * 0xFF51AFD7ED558CCD & WORD
-    x ^= x >> 33
-    x = x * 0xC4CEB9FE1A85EC53 & WORD
-    return x ^ x >> 33
-
+from twins import WORD, mix
 
 # the twin: the same cells in exact fractions, all up to a rank that is high enough
 

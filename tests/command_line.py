@@ -1,0 +1,38 @@
+"""The command, called as it is typed, and four documents to call it on."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+import likewise
+from likewise.cli.main import main
+
+TEXT = "the quick brown fox jumps over the lazy dog and runs away from here into the deep dark wood"
+WORDS = TEXT.split()
+#: b is a with the last word changed, c is a copy of a but for its case, d is like nothing else.
+TEXTS = {"a": WORDS, "b": [*WORDS[:-1], "forest"], "c": [word.upper() for word in WORDS], "d": ["something", "else", "entirely"]}
+SOURCE = str(Path(likewise.__file__).parents[1])
+LIKE = ("--by", "words:2", "--threshold", "0.7")
+
+
+def run(*args: object, **more: Any) -> Result:
+    return CliRunner().invoke(main, [str(arg) for arg in args], **more)
+
+
+def process(*args: object, python: tuple[str, ...] = (), tail: str = "") -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own; ``tail`` follows it in the shell."""
+    command = shlex.join([sys.executable, *python, "-m", "likewise", *map(str, args)])
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
+    return subprocess.run(["bash", "-c", command + tail], capture_output=True, text=True, check=False, env=env)
+
+
+def lines(text: str) -> dict[str, str]:
+    """The rows of a summary by their names."""
+    return {line.split(" ", 1)[0]: line.split(" ", 1)[1].strip() for line in text.splitlines() if " " in line}

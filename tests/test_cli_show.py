@@ -1,0 +1,250 @@
+"""`show`, `report`, `doctor` and `demo`; how a run ends, and what is said while it goes on."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import sys
+from pathlib import Path
+
+import click
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from click.testing import Result
+
+from command_line import LIKE, TEXT, TEXTS, lines, run
+from likewise import api
+from likewise.cli import demo, doctor
+from likewise.cli.progress import Bar, Lines, told
+from likewise.cli.screen import Screen
+
+pytestmark = pytest.mark.usefixtures("docs")
+
+
+# show
+
+
+@pytest.fixture
+def out(folder: Path) -> Path:
+    assert run("dedup", "docs.jsonl", "-o", "out", *LIKE, "-q").exit_code == 0
+    return folder / "out"
+
+
+def test_show_a_removed_item_beside_its_witness(out: Path) -> None:
+    result = run("show", out, "b")
+    assert result.exit_code == 0 and result.stderr == ""
+    told = lines(result.stdout)
+    assert told["removed"] == "'b'  at docs.jsonl:1" and told["kept"] == "'a'  at docs.jsonl:0"
+    assert told["why"] == "near-duplicate: similarity 0.8947 by words:2, at a threshold of 0.7"
+    assert result.stdout.rstrip().endswith("dark [-forest-]{+wood+}") and "\x1b" not in result.stdout
+
+
+def test_show_marks_with_colours_where_they_are_wanted(out: Path) -> None:
+    text = run("show", out, "b", "--color", "always").stdout
+    assert click.style("forest", fg="red", strikethrough=True) in text and click.style("wood", fg="green", underline=True) in text
+    assert "[-" not in text.replace("\x1b[", "")
+
+
+def test_show_an_exact_copy_by_its_place(out: Path) -> None:
+    result = run("show", out, "docs.jsonl:2")
+    assert "'c'  at docs.jsonl:2" in result.stdout and "exact copy (after nfc, lower, invisible)" in result.stdout
+
+
+def test_show_json(out: Path) -> None:
+    document = json.loads(run("show", out, "b", "--json").stdout)
+    assert document["schema"] == "likewise/show/1" and document["status"] == "removed" and document["reason"] == "near"
+    assert document["kept"] == {"id": "a", "source": "docs.jsonl", "position": 0, "text": TEXT}
+    parts = document["differences"]
+    assert "".join(text for kind, text in parts if kind != "insert") == document["removed"]["text"]
+    assert "".join(text for kind, text in parts if kind != "delete") == document["kept"]["text"]
+
+
+def test_show_says_what_became_of_an_item_that_was_not_removed(out: Path) -> None:
+    assert "'a'  at docs.jsonl:0 was kept; 2 items went for it:" in run("show", out, "a").stdout
+    assert json.loads(run("show", out, "a", "--json").stdout)["status"] == "kept"
+    assert "'d'  at docs.jsonl:3 was kept: no kept item was found at or above 0.7" in run("show", out, "d").stdout
+    unknown = run("show", out, "zzz")
+    assert unknown.exit_code == 2 and "no item of" in unknown.stderr and "'zzz'" in unknown.stderr and "docs.jsonl:1" in unknown.stderr
+
+
+def test_show_numbers_and_repeated_ids() -> None:
+    rows = [{"id": 7, "text": "a b c d"}, {"id": 8, "text": "A b c d"}, {"id": 8, "text": "a B c d"}]
+    Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "-q").exit_code == 0
+    result = run("show", "out", "8")
+    assert "8  at n.jsonl:1" in result.stdout and "2 removed items have this id" in result.stderr
+    assert "8  at n.jsonl:2" in run("show", "out", "n.jsonl:2").stdout
+
+
+def test_show_items_without_ids_and_rejected_ones() -> None:
+    Path("n.jsonl").write_text('{"text": "a b c d"}\n{"text": broken\n{"text": "A b c d"}\n{"text": null}\n')
+    assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "--on-error", "skip", "-q").exit_code == 0
+    assert "2  at n.jsonl:2" in run("show", "out", "2").stdout
+    assert "n.jsonl:1 was rejected: it could not be read; see out/rejected.jsonl" in run("show", "out", "1").stdout
+    assert "n.jsonl:3 was kept: it has no text" in run("show", "out", "n.jsonl:3").stdout
+
+
+def test_show_when_the_input_is_gone_or_another(out: Path) -> None:
+    text = Path("docs.jsonl").read_text()
+    Path("docs.jsonl").write_text(text.replace("lazy", "busy", 1))
+    changed = run("show", out, "b")
+    assert changed.exit_code == 0 and "the inputs have changed" in changed.stderr
+    Path("docs.jsonl").write_text(text.splitlines(keepends=True)[0])
+    assert "has no row 1 any more" in run("show", out, "b").stderr
+    Path("docs.jsonl").unlink()
+    gone = run("show", out, "b")
+    assert gone.exit_code == 2 and "docs.jsonl: this input is not there any more" in gone.stderr
+
+
+def test_show_text_files_and_parquet(folder: Path) -> None:
+    (folder / "in").mkdir()
+    for name, words in TEXTS.items():
+        (folder / "in" / f"{name}.txt").write_text(" ".join(words))
+    pq.write_table(pyarrow.table({"id": [1, 2], "text": [TEXT, "x y z"]}), folder / "in" / "t.parquet", row_group_size=1)
+    assert run("dedup", "in", "-o", "out", *LIKE, "--prefer", "*.parquet", "-q").exit_code == 0
+    result = run("show", "out", "b.txt")
+    assert result.stdout.rstrip().endswith("dark [-forest-]{+wood+}") and "t.parquet:0" in result.stdout
+
+
+def test_control_characters_of_a_corpus_do_not_reach_the_terminal() -> None:
+    rows = [{"id": "x\x1b[2J", "text": "one two three \x1b]0;pwned\x07 four"}, {"id": "y", "text": "One two three \x1b]0;pwned\x07 four"}]
+    Path("evil.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("dedup", "evil.jsonl", "-o", "out", "--by", "words:1", "-q").exit_code == 0
+    text = run("show", "out", "y").stdout
+    assert "\x1b" not in text and "\x07" not in text and r"\x1b]0;pwned\x07" in text
+
+
+# report, doctor, demo
+
+
+def test_report_is_written_again_as_it_was(out: Path) -> None:
+    first = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
+    result = run("report", out)
+    assert result.exit_code == 0 and result.stderr == f"wrote {out / 'report.html'}\n"
+    assert (out / "report.html").read_bytes() == first and b"<del>forest</del>" in first and b"<ins>wood</ins>" in first
+
+
+def test_report_where_nothing_was_removed() -> None:
+    Path("one.jsonl").write_text('{"text": "all alone"}\n')
+    assert run("dedup", "one.jsonl", "-o", "out", "-q").exit_code == 0
+    assert run("report", "out").exit_code == 0
+    assert "nothing was removed" in run("show", "out", "zzz").stderr
+
+
+def test_report_without_the_inputs_has_no_examples(out: Path) -> None:
+    Path("docs.jsonl").unlink()
+    result = run("report", out)
+    assert result.exit_code == 0 and "the page shows no examples" in result.stderr and (out / "report.html").exists()
+
+
+def test_doctor_finds_this_installation_well() -> None:
+    document = json.loads(run("doctor", "--json").stdout)
+    assert document["schema"] == "likewise/doctor/1" and document["ok"] is True
+    status = {check["name"]: check["status"] for check in document["checks"]}
+    assert status["numba"] == status["kernels"] == status["memory"] == "ok"
+
+
+def test_doctor_reports_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "SELF_TESTS", {"similarity": lambda: False})
+    monkeypatch.setattr(doctor, "ESSENTIAL", ("nosuchpackage",))
+    result = run("doctor")
+    assert result.exit_code == 2 and "does not work here" in result.stderr
+    assert "broken  nosuchpackage" in result.stdout and " install nosuchpackage" in result.stdout
+    assert "broken  kernels   wrong results: similarity" in result.stdout
+
+
+def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    package = folder / "lib" / "package"
+    package.mkdir(parents=True)
+    for name, words in TEXTS.items():
+        (package / f"{name}.py").write_text(" ".join(words))
+    (package / "not_text.py").write_bytes(b"\xff\xfe")
+    monkeypatch.setattr(demo.sysconfig, "get_paths", lambda: {"stdlib": str(folder / "lib"), "purelib": str(folder / "none")})
+    result = run("demo", *LIKE)
+    assert result.exit_code == 0, result.stderr
+    assert "Of 4 texts, 2 are kept and 2 removed" in result.stdout
+    assert "3 texts like stdlib/package/a.py" in result.stdout and "[-forest-]{+wood+}" in result.stdout
+    shown = run("show", "likewise-demo", "stdlib/package/b.py")
+    assert shown.exit_code == 0 and "[-forest-]{+wood+}" in shown.stdout
+    assert "--overwrite" in run("demo").stderr
+    assert json.loads(run("demo", *LIKE, "--overwrite", "--json").stdout)["counts"]["removed"] == 2
+
+
+# how a run ends
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
+    def stop(*_: object, out: Path, **__: object) -> None:
+        work = out.with_name(out.name + ".work")
+        work.mkdir()
+        (work / "work.json").write_text("{}")
+        raise error
+
+    monkeypatch.setattr(api, "dedup", stop)
+    monkeypatch.setattr(sys, "argv", ["likewise", "dedup", "docs.jsonl", "-o", "my out"])
+    return run("dedup", "docs.jsonl", "-o", "my out")
+
+
+def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = stopped(monkeypatch, KeyboardInterrupt())
+    assert result.exit_code == 130
+    assert result.stderr == "likewise: interrupted\n  go on with: likewise dedup docs.jsonl -o 'my out' --resume\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "w/sets.col"), "w/sets.col: No space left on device; make room, or put intermediate"),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), "x: Permission denied; check the permissions"),
+        (OSError("odd"), "likewise: error: odd"),
+        (MemoryError(), "out of memory; give less with --memory"),
+    ],
+)
+def test_the_system_refuses(monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str) -> None:
+    result = stopped(monkeypatch, error)
+    assert result.exit_code == 2 and said in result.stderr and "go on with: likewise dedup" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_fault_of_ours_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = stopped(monkeypatch, ZeroDivisionError("oh"))
+    assert result.exit_code == 2, "1 would mean that something was found"
+    assert "Traceback" in result.stderr and "ZeroDivisionError: oh" in result.stderr and "fault of likewise" in result.stderr
+
+
+# progress
+
+
+def test_progress_fits_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert type(told(Screen(quiet=True, progress="always"))) is type(told(Screen(progress="never")))
+    assert isinstance(told(Screen(progress="always")), Bar)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert isinstance(told(Screen()), Lines)
+
+
+def test_lines_come_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Lines(Screen())
+    progress.begin("reading", 4_000_000, "bytes")
+    progress.advance(1_000_000)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("likewise.cli.progress.PLAIN_SECONDS", 0.0)
+    progress.advance(1_000_000)
+    assert capsys.readouterr().err.startswith("reading: 50 % of 4 MB, ")
+    progress.finish()
+    assert progress.bytes_read == 2_000_000 and list(progress.seconds) == ["reading"]
+
+
+def test_a_bar_comes_after_a_while_and_leaves_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Bar(Screen(color="never"))
+    progress.begin("reading", 100, "items")
+    progress.advance(50)
+    assert capsys.readouterr().err == "", "too soon for a bar"
+    monkeypatch.setattr("likewise.cli.progress.PATIENCE_SECONDS", 0.0)
+    progress.advance(25)
+    progress.warn("mind [this]")
+    progress.finish()
+    text = capsys.readouterr().err
+    assert "reading" in text and "75 % of 100 items" in text and "warning: mind [this]" in text
+    assert progress.warnings == ["mind [this]"] and text.endswith("\x1b[2K"), "the last line is wiped"

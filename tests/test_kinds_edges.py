@@ -1,0 +1,191 @@
+"""Items that are no texts at their edges: groups, types and sizes of elements, what cannot be compared, choices that contradict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import likewise as lw
+from command_line import run
+from kind_items import found
+
+# groups
+
+
+A, B = [0, 1, 2, 5, 6], [0, 2, 3, 5, 7, 9]
+GROUPS = {0: "C1", 1: "C1", 2: "C1", 3: "C2", 4: "C2", 5: "C3", 6: "C3", 7: "C4", 8: "C4", 9: "C4"}
+
+
+@pytest.mark.parametrize("exact", [None, True])
+def test_elements_in_groups(tmp_path, exact):
+    """3 of 8 elements in both, and 2 of 4 groups; an element without a group is a group of its own."""
+    rows = [{"id": "a", "elements": A}, {"id": "b", "elements": B}, {"id": "c", "elements": [77]}]
+    table = pa.table({"element": list(GROUPS), "group": list(GROUPS.values())})
+    pq.write_table(table, tmp_path / "groups.parquet")
+    (tmp_path / "groups.csv").write_text("group,element\n" + "".join(f"{group},{element}\n" for element, group in GROUPS.items()))
+    (tmp_path / "groups.jsonl").write_text("".join(json.dumps({"element": element, "group": group}) + "\n" for element, group in GROUPS.items()))
+    (tmp_path / "groups.json").write_text(json.dumps(GROUPS))  # whose keys are strings, as JSON has it
+    files = [tmp_path / f"groups.{extension}" for extension in ("parquet", "csv", "jsonl", "json")]
+    for groups in [None, GROUPS, *files, str(files[0])]:
+        pairs = lw.pairs(rows, by="elements", threshold=0.3, groups=groups, exact=exact).to_arrow().to_pylist()
+        assert [(row["id_a"], row["id_b"], row["similarity"]) for row in pairs] == [("a", "b", 0.375 if groups is None else 0.5)], groups
+    with open(tmp_path / "in.jsonl", "w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    made = run("dedup", tmp_path / "in.jsonl", "-o", tmp_path / "out", "--by", "elements", "--threshold", "1/2", "--groups", files[1])
+    assert made.exit_code == 0, made.stderr
+    assert decided_ids(tmp_path / "out") == {"b": ("a", 0.5)}
+
+
+def decided_ids(out: Path) -> dict[str, tuple[str, float]]:
+    rows = pq.read_table(out / "removed.parquet").to_pylist()
+    return {row["id"]: (row["kept_id"], row["similarity"]) for row in rows}
+
+
+def test_groups_that_say_nothing_are_refused(tmp_path):
+    rows = [{"elements": A}]
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "names.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "both.csv").write_text("element,group\n1,x\n1,y\n")
+    for groups, said in [
+        (tmp_path / "list.json", r"list\.json: holds no object"),
+        (tmp_path / "names.csv", r"names\.csv: has the columns a, b"),
+        (tmp_path / "both.csv", r"both\.csv: 1 stands in two groups"),
+        (tmp_path / "none.csv", r"none\.csv: .*no such|none\.csv: cannot be read"),
+        ({1: 2.5}, "groups, pair 1"),
+        ({}, "groups: holds no element"),
+        (7, "--groups 7"),
+    ]:
+        with pytest.raises(lw.LikewiseError, match=said):
+            lw.pairs(rows, by="elements", groups=groups)
+    with pytest.raises(lw.UsageError, match="only sets have groups"):
+        lw.pairs(["a text"], groups=GROUPS)
+
+
+def test_the_page_tells_of_groups(tmp_path):
+    lw.dedup([{"elements": A}, {"elements": B}], out=tmp_path / "out", by="elements", threshold=0.5, groups=GROUPS)
+    assert "the Jaccard similarity of the sets of groups that their elements are of" in (tmp_path / "out/report.html").read_text()
+
+
+# edges and errors
+
+
+def test_elements_keep_their_type_and_size():
+    """An int and its decimal string are two elements, and so are -1 and 2^64 - 1; an element twice is there once."""
+    rows = [[7, 8], ["7", "8"], [7, 7, 8], [-1], [2**64 - 1], [2**70], [2**70, 2**70 + 1], []]
+    assert found(lw.pairs(rows, by="elements", threshold=0.5).to_arrow(), "similarity") == {(0, 2): 1.0, (5, 6): 0.5}
+
+
+def test_sparse_positions_are_sets():
+    """Stored zeros are no elements, order and repeats change nothing; rows without entries are like no other."""
+    rows = [
+        {"indices": [999_999, 10, 5], "values": [3, 2, 1]},
+        {"indices": [5, 10, 999_999], "values": [6, 4, 2]},
+        {"indices": [10, 5, 999_999], "values": [2, 1, 0]},
+        {"indices": [10, 5, 999_999, 10], "values": [1, 1, 3, 1]},
+        {"indices": [], "values": []},
+        {"indices": [], "values": []},
+    ]
+    pairs = lw.pairs([{"id": place, "elements": row} for place, row in enumerate(rows)], by="elements", threshold=0.6).to_arrow()
+    assert found(pairs, "similarity") == {(0, 1): 1.0, (0, 2): 2 / 3, (0, 3): 1.0, (1, 2): 2 / 3, (1, 3): 1.0, (2, 3): 2 / 3}
+
+
+def test_vectors_without_a_direction_and_without_a_value(tmp_path):
+    """Zero vectors are like none, not even each other; NaN and infinity are refused by row; squares that vanish in float32 do not."""
+    lines = ["id,x0,x1,x2,x3", "v0,1,2,3,4", "v1,2,4,6,8", "v2,4,3,2,1", "z0,0,0,0,0", "z1,0,0,0,0", "n0,1,nan,0,0", "i0,inf,0,0,0"]
+    lines += ["i1,-inf,0,0,0", "t0,1e-30,2e-30,3e-30,4e-30", "m0,-0.0,0,0,0"]
+    path = tmp_path / "v.csv"
+    path.write_text("\n".join(lines) + "\n")
+    flags = ["--by", "cosine", "--threshold", "0.99", "--field", "x0..x3", "--recall", "0.9999"]
+    refused = run("pairs", path, *flags)
+    assert refused.exit_code == 2
+    assert "v.csv, line 7, column 6, id \"n0\", column 'x1': nan is no coordinate of a vector" in refused.stderr
+    result = run("pairs", path, *flags, "--on-error", "skip", "-o", tmp_path / "out.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(row["id_a"], row["id_b"]) for row in rows] == [("v0", "v1"), ("v0", "t0"), ("v1", "t0")]
+    assert [row["similarity"] for row in rows] == pytest.approx([1, 1, 1], abs=1e-12)
+    assert "3 of 7 items are zero vectors" in result.stderr and "v.csv item 4, v.csv item 5, v.csv item 10" in result.stderr
+    for place in ("line 7", "line 8", "line 9"):
+        assert f"v.csv, {place}" in result.stderr
+    removed = lw.dedup(path, by="cosine", threshold=0.99, field="x0..x3", on_error="skip", out=tmp_path / "out")
+    assert removed.report["counts"]["empty"] == 3 and removed.report["counts"]["rejected"] == 3
+    assert [row["id"] for row in removed.removed.to_arrow().to_pylist()] == ["v1", "t0"]
+
+
+def test_euclid_is_not_cosine():
+    """Vectors are compared as they are given, with no scaling: direction and length disagree here about who is near."""
+    rows = [{"id": name, "vector": vector} for name, vector in zip("prsq", [[2, 2, 2.5], [0.25] * 3, [-2] * 3, [2] * 3], strict=True)]
+    l2 = lw.pairs(rows, by="l2", within=7, recall=0.9999).to_arrow().to_pylist()
+    cosine = lw.pairs(rows, by="cosine", threshold=0.99, recall=0.9999).to_arrow().to_pylist()
+    of_q = [{row["id_a"]: row[name] for row in rows if row["id_b"] == "q"} for rows, name in ((l2, "distance"), (cosine, "similarity"))]
+    assert of_q[0] == pytest.approx({"p": 0.5, "r": 3.031088913245535, "s": 6.928203230275509}, abs=1e-12)
+    assert of_q[1] == pytest.approx({"p": 0.9941348467724345, "r": 1.0}, abs=1e-12)
+    assert sorted(of_q[0], key=of_q[0].get) == ["p", "r", "s"] and max(of_q[1], key=of_q[1].get) == "r"
+
+
+def test_empty_sets_are_like_none_unless_wanted():
+    rows = [{"elements": []}, {"elements": [1]}, {"elements": []}, {"elements": None}]
+    assert len(lw.pairs(rows, by="elements", threshold=0.1)) == 0
+    kept = lw.dedup(rows, by="elements", threshold=0.1)
+    assert kept.report["counts"]["empty"] == 3 and kept.report["counts"]["without_text"] == 1 and len(kept.removed) == 0
+    assert kept.report["warnings"] == ["1 of 4 items has no set in the field 'elements' (null, missing or not a set): memory.arrow item 4"]
+    copies = lw.dedup(rows, by="elements", threshold=0.1, copies="empty").removed.to_arrow().to_pylist()
+    assert [(row["position"], row["kept_position"], row["reason"]) for row in copies] == [(2, 0, "exact"), (3, 0, "exact")]
+
+
+BAD = {
+    "mixed.jsonl": ("cosine", '{"vector": [1, 2]}\n{"vector": [1, 2, 3]}\n', r"mixed\.jsonl, item 2: has 3 numbers and the first has 2"),
+    "huge.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, 1e999]}\n', r"huge\.jsonl, line 2, .*'vector'.*inf is no coordinate"),
+    "nan.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, NaN]}\n', r"nan\.jsonl, line 2"),
+    "other.jsonl": ("l2", '{"values": [1, 2]}\n', r"no row of other\.jsonl has the field 'vector'; fields seen: values; .*--field"),
+    "minus.jsonl": ("weighted", '{"elements": {"a": 1}}\n{"elements": {"a": -1}}\n', r"minus\.jsonl, line 2, .*the weight -1"),
+    "hex.jsonl": ("hamming", '{"code": "ff"}\n{"code": "fg"}\n', r"hex\.jsonl, line 2, .*'fg' are no bytes in hexadecimal"),
+    "bits.jsonl": ("hamming", '{"code": "ff"}\n{"code": "ff00"}\n', r"bits\.jsonl, item 2: has 16 bits and the first has 8"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_compared_is_named(tmp_path, name):
+    by, lines, said = BAD[name]
+    (tmp_path / name).write_text(lines)
+    limit = {"within": 1} if by in ("l2", "hamming") else {"threshold": 0.9}
+    for verb in (lw.pairs, lw.dedup):
+        with pytest.raises(lw.DataError, match=said):
+            verb(tmp_path / name, by=by, **limit)
+
+
+def test_arrays_that_cannot_be_compared_are_named(tmp_path):
+    array = np.ones((3, 4), np.float32)
+    array[2, 1] = np.nan
+    np.save(tmp_path / "v.npy", array)
+    with pytest.raises(lw.DataError, match=r"v\.npy, position 2 \(rows count from 0\).*item 2 of 4: nan is no coordinate"):
+        lw.pairs(tmp_path / "v.npy", by="l2", within=1)
+    np.save(tmp_path / "flat.npy", array[0])
+    with pytest.raises(lw.DataError, match=r"flat\.npy: this is an array of float32 of shape \(4,\)"):
+        lw.pairs(tmp_path / "flat.npy", by="l2", within=1)
+    with pytest.raises(lw.UsageError, match="--within 65: the greatest Hamming distance there can be is 64"):
+        lw.pairs(["00" * 8, "ff" * 8], by="hamming", within=65)
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"by": "l2", "threshold": 0.8}, "l2 is a distance; give --within D"),
+        ({"by": "cosine", "within": 0.2}, "a cosine is no distance; give --threshold"),
+        ({"by": "cosine", "threshold": 1.5}, "above 0 and up to 1"),
+        ({"by": "cosine", "normalize": "lower"}, "only text is normalised"),
+        ({"by": "linf", "within": 1}, "no hash family"),
+        ({"by": "edit", "within": 2, "verify": "none"}, "strings are always compared exactly"),
+        ({"by": "l2", "within": 2, "verify": "none"}, "vectors are always compared exactly"),
+        ({"by": "elements", "verify": "estimate"}, "only of texts are signatures compared"),
+        ({"by": "elements", "exact": True, "verify": "none"}, "with --exact sets are always compared exactly"),
+    ],
+)
+def test_choices_that_contradict_each_other_are_refused(choices, said):
+    items = {"edit": ["ab"], "elements": [[1]]}.get(choices["by"], [[1.0, 2.0]])
+    with pytest.raises(lw.UsageError, match=said):
+        lw.pairs(items, **choices)

@@ -1,0 +1,137 @@
+"""What people are shown of items that are no texts: the page, and `show`."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import likewise as lw
+from command_line import run
+from kind_items import EACH, MADE, write
+
+# what people are shown
+
+
+#: What is said of a measure on the page, and in what its curve is drawn; nothing where items are joined exactly.
+SAID = {
+    "elements": ("Each item is a set of elements.", "Jaccard similarity"),
+    "weighted": ("Each item is a set of elements with weights.", "weighted Jaccard similarity"),
+    "cosine": ("the cosine of the angle between them", "cosine"),
+    "angle": ("the angle between them in degrees", "angle in degrees"),
+    "l1": ("(L1)", "L1 distance"),
+    "l2": ("(L2, Euclid's)", "L2 distance"),
+    "hamming": ("the number of bits in which they differ", None),
+    "edit": ("to delete from one and to insert into it", None),
+    "levenshtein": ("to delete, insert or replace", None),
+}
+
+
+@EACH
+def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
+    path = write(items, tmp_path / "in.jsonl")
+    more = {"exact": False} if items.by == "elements" else {}
+    lw.dedup(path, out=tmp_path / "out", **items.choices, **more)
+    page = (tmp_path / "out/report.html").read_text()
+    assert run("report", tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out/report.html").read_text() == page  # the examples as well, which are read again
+    said, axis = SAID[items.by]
+    words = html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<style>.*?</style>|<details.*?</details>", "", page)))
+    assert said in words and not re.search(r"shingle|[^-]\btexts?\b", words)
+    shown = re.findall(r"Example \d: near-duplicate, (distance|similarity) ([\d.]+)", words)
+    assert len(shown) >= 4 and {name for name, _ in shown} == {"distance" if items.distance else "similarity"}
+    spread = [float(value) for _, value in shown][-4:]  # from the least alike to the most
+    assert spread == sorted(spread, reverse=items.distance) and spread[0] != spread[-1]
+    if axis is None:
+        assert "by an exact join, not by hashing: none is missed" in words and "chance to be found" not in page
+        return
+    assert f"by {axis}; at the threshold {next(iter(items.limit.values())):g}" in page and "this was not measured" not in words
+    side = "left" if items.distance else "right"
+    assert f"The dotted area {side} of the threshold is what may be missed." in words
+
+
+def test_the_page_of_an_exact_join_promises_all(tmp_path):
+    lw.dedup(MADE["elements"].rows(), out=tmp_path / "out", by="elements", threshold=0.6, exact=True, bands=13, rows=60)
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    assert report["curve"] == [] and report["budget"]["recall"] == 1 and report["warnings"] == []
+    page = (tmp_path / "out/report.html").read_text()
+    assert "none is missed" in page and "13 bands" not in page and "were joined exactly" in page
+
+
+def dedup_of(tmp_path: Path, lines: list[dict[str, Any]], *flags: object) -> Path:
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made = run("dedup", tmp_path / "in.jsonl", "-o", tmp_path / "out", *flags)
+    assert made.exit_code == 0, made.stderr
+    return tmp_path / "out"
+
+
+def test_show_tells_sets_apart_by_element(tmp_path):
+    out = dedup_of(
+        tmp_path, [{"id": "a", "elements": ["tea", 7, "7"]}, {"id": "b", "elements": ["7", 7, "jam"]}], "--by", "elements", "--threshold", "0.5"
+    )
+    shown = run("show", out, "b")
+    assert shown.stdout.splitlines() == [
+        "removed  'b'  at in.jsonl:1",
+        "kept     'a'  at in.jsonl:0",
+        "why      near-duplicate: similarity 0.5 by elements, at a threshold of 0.5",
+        "",
+        'in both          2 elements: "7", 7',
+        "only in removed  1 element: jam",
+        "only in kept     1 element: tea",
+    ]
+    assert shown.stderr == ""
+    told = json.loads(run("show", out, "b", "--json").stdout)
+    assert told["removed"]["value"] == ["7", 7, "jam"] and told["kept"]["value"] == ["tea", 7, "7"] and told["similarity"] == 0.5
+    assert run("show", out, "a").stdout.splitlines()[1] == "  'b'  at in.jsonl:1  near  0.5000"
+
+
+def test_show_tells_weights(tmp_path):
+    lines = [{"id": "a", "elements": {"x": 4, "y": 4}}, {"id": "b", "elements": [["x", 3.5], ["y", 4]]}]
+    out = dedup_of(tmp_path, lines, "--by", "weighted", "--threshold", "0.9")
+    assert run("show", out, "b").stdout.splitlines()[2:] == [
+        "why      near-duplicate: similarity 0.9375 by weighted, at a threshold of 0.9",
+        "",
+        "in both          1 element: y: 4",
+        "other weight     1 element: x: 3.5 in removed, 4 in kept",
+        "only in removed  0 elements",
+        "only in kept     0 elements",
+    ]
+
+
+LONG = [round(0.1 * place, 1) for place in range(30)]
+FIRST = "0  0.1  0.2  0.3  0.4  0.5  0.6  0.7  ... and 22 more numbers"
+APART = "differ   1 of 30 numbers differs, at index 29: 3.0 in the removed item and 2.9 in the kept one"
+BITS = "Of a number the lowest byte comes first, and bit 0 is the lowest bit of the first byte."
+
+
+@pytest.mark.parametrize(
+    ("by", "field", "stays", "gone", "distance", "said", "changed"),
+    [
+        ("l2", "vector", LONG, [*LONG[:-1], 3.0], "0.1", f"removed  {FIRST}\nkept     {FIRST}\n{APART}\n", ("3.0]", "3.1]")),
+        (
+            "hamming",
+            "code",
+            "0f01",
+            "0f00",
+            "1 bit",
+            f"removed  0f00\nkept     0f01\n{' ' * 12}^\ndiffer   1 bit differs: 8\n\n{BITS}\n",
+            ("0f01", "ff01"),
+        ),
+        ("levenshtein", "text", "mitten", "kitten", "1 edit", "[-k-]{+m+}itten\n", ("kitten", "kitttn")),
+    ],
+)
+def test_show_tells_vectors_codes_and_strings(tmp_path, by, field, stays, gone, distance, said, changed):
+    lines = [{"id": "stays", field: stays}, {"id": "gone", field: gone}, {"id": "none", field: None}]
+    out = dedup_of(tmp_path, lines, "--by", by, "--within", 1)
+    shown = run("show", out, "gone")
+    assert f"why      near-duplicate: distance {distance} by {by}, within {distance if ' ' in distance else 1}\n" in shown.stdout
+    assert shown.stdout.endswith(said) and shown.stderr == ""
+    told = json.loads(run("show", out, "gone", "--json").stdout)
+    assert (told["removed"]["text" if field == "text" else "value"], told["distance"]) == (gone, pytest.approx(float(distance.split()[0])))
+    assert "'none'  at in.jsonl:2 was kept: it has no " in run("show", out, "none").stdout
+    (tmp_path / "in.jsonl").write_text((tmp_path / "in.jsonl").read_text().replace(*changed))
+    assert f"the inputs have changed since {out} was made: these two items had a distance of {distance}" in run("show", out, "gone").stderr
