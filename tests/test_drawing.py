@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from likewise.cli import curve
-from likewise.drawing.curves import APART, STEPS, Drawn, reach, s_curve, s_curves
+from likewise.drawing.curves import APART, STEPS, Drawn, reach, s_curves
 from likewise.drawing.markup import Html
 from likewise.drawing.style import COLOURS
 from likewise.drawing.svg import Plane, standalone, svg, ticks
@@ -87,12 +87,6 @@ def test_a_threshold_between_the_sampled_values_is_a_corner_of_both_areas():
     here = PLANE.at(1 / 3, 1 / 3)
     assert corners(vain)[-2] == here == corners(missed)[1]
     assert len(corners(elements(picture, "polyline")[0])) == STEPS + 2
-
-
-def test_known_points_are_joined_and_the_recall_is_one_of_them():
-    picture = s_curve([(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)], 0.75, 0.9, note="a note")
-    assert corners(elements(picture, "polyline")[0]) == [PLANE.at(*point) for point in ((0, 0), (0.5, 0.25), (0.75, 0.9), (1, 1))]
-    assert (parsed(picture).findtext(SVG + "desc") or "").endswith("by similarity of the pair; at the threshold 0.75: 90.0 %; a note")
 
 
 def test_a_step_is_steep():

@@ -74,7 +74,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         items = pipeline.distinct(collection, run, walk=True)
         options = run.options
         decision = pipeline.decide(items, run)
-        said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, decision.removed)
+        said = run.progress.warnings + summary.warnings(collection, items.empty, options, decision.removed)
         report = summary.summary(collection, decision, items.empty, items.short, options, said)
         keep = (collection.column("kind") != REJECTED) & ~decision.removed
         memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
@@ -120,7 +120,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
         table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_name(options))
-        said = run.progress.warnings + summary.warnings(collection, items.empty, items.short, options, np.zeros(len(collection), bool))
+        said = run.progress.warnings + summary.warnings(collection, items.empty, options, np.zeros(len(collection), bool))
         report = {
             "threshold": float(options.threshold),
             "value": pipeline.value_name(options),
@@ -329,7 +329,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
         asked = replace(run.options, exact=None)  # which is done here whatever is compared
-        said = run.progress.warnings + summary.warnings(collection, empty, none, asked, none)
+        said = run.progress.warnings + summary.warnings(collection, empty, asked, none)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
             "k": k,

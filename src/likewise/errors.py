@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,6 +43,14 @@ class FormatError(LikewiseError):
 
 class MissingPartError(LikewiseError, ImportError):
     """An optional part is not installed; the message names the extra to install."""
+
+
+def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
+    """What is to be said of a name that there is not: the one that was meant, or else all there are."""
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    return UsageError(f"no {what} {name!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
 
 
 @contextmanager

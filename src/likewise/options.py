@@ -7,7 +7,6 @@ and where it runs (`threads` to `overwrite`), which never changes a byte of the 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import re
 import secrets
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise import methods
 from likewise.curves import told
-from likewise.errors import UsageError
+from likewise.errors import UsageError, no_such
 from likewise.methods import Measure, Text
 from likewise.planning import Facts, Plan, choose
 from likewise.planning.choose import check, check_plain, limit_of
@@ -225,8 +224,7 @@ def checked(
             raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
     known = sorted({f.name for f in fields(Options)} - MADE | {"preset", *(checked.__kwdefaults__ or ())} - {"limited", "one_way"})
     if unknown := sorted(set(rest) - set(known)):
-        near = difflib.get_close_matches(unknown[0], known, 1)
-        raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
+        raise no_such("option", unknown[0], known)
     rest = {name: value for name, value in rest.items() if value is not None}
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)

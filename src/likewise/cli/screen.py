@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import click
 
+from likewise.drawing.markup import counted as counted
 from likewise.drawing.markup import percent as percent
 from likewise.errors import naming
 
@@ -146,11 +147,3 @@ def figure(value: float, name: str) -> str:
     if name == "similarity":
         return "> 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
     return f"{value:,.0f}" if float(value).is_integer() and value < 1e15 else f"{value:.5g}"
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """
-    >>> counted(1, "pair"), counted(1200, "copy", "copies")
-    ('1 pair', '1,200 copies')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

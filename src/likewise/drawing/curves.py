@@ -54,15 +54,6 @@ def s_curves(
     return picture(lines, threshold, axis, span, falling, note)
 
 
-def s_curve(points: Sequence[Sequence[float]], threshold: float, recall: float, note: str = "") -> Html:
-    """One curve by similarity of which some points are known: the picture of `s_curves`, with straight lines between them.
-
-    ``recall`` is the chance at the threshold, which need not be one of the points.
-    """
-    known = {float(x): float(y) for x, y in points} | {threshold: recall}
-    return picture([Line("", sorted(known.items()), recall)], threshold, "similarity of the pair", (0.0, 1.0), False, note)
-
-
 def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Span:
     """The span with an end that can be drawn. Raises UsageError where there is nothing to see."""
     if not curves:

@@ -87,7 +87,10 @@ def count(number: object) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """``1 item``, ``2 items``, ``2 copies``."""
+    """
+    >>> counted(1, "pair"), counted(1200, "copy", "copies")
+    ('1 pair', '1,200 copies')
+    """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 

@@ -83,14 +83,6 @@ def pair_up(costs, column_of):
 
 
 @kernel
-def assign(costs):
-    """The column of each row, int64[rows], for the least sum of costs float64[rows, columns], all finite, rows no more than columns."""
-    column_of = np.empty(costs.shape[0], np.int64)
-    pair_up(costs, column_of)
-    return column_of
-
-
-@kernel
 def assignments(values, offsets, packed, starts, other_offsets, left, right, most, most_groups, distances, begin, end, out):
     """out[i], for i from ``begin`` to ``end``: the mean over the pairs of the best pairing of the features of set left[i] and set right[i].
 

@@ -5,7 +5,6 @@ Pure arithmetic: a plan depends on what was asked, and on the sample where there
 
 from __future__ import annotations
 
-import difflib
 import math
 import operator
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 
 from likewise.curves import Curve, number_of, told
 from likewise.drawing.markup import shown
-from likewise.errors import UsageError
+from likewise.errors import UsageError, no_such
 from likewise.methods import MEASURES, Measure, Text
 from likewise.planning.density import Density, assumed
 from likewise.planning.families import Facts, costs, curves_for, family_for
@@ -147,8 +146,7 @@ def refuse_unknown(names: Iterable[str], more: Iterable[str] = ()) -> None:
     """Refuse what is no choice of a plan, neither of `choose` nor one ``more``, with what was meant."""
     known = sorted({"threshold", "recall", *(choose.__kwdefaults__ or ()), *more} - {"method", "sample", "facts", "shingles"})
     if unknown := sorted(set(names) - set(known)):
-        near = difflib.get_close_matches(unknown[0], known, 1)
-        raise UsageError(f"no option {unknown[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
+        raise no_such("option", unknown[0], known)
 
 
 def best(plans: Sequence[Plan]) -> Plan:

@@ -83,7 +83,7 @@ def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -
     return out
 
 
-def warnings(collection: Collection, empty: np.ndarray, short: np.ndarray, options: Options, removed: np.ndarray) -> list[str]:
+def warnings(collection: Collection, empty: np.ndarray, options: Options, removed: np.ndarray) -> list[str]:
     """What a user should know before trusting the result."""
     kind = collection.column("kind")
     said = list(options.planned.warnings) if options.planned and not options.joined else []
