@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,17 +15,15 @@ import pyarrow as pa
 from likewise import methods, outputs, pipeline
 from likewise.auditing import Audit
 from likewise.auditing import audit as measured
-from likewise.engines.local import Local, usable_memory
-from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
+from likewise.errors import DataError, UsageError
 from likewise.io.formats.memory import take
-from likewise.io.formats.text import Files
-from likewise.io.inputs import Sources, is_output, printable, resolve
-from likewise.io.output import check_still, check_target, work_beside, write_sealed, write_text
+from likewise.io.inputs import is_output
+from likewise.io.output import check_still, check_target, write_sealed, write_text
 from likewise.io.texts import encoded, token_ids
-from likewise.io.work import Work, is_free
 from likewise.items.given import shown
+from likewise.lifetime import Inputs, sources_of, started
 from likewise.methods import Measure, Text
-from likewise.options import Options, items_of, parse_seed
+from likewise.options import items_of, parse_seed
 from likewise.options import resolve as options_of
 from likewise.pilot import Pilot, of_items, of_sources
 from likewise.planning import Plan, choose
@@ -35,7 +31,7 @@ from likewise.planning.choose import refuse_unknown
 from likewise.planning.families import family_for
 from likewise.planning.presets import named, with_preset
 from likewise.progress import Progress
-from likewise.records import REJECTED, Want
+from likewise.records import REJECTED
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
@@ -44,11 +40,6 @@ from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table,
 
 if TYPE_CHECKING:
     from likewise.items.documents import Shingled
-
-#: A longer text is not looked up as a file name: systems refuse such names.
-LONGEST_NAME = 255
-
-Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
 
 
 def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Any) -> Removal:
@@ -384,87 +375,3 @@ def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:
     choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
     return [Path(entry["path"]) for entry in run["inputs"]], choices, [entry["xxh3_128"] for entry in manifest["inputs"]]
-
-
-@contextmanager
-def started(
-    inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
-) -> Iterator[tuple[Sources, pipeline.Run]]:
-    """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
-    folder = options.work or (temporary_folder() if out is None else work_beside(out))
-    memory = options.memory or usable_memory() * 3 // 4
-    work = Work.claim(folder, resume=options.resume, in_memory=memory // 2)
-    try:
-        wanted = pipeline.want(options)
-        sources = sources_of(inputs, out, folder, wanted)
-        first = len(sources)
-        if against is not None:
-            sources = beside(sources, sources_of(against, out, folder, wanted))
-        options = pipeline.acquaint(sources, options)
-        made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
-        work.begin(made)
-    except BaseException:
-        work.close(remove=is_free(folder))
-        raise
-    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
-    if skipped := sources.skipped:
-        some = f"{len(skipped):,} files and folders are" if len(skipped) > 1 else "a file or folder is"
-        run.progress.warn(f"{some} of no known format or an earlier output and passed over, such as {printable(skipped[0].name)}")
-    if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
-        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.options.field!r} (--field)"
-        run.progress.warn(f"standard input was taken as one text: {other}")
-    useless = True  # the work folder, once the run is over; an interrupted run goes on from it
-    try:
-        yield sources, run
-    except LikewiseError as error:  # what is to be changed is, mostly, the input or an option, and that makes another run
-        why = error if can_go_on(error) else changed(sources, run.inputs) or error
-        useless = out is None or not can_go_on(why)
-        raise why from why.__cause__  # `can_go_on` looks at it
-    except BaseException:
-        useless = out is None
-        raise
-    finally:
-        run.progress.finish()
-        run.engine.close()
-        work.close(remove=useless)
-
-
-def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
-    """What has become of an input since a run began, which may be why it could not be read."""
-    try:
-        for source, fingerprint in zip(sources, inputs, strict=True):
-            pipeline.check_unchanged(source, fingerprint)
-    except LikewiseError as error:
-        return error
-    return None
-
-
-def temporary_folder() -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="likewise-"))
-    except FileNotFoundError as error:
-        raise UsageError("no folder for temporary files can be written to (TMPDIR, /tmp); name one for intermediate files with --work DIR") from error
-
-
-def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:
-    """A str or Path is a path, and so are several Paths; everything else is data."""
-    if isinstance(inputs, str | os.PathLike):
-        named = [inputs]
-    elif isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
-        named = list(inputs)
-    else:
-        if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):
-            raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
-        named = [inputs]
-    return resolve(named, out=out, work=folder, want=want)
-
-
-def is_file_name(text: str) -> bool:
-    return 0 < len(text) < LONGEST_NAME and "\0" not in text and Path(text).exists()
-
-
-def beside(first: Sources, second: Sources) -> Sources:
-    """Both sides; a source of the second whose name is taken is called against/NAME."""
-    taken = {source.name for source in first}
-    renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
-    return Sources([*first, *renamed], [*first.skipped, *second.skipped])

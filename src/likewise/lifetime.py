@@ -1,0 +1,111 @@
+"""The life of a run: its inputs are found and its work folder claimed; when it ends, that folder goes, or stays for the run to go on from."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from likewise import outputs, pipeline
+from likewise.engines.local import Local, usable_memory
+from likewise.errors import LikewiseError, UsageError, can_go_on
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Sources, printable, resolve
+from likewise.io.output import work_beside
+from likewise.io.work import Work, is_free
+from likewise.options import Options
+from likewise.progress import Progress
+from likewise.records import Want
+
+#: A longer text is not looked up as a file name: systems refuse such names.
+LONGEST_NAME = 255
+
+Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
+
+
+@contextmanager
+def started(
+    inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
+) -> Iterator[tuple[Sources, pipeline.Run]]:
+    """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
+    folder = options.work or (temporary_folder() if out is None else work_beside(out))
+    memory = options.memory or usable_memory() * 3 // 4
+    work = Work.claim(folder, resume=options.resume, in_memory=memory // 2)
+    try:
+        wanted = pipeline.want(options)
+        sources = sources_of(inputs, out, folder, wanted)
+        first = len(sources)
+        if against is not None:
+            sources = beside(sources, sources_of(against, out, folder, wanted))
+        options = pipeline.acquaint(sources, options)
+        made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
+        work.begin(made)
+    except BaseException:
+        work.close(remove=is_free(folder))
+        raise
+    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
+    if skipped := sources.skipped:
+        some = f"{len(skipped):,} files and folders are" if len(skipped) > 1 else "a file or folder is"
+        run.progress.warn(f"{some} of no known format or an earlier output and passed over, such as {printable(skipped[0].name)}")
+    if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
+        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.options.field!r} (--field)"
+        run.progress.warn(f"standard input was taken as one text: {other}")
+    useless = True  # the work folder, once the run is over; an interrupted run goes on from it
+    try:
+        yield sources, run
+    except LikewiseError as error:  # what is to be changed is, mostly, the input or an option, and that makes another run
+        why = error if can_go_on(error) else changed(sources, run.inputs) or error
+        useless = out is None or not can_go_on(why)
+        raise why from why.__cause__  # `can_go_on` looks at it
+    except BaseException:
+        useless = out is None
+        raise
+    finally:
+        run.progress.finish()
+        run.engine.close()
+        work.close(remove=useless)
+
+
+def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
+    """What has become of an input since a run began, which may be why it could not be read."""
+    try:
+        for source, fingerprint in zip(sources, inputs, strict=True):
+            pipeline.check_unchanged(source, fingerprint)
+    except LikewiseError as error:
+        return error
+    return None
+
+
+def temporary_folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="likewise-"))
+    except FileNotFoundError as error:
+        raise UsageError("no folder for temporary files can be written to (TMPDIR, /tmp); name one for intermediate files with --work DIR") from error
+
+
+def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:
+    """A str or Path is a path, and so are several Paths; everything else is data."""
+    if isinstance(inputs, str | os.PathLike):
+        named = [inputs]
+    elif isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
+        named = list(inputs)
+    else:
+        if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):
+            raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
+        named = [inputs]
+    return resolve(named, out=out, work=folder, want=want)
+
+
+def is_file_name(text: str) -> bool:
+    return 0 < len(text) < LONGEST_NAME and "\0" not in text and Path(text).exists()
+
+
+def beside(first: Sources, second: Sources) -> Sources:
+    """Both sides; a source of the second whose name is taken is called against/NAME."""
+    taken = {source.name for source in first}
+    renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
+    return Sources([*first, *renamed], [*first.skipped, *second.skipped])
