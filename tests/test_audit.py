@@ -288,3 +288,11 @@ def test_weighted_sets_are_audited_by_looking_at_all_pairs():
     twins = [np.array([*row.values()]) for row in rows]
     alike = [(a, b) for a in range(60) for b in range(a) if np.minimum(twins[a], twins[b]).sum() >= 0.7 * np.maximum(twins[a], twins[b]).sum()]
     assert found.pairs == len(alike) > 50 and found.recall >= 0.97
+
+
+def test_what_is_to_be_known_of_the_items_is_said(tmp_path):
+    rows = [*sets_at(pairs=20), {"id": 1000, "elements": None}]
+    found = lw.audit(rows, by="elements")
+    assert len(found.warnings) == 1 and found.warnings[0].startswith("1 of 41 items has no set in the field 'elements'")
+    result = run("audit", write(tmp_path / "in.jsonl", rows), "--by", "elements")
+    assert result.exit_code == 0 and "warning: 1 of 41 items has no set" in result.stderr

@@ -171,6 +171,9 @@ def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, fo
     assert shown.exit_code == 0 and "[-forest-]{+wood+}" in shown.stdout
     assert "--overwrite" in run("demo").stderr
     assert json.loads(run("demo", *LIKE, "--overwrite", "--json").stdout)["counts"]["removed"] == 2
+    Path("other-input.jsonl").write_text("mine")
+    assert "other-input.jsonl, which exists; --overwrite" in run("demo", *LIKE, "-o", "other").stderr
+    assert Path("other-input.jsonl").read_text() == "mine" and not Path("other").exists()
 
 
 # how a run ends

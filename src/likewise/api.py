@@ -359,7 +359,10 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
         if digests is not None and sorted(collection.digests()) != sorted(digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
         walk = digests is not None
-        return measured(pipeline.distinct(collection, run, walk=walk), run, sample, walk=walk)
+        items = pipeline.distinct(collection, run, walk=walk)
+        found = measured(items, run, sample, walk=walk)
+        found.warnings = run.progress.warnings + summary.warnings(collection, items.empty, run.options, np.zeros(len(collection), bool))
+    return found
 
 
 def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:

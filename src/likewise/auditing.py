@@ -42,6 +42,7 @@ class Audit:
     value: str  # similarity or distance
     by_value: list[tuple[float, float, int, int]] = field(default_factory=list)  # from, to, pairs, found
     missed: list[dict[str, Any]] = field(default_factory=list)  # examples
+    warnings: list[str] = field(default_factory=list)  # what to know of the items
     precision: float = 1.0
 
     @property

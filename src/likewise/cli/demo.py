@@ -15,6 +15,7 @@ from likewise.cli import beside
 from likewise.cli.dedup import copies, promise
 from likewise.cli.screen import Screen, counted, duration, harmless, size
 from likewise.cli.verbs import verb
+from likewise.errors import UsageError
 
 #: What is taken for text, and how much of it: so much from each of the two places, no file beyond LARGEST.
 SUFFIXES = frozenset({".py", ".txt", ".rst", ".md"})
@@ -42,8 +43,11 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
 
     resolve(**choices)
     target = Path(out)
-    check_target(target, overwrite=choices.get("overwrite", False))
+    overwrite = choices.get("overwrite", False)
+    check_target(target, overwrite=overwrite)
     source = target.with_name(target.name + "-input.jsonl")
+    if source.exists() and not overwrite:
+        raise UsageError(f"-o {target}: the texts go into {source}, which exists; --overwrite replaces it")
     progress = told(screen)
     texts = dict(gathered())
     with open(source, "w", encoding="utf-8", newline="\n") as file:
