@@ -14,9 +14,6 @@ import likewise as lw
 from command_line import run
 from kind_items import EACH, MADE, write
 
-# what people are shown
-
-
 #: What is said of a measure on the page, and in what its curve is drawn; nothing where items are joined exactly.
 SAID = {
     "elements": ("Each item is a set of elements.", "Jaccard similarity"),

@@ -15,9 +15,6 @@ from likewise.items.sparse import of_words, sparse, words_of
 from likewise.kernels import directions as constants
 from sparse_rows import csr, mapping
 
-# the same numbers as dense ones
-
-
 numbers = st.sampled_from([0.0, 1.0, -1.5, 0.1, 3e-200, 2e150]) | st.floats(-100, 100, allow_nan=False, width=32)
 
 

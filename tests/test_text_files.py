@@ -1,0 +1,91 @@
+"""Folders of text files: each file is an item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from columnar_rows import WANT, kept, rows
+from likewise.errors import DataError, UsageError
+from likewise.io.formats import text
+from likewise.io.formats.text import Files
+from likewise.records import NO_TEXT, REJECTED, TEXT, Want
+
+
+def files(folder: Path, **contents: bytes) -> Files:
+    paths = tuple(folder / f"{name}.txt" for name in contents)
+    for path, content in zip(paths, contents.values(), strict=True):
+        path.write_bytes(content)
+    return Files(paths, tuple(f"sub/{path.name}" for path in paths))
+
+
+def test_a_file_is_an_item(tmp_path: Path) -> None:
+    given = files(tmp_path, a=b"one\ntwo", empty=b"", marked="\ufeffdrei".encode(), nul=b"a\0b")
+    assert rows(text, given) == (
+        [TEXT] * 4,
+        [b"one\ntwo", b"", b"drei", b"a\0b"],
+        [b'"sub/a.txt"', b'"sub/empty.txt"', b'"sub/marked.txt"', b'"sub/nul.txt"'],
+    )
+    (chunk,) = text.chunks(given, WANT)
+    records = text.parse(chunk, Want(per="lang", score="n"), "text files")
+    assert (records.start.tolist(), records.length.tolist()) == ([0, 1, 2, 3], [7, 0, 7, 3])
+    assert records.found
+    assert records.per.to_pylist() == [None] * 4
+    assert np.isnan(records.score).all()
+    assert not text.parse(chunk, Want("content"), "text files").found
+
+
+def test_a_file_that_is_not_utf8_is_rejected_with_line_and_column(tmp_path: Path) -> None:
+    given = files(tmp_path, good=b"good", latin="ä line\nsecond \u00e9".encode() + b"\xe9t\xe9", wide="wide".encode("utf-16"))
+    (chunk,) = text.chunks(given, WANT)
+    records = text.parse(chunk, WANT, "text files")
+    assert records.kind.tolist() == [TEXT, REJECTED, REJECTED]
+    assert records.text.to_pylist() == [b"good", b"", b""]
+    first, second = records.rejected
+    assert first.reason == "line 2, column 9 (0xe9): this byte is not UTF-8"
+    assert first.raw == given.paths[1].read_bytes()
+    assert "UTF-16" in second.reason
+
+
+def test_a_file_that_cannot_be_opened_is_one_rejected_item(tmp_path: Path) -> None:
+    given = files(tmp_path, a=b"a", b=b"b", c=b"c\xff")
+    given.paths[1].unlink()
+    given.paths[1].mkdir()
+    (chunk,) = text.chunks(given, WANT)
+    records = text.parse(chunk, WANT, "text files")
+    assert records.kind.tolist() == [TEXT, REJECTED, REJECTED]
+    assert [entry.row for entry in records.rejected] == [1, 2]
+    assert "b.txt" in records.rejected[0].reason
+
+
+def test_text_files_chunk_and_go_on(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(text, "CHUNK_BYTES", 5)
+    given = files(tmp_path, a=b"123", b=b"456", c=b"78901234", d=b"", e=b"1")
+    chunks = list(text.chunks(given, WANT))
+    assert [(chunk.start, len(chunk.data)) for chunk in chunks] == [(0, 2), (2, 1), (3, 2)]
+    assert [chunk.start for chunk in text.chunks(given, WANT, 2)] == [2, 3]
+    assert rows(text, given, start=3)[1] == [b"", b"1"]
+    given.paths[4].unlink()
+    with pytest.raises(DataError, match=r"e\.txt: cannot be read"):  # what has gone is not set aside, but waited for
+        rows(text, given)
+    given.paths[4].mkdir()
+    assert rows(text, given)[0] == [TEXT] * 4 + [REJECTED]
+
+
+def test_text_files_have_no_tokens(tmp_path: Path) -> None:
+    kinds, texts, _ = rows(text, files(tmp_path, a=b"1 2 3"), Want(kind="tokens"))
+    assert (kinds, texts) == ([NO_TEXT], [b""])
+
+
+def test_kept_text_files_are_copied_byte_for_byte(tmp_path: Path) -> None:
+    given = files(tmp_path, a="\ufeffa\r\n".encode(), b=b"b", c=b"\xff")
+    text.write(given, tmp_path / "kept", *kept([True, False, True]))
+    assert {path.relative_to(tmp_path / "kept").as_posix(): path.read_bytes() for path in (tmp_path / "kept").rglob("*.txt")} == {
+        "sub/a.txt": "\ufeffa\r\n".encode(),
+        "sub/c.txt": b"\xff",
+    }
+    with pytest.raises(UsageError, match="--output"):
+        text.write(given, tmp_path / "kept", *kept([True, False, False]), pa.table({"cluster": ["x"]}))
