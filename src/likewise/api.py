@@ -26,10 +26,10 @@ from likewise.methods import Measure, Text
 from likewise.options import items_of, parse_seed
 from likewise.options import resolve as options_of
 from likewise.pilot import Pilot, of_items, of_sources
-from likewise.planning import Plan, choose
+from likewise.planning import Plan
 from likewise.planning.choose import refuse_unknown
 from likewise.planning.families import family_for
-from likewise.planning.presets import named, with_preset
+from likewise.planning.layouts import planned
 from likewise.progress import Progress
 from likewise.records import REJECTED
 from likewise.report import summary
@@ -183,16 +183,16 @@ def plans(
 ) -> list[Plan]:
     """`plan` for each of several layouts, ``bands`` and ``rows`` or nothing, by one sample."""
     refuse_unknown(typed, ("by", "normalize", "field", "seed", "preset"))
-    choices = [with_preset(typed | layout) for layout in layouts]
-    method = methods.parse(choices[0].get("by", "words:5"), normalize)
     number = parse_seed(0 if seed is None else seed)
-    known: dict[str, Any] = {}
-    if inputs is not None:
+
+    def known(method: Text | Measure) -> dict[str, Any]:
+        if inputs is None:
+            return {}
         family_for(method, typed.get("family"))  # before all pairs of the sample are compared in vain
         pilot = sampled(inputs, method, field, number)
-        known = {"items": pilot.items, "sample": pilot.density, "facts": pilot.facts, "shingles": pilot.shingles}
-    made = [choose(**known | {name: value for name, value in chosen.items() if name != "by"}, method=method) for chosen in choices]
-    return [named(one, typed | layout) for one, layout in zip(made, layouts, strict=True)]
+        return {"items": pilot.items, "sample": pilot.density, "facts": pilot.facts, "shingles": pilot.shingles}
+
+    return planned(typed, layouts, normalize, known)
 
 
 def sampled(inputs: Inputs, method: Text | Measure, field: str | None, seed: int) -> Pilot:

@@ -93,18 +93,12 @@ def planned(inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choice
         from likewise import api
 
         return api.plans([Path(given) for given in inputs], layouts, **choices)
-    from likewise import methods
     from likewise.options import parse_seed
-    from likewise.planning import choose
-    from likewise.planning.presets import named, with_preset
+    from likewise.planning import layouts as planning
 
     parse_seed(choices.get("seed", 0))  # which draws nothing here, and is checked all the same
-    normalize, plans = choices.get("normalize"), []
-    for layout in layouts:
-        typed = {name: value for name, value in choices.items() if name not in ("seed", "field", "normalize")} | layout
-        chosen = with_preset(typed)
-        plans.append(named(choose(method=methods.parse(chosen.pop("by", "words:5"), normalize), **chosen), typed))
-    return plans
+    typed = {name: value for name, value in choices.items() if name not in ("seed", "field", "normalize")}
+    return planning.planned(typed, layouts, choices.get("normalize"))
 
 
 def parse_layouts(text: str | None) -> list[dict[str, int]]:
