@@ -13,6 +13,7 @@ import pytest
 import likewise as lw
 from command_line import run
 from kind_items import found
+from stopping import StoppedError, Stops
 
 # groups
 
@@ -69,6 +70,48 @@ def test_groups_that_say_nothing_are_refused(tmp_path):
 def test_the_page_tells_of_groups(tmp_path):
     lw.dedup([{"elements": A}, {"elements": B}], out=tmp_path / "out", by="elements", threshold=0.5, groups=GROUPS)
     assert "the Jaccard similarity of the sets of groups that their elements are of" in (tmp_path / "out/report.html").read_text()
+
+
+def by_groups(folder: Path) -> tuple[Path, Path]:
+    """Twenty sets, and twenty that hold other elements of all but one of their groups, 7 of 9 in both; the file of groups."""
+    first = [[100 * place + element for element in range(8)] for place in range(20)]
+    rows = [
+        {"id": place, "elements": elements}
+        for place, elements in enumerate([*first, *([*(50 + one for one in each[1:]), each[0] + 99] for each in first)])
+    ]
+    (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "groups.json").write_text(json.dumps({str(one + more): str(one) for each in first for one in each for more in (0, 50)}))
+    return folder / "in.jsonl", folder / "groups.json"
+
+
+def test_an_output_by_groups_is_audited_by_them(tmp_path):
+    path, groups = by_groups(tmp_path)
+    out = tmp_path / "out"
+    assert len(lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=out).removed) == 20
+    measured = lw.audit(out)
+    assert (measured.pairs, measured.found) == (20, 20)
+    groups.rename(tmp_path / "moved.json")
+    with pytest.raises(lw.UsageError, match=r"was made by groups that are not where they were \(.*groups\.json\); name them with --groups FILE"):
+        lw.audit(out)
+    assert lw.audit(out, groups=tmp_path / "moved.json").found == 20
+    groups.write_text('{"1": "another"}')
+    with pytest.raises(lw.DataError, match="the groups are not those that the output was made by"):
+        lw.audit(out)
+
+
+def test_a_run_does_not_go_on_by_other_groups(tmp_path, monkeypatch):
+    path, groups = by_groups(tmp_path)
+    stops = Stops(monkeypatch)
+    stops.begin(3)
+    with pytest.raises(StoppedError):
+        lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=tmp_path / "out")
+    stops.begin(0)
+    before = groups.read_text()
+    groups.write_text('{"1": "another"}')
+    with pytest.raises(lw.UsageError, match="cannot resume, since groups differs"):
+        lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=tmp_path / "out", resume=True)
+    groups.write_text(before)
+    assert len(lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=tmp_path / "out", resume=True).removed) == 20
 
 
 # edges and errors

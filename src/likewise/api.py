@@ -348,13 +348,18 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     """
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
-    digests = None
+    digests = groups = None
     if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
-        with as_written(Path(inputs)):
-            inputs, made, digests = as_made(Path(inputs))
+        out = Path(inputs)
+        with as_written(out):
+            inputs, made, digests, groups = as_made(out)
         choices = made | choices
+        if groups is not None and isinstance(given := choices["groups"], Path) and not given.is_file():
+            raise UsageError(f"{out} was made by groups that are not where they were ({given}); name them with --groups FILE, in Python groups=")
     options = options_of(**choices)
     with started(inputs, options, "audit", None, progress) as (sources, run):
+        if groups is not None and (run.options.grouped is None or run.options.grouped.digest != groups):
+            raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")
         collection = pipeline.collect(sources, run, bands=not run.options.joined)
         if digests is not None and sorted(collection.digests()) != sorted(digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
@@ -365,8 +370,8 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     return found
 
 
-def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:
-    """The inputs of an output folder, the choices that it was made by, and the fingerprints of what was read."""
+def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str], str | None]:
+    """The inputs of an output folder, the choices that it was made by, the fingerprints of what was read, and that of the groups if it has any."""
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
     names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
@@ -377,4 +382,6 @@ def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str]]:
     choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
     choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
-    return [Path(entry["path"]) for entry in run["inputs"]], choices, [entry["xxh3_128"] for entry in manifest["inputs"]]
+    choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
+    digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
+    return [Path(entry["path"]) for entry in run["inputs"]], choices, digests, manifest.get("groups")

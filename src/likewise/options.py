@@ -10,11 +10,11 @@ import dataclasses
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from likewise import methods
 from likewise.curves import told
@@ -61,6 +61,17 @@ UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 LEAST_MEMORY = 256 * 2**20
 
 
+class Grouping(Protocol):
+    """The groups of elements, once they are read (io.groups)."""
+
+    @property
+    def digest(self) -> str:
+        """Stands for what is mapped to what."""
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Words of elements to words of their groups."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     method: Text | Measure
@@ -70,7 +81,7 @@ class Options:
     facts: Facts = dataclasses.field(default_factory=Facts)
     exact: bool | None = None  # no misses; None: where that is cheaper
     groups: Path | Mapping[Any, Any] | None = None  # what maps elements to groups, and once it is read
-    grouped: Callable[[np.ndarray], np.ndarray] | None = None
+    grouped: Grouping | None = None
     verify: str = "exact"
     seed: int = 0
 

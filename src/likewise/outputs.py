@@ -39,7 +39,8 @@ class Step(NamedTuple):
 def described(options: Options, verb: str) -> dict[str, Any]:
     """How a result is made, by all that can change it."""
     versions = {"likewise": __version__, "hash_scheme": HASH_SCHEME, "unicode": UNICODE_VERSION}
-    return {"verb": verb, "versions": versions, "method": options.described()}
+    groups = {} if options.grouped is None else {"groups": options.grouped.digest}  # what the file held, of which the method has the name
+    return {"verb": verb, "versions": versions, "method": options.described(), **groups}
 
 
 def check(sources: Sequence[Source], options: Options) -> None:

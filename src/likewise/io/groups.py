@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pyarrow as pa
+import xxhash
 
 from likewise.errors import DataError, UsageError
 from likewise.io.batches import reading
@@ -31,6 +32,11 @@ class Groups:
         again = np.flatnonzero((self.words[1:] == self.words[:-1]) & (self.of[1:] != self.of[:-1]))
         if len(again):
             raise DataError(f"{name_of(given)}: {elements[order[again[0]]]!r} stands in two groups; an element is of one")
+
+    @property
+    def digest(self) -> str:
+        """Stands for what is mapped to what, wherever that was read."""
+        return xxhash.xxh3_128_hexdigest(self.words.tobytes() + self.of.tobytes())
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """The groups of elements, by words; an element without a group is a group of its own."""
