@@ -1,4 +1,4 @@
-"""Random histograms of sets of feature vectors (SPEC 6; Dong, Wang, Charikar and Li 2008)."""
+"""Random histograms of sets of feature vectors (Dong, Wang, Charikar and Li 2008)."""
 
 from __future__ import annotations
 

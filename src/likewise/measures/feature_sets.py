@@ -1,4 +1,4 @@
-"""How alike two sets of feature vectors are, by the directions of their features: of histograms, or of the features themselves (SPEC 6).
+"""How alike two sets of feature vectors are, by the directions of their features: of histograms, or of the features themselves.
 
 All take `items.features.Features`, and pairs of sets by number, or the i-th with the i-th; zero vectors have no direction and are left out. All
 are symmetric, 1 for equal sets, and depend on the two sets alone: the histograms' functions are fixed.
