@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.io import binary, decoded, payloads
+from likewise.io.batches import as_bytes
 from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, is_sparse
 from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
 from likewise.items.words import Hasher, Words
@@ -77,21 +78,12 @@ def _lists(values: pa.Array) -> tuple[Rows, pa.Array] | None:
         values = values.cast(pa.list_(pa.struct([key, value])))
     if not is_list(values.type):
         return None
-    if (kind := _as_bytes(values.type)) != values.type:
-        values = values.cast(kind)
+    if (kind := as_bytes(values.type)) != values.type:
+        values = values.view(kind)
     values.validate(full=True)
     gone = values.is_null().to_numpy(zero_copy_only=False)
     offsets = ends(pc.list_value_length(values).fill_null(0).to_numpy())
     return Rows(gone, offsets, np.zeros(0)), values.flatten()
-
-
-def _as_bytes(kind: pa.DataType) -> pa.DataType:
-    """The type with bytes in place of strings: what of them is UTF-8 is nobody's business here, and would be checked."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return (pa.list_ if pa.types.is_list(kind) else pa.large_list)(kind.value_field.with_type(_as_bytes(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_as_bytes(field.type)) for field in kind])
-    return pa.binary() if pa.types.is_string(kind) else pa.large_binary() if pa.types.is_large_string(kind) else kind
 
 
 def _filled(found: Rows, values: NDArray[Any], *of: pa.Array) -> Rows:

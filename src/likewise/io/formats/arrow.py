@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from likewise.errors import DataError
-from likewise.io.batches import Keeper, gather, nonempty, reading
+from likewise.io.batches import Keeper, check, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
 from likewise.records import BATCH_FACTOR, Chunk, Want
 
@@ -43,13 +43,15 @@ def _open(path: Path, fields: list[int] | None = None) -> Any:
         return ipc.open_file(raw, options=options) if magic == FILE_MAGIC else ipc.open_stream(raw, options=options)
 
 
-def _batches(path: Path, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:
-    """Batches with their custom metadata."""
+def _batches(path: Path, reader: Any, *, full: bool = False) -> Iterator[tuple[pa.RecordBatch, Any]]:
+    """Batches with their custom metadata. ``full``: all of what is in them is looked at, as is that of single columns where these are parsed."""
     with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
         if isinstance(reader, ipc.RecordBatchFileReader):
-            yield from map(reader.get_batch_with_custom_metadata, range(reader.num_record_batches))
+            batches = map(reader.get_batch_with_custom_metadata, range(reader.num_record_batches))
         else:
-            yield from reader.iter_batches_with_custom_metadata()
+            batches = reader.iter_batches_with_custom_metadata()
+        for batch, custom in batches:
+            yield check(batch, full=full), custom
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
@@ -78,7 +80,7 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
         create = partial(ipc.new_file, schema=keeper.schema, options=options, metadata=reader.metadata)
     else:
         create = partial(ipc.new_stream, schema=keeper.schema, options=options)
-    save(((keeper(batch), custom) for batch, custom in keeper.wanted(_batches(source, reader))), target, create)
+    save(((keeper(batch), custom) for batch, custom in keeper.wanted(_batches(source, reader, full=True))), target, create)
 
 
 def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Callable[[Any], Any]) -> None:

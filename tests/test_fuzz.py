@@ -1,0 +1,609 @@
+"""Readers, the cutting of texts and the files of likewise's own, under bytes that nobody meant.
+
+A longer run, each property in a process of its own so that a crash or a hang is a find and not the end:
+``python tests/test_fuzz.py --examples 20000 [--only NAME]``. It prints how many inputs were tried, and what was found.
+Under pytest a few dozen of each are tried, and the finds of longer runs stand as examples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import bz2
+import faulthandler
+import gzip
+import io
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import hypothesis
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyarrow import ipc
+
+import likewise as lw
+from likewise import methods, outputs, pipeline
+from likewise.cli.main import main
+from likewise.errors import DataError, FormatError, UsageError
+from likewise.io import collection, output
+from likewise.items.documents import shingler, token_texts
+from likewise.items.normalize import normalize
+from likewise.items.stopwords import STOP_WORDS
+
+#: Fast, and the same for every kind: nothing is planned, and texts are cut at white space only.
+TEXT: dict[str, Any] = {"by": "whitespace:1", "normalize": "none", "threshold": 0.5, "bands": 1, "rows": 1}
+KINDS: dict[str, dict[str, Any]] = {
+    "text": TEXT,
+    "tokens": {"by": "tokens:1", "threshold": 0.5, "bands": 1, "rows": 1, "field": "tokens"},
+    "string": {"by": "edit", "within": 1},
+    "elements": {"by": "elements", "threshold": 0.5, "bands": 1, "rows": 1},
+    "weighted": {"by": "weighted", "threshold": 0.5, "bands": 1, "rows": 1, "field": "weighted"},
+    "vector": {"by": "cosine", "threshold": 0.9},
+    "l2": {"by": "l2", "within": 0.5},
+    "sparse": {"by": "cosine", "threshold": 0.9, "field": "sparse"},
+    "code": {"by": "hamming", "within": 1},
+}
+# --- whole files of each format
+
+ROWS = [
+    {
+        "id": i,
+        "text": f"one two three {i % 3} é \U0001f600",
+        "elements": [1, "a", i % 3],
+        "weighted": {"a": 1.5, "b": float(i % 3 + 1)},
+        "vector": [1.0, 0.5, float(i % 3)],
+        "sparse": {"indices": [1, 5 + i % 3], "values": [1.0, 2.0], "dim": 9},
+        "tokens": [1, 2, 3, i % 3],
+        "code": f"00ff00ff00ff000{i % 3}",
+    }
+    for i in range(5)
+]
+
+
+def lines(rows: list[dict[str, Any]] = ROWS) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def cells(separator: str) -> bytes:
+    quoted = [[str(row["id"]), '"' + row["text"].replace(" ", "\n") + '"', str(row["vector"][2]), row["code"]] for row in ROWS]
+    return "".join(separator.join(row) + "\r\n" for row in [["id", "text", "vector", "code"], *quoted]).encode()
+
+
+def columns(**types: pa.DataType) -> pa.Table:
+    table = pa.table(
+        {
+            "id": [row["id"] for row in ROWS],
+            "text": [row["text"] for row in ROWS],
+            "elements": [[str(element) for element in row["elements"]] for row in ROWS],
+            "weighted": pa.array([list(row["weighted"].items()) for row in ROWS], pa.map_(pa.string(), pa.float64())),
+            "vector": [row["vector"] for row in ROWS],
+            "sparse": [row["sparse"] for row in ROWS],
+            "tokens": [row["tokens"] for row in ROWS],
+            "code": [row["code"] for row in ROWS],
+        }
+    )
+    for name, kind in types.items():
+        table = table.set_column(table.column_names.index(name), name, table[name].cast(kind))
+    return table
+
+
+def parquet(table: pa.Table, **how: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **how)
+    return sink.getvalue()
+
+
+def arrow(table: pa.Table, create: Callable[..., Any], codec: str | None = None) -> bytes:
+    sink = io.BytesIO()
+    with create(sink, table.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
+        writer.write_table(table, max_chunksize=3)
+    return sink.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, array)
+    return sink.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    return pa.Codec("zstd").compress(data, asbytes=True)
+
+
+DICTIONARY, VIEW = pa.dictionary(pa.int32(), pa.string()), pa.string_view()
+#: What is written around a text -> how.
+PACK = {".gz": lambda data: gzip.compress(data, mtime=0), ".zst": zstd, ".bz2": bz2.compress, ".xz": lzma.compress}
+WHOLE: dict[str, list[bytes]] = {
+    ".jsonl": [lines()],
+    ".json": [json.dumps(ROWS, indent=1).encode(), json.dumps(ROWS, separators=(",", ":")).encode()],
+    ".csv": [cells(","), cells(";")],
+    ".tsv": [cells("\t")],
+    ".txt": [ROWS[0]["text"].encode()],
+    ".parquet": [
+        parquet(columns()),
+        parquet(columns(text=pa.large_string()), compression="zstd", row_group_size=2, write_page_checksum=True),
+        parquet(columns(text=VIEW), compression="none", use_dictionary=False),
+        parquet(columns().select(["id", "text"]), use_dictionary=False, column_encoding={"id": "DELTA_BINARY_PACKED", "text": "DELTA_BYTE_ARRAY"}),
+    ],
+    ".arrow": [
+        arrow(columns(), ipc.new_file),
+        arrow(columns(text=DICTIONARY), ipc.new_file, "zstd"),
+        arrow(columns(text=VIEW), ipc.new_file, "lz4"),
+        arrow(columns(text=pa.large_string()), ipc.new_stream),
+        arrow(columns(text=DICTIONARY), ipc.new_stream, "lz4"),
+    ],
+    ".npy": [
+        npy(np.arange(12, dtype="f4").reshape(4, 3)),
+        npy(np.asfortranarray(np.arange(12.0).reshape(4, 3))),
+        npy(np.arange(4, dtype="u8").reshape(4, 1)),
+    ],
+}
+
+# --- what is done to them
+
+#: Bytes that mean something in one format or another.
+PIECES = [
+    *(bytes([byte]) for byte in b'\0\t\n\r ",;|[]{}:\\0-9eE.\x80\xc0\xff'),
+    *(b"\r\n", b"\xef\xbb\xbf", b"\xff\xfe", b"\xe2\x80\xa8", b"\xed\xa0\x80", b"\xed\xb0\x80", b"\xf4\x90\x80\x80", b"\\u0000", b"\\ud800"),
+    *(b"null", b"true", b"NaN", b"Infinity", b"1e999", b"-0.0", b"9" * 25, b'""', b'","', b'"id":', b'"text":', b'{"', b"[[", b"[" * 2000),
+    *(b'{"a":' * 1200, b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\x93NUMPY"),
+    *(b"\0" * 8, b"x" * 5000),
+]
+
+
+class Edit(NamedTuple):
+    what: str
+    at: float  # of the length
+    size: int
+    piece: bytes
+
+    def __call__(self, data: bytes) -> bytes:
+        at = int(self.at * len(data))
+        end = at + self.size
+        return {
+            "flip": lambda: data[:at] + bytes(byte ^ 1 << self.size % 8 for byte in data[at : at + 1]) + data[at + 1 :],
+            "cut": lambda: data[:at],
+            "drop": lambda: data[:at] + data[end:],
+            "put": lambda: data[:at] + self.piece + data[at:],
+            "over": lambda: data[:at] + self.piece + data[at + len(self.piece) :],
+            "again": lambda: data[:end] + data[at:],
+            "swap": lambda: data[:at] + data[end : end + self.size] + data[at:end] + data[end + self.size :],
+            "end": lambda: data + self.piece,
+        }[self.what]()
+
+
+WHATS = ("flip", "flip", "cut", "drop", "put", "over", "again", "swap", "end")
+PUT = st.one_of(st.sampled_from(PIECES), st.binary(max_size=9))
+EDITS = st.lists(st.builds(Edit, st.sampled_from(WHATS), st.floats(0, 1), st.integers(0, 60), PUT), max_size=4)
+
+
+class Given(NamedTuple):
+    """A file that is given: its name and bytes, and what is compared in it."""
+
+    name: str
+    data: bytes
+    kind: str
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Given:
+    """A whole file with edits, in or around a compression."""
+    suffix = draw(st.sampled_from(list(WHOLE)))
+    data = draw(st.sampled_from(WHOLE[suffix]))
+    packed = draw(st.sampled_from([*PACK, "", "", ""])) if suffix in (".jsonl", ".json", ".csv", ".tsv") else ""
+    edits = draw(EDITS)
+    inside = draw(st.booleans())
+    for number, edit in enumerate(edits):
+        data = edit(data) if inside or not packed else data
+        assert number < 9
+    if packed:
+        data = PACK[packed](data)
+        for edit in () if inside else edits:
+            data = edit(data)
+    kind = draw(st.sampled_from([name for name in KINDS if suffix != ".txt" or name in ("text", "string")]))
+    return Given(f"a{suffix}{packed}", data, kind)
+
+
+def arbitrary() -> st.SearchStrategy[Given]:
+    """Any bytes, or pieces that mean something, under any name or none that tells."""
+    pieces = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=20)), max_size=12).map(b"".join)
+    names = st.sampled_from([f"a{suffix}{packed}" for suffix in [*WHOLE, ""] for packed in [*PACK, ""]])
+    return st.builds(Given, names, pieces, st.sampled_from(list(KINDS)))
+
+
+ODD = [2**63, 2**64, -1, 10**30, 1e300, "0xff", "\ud800"]
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.integers(0, 3), st.floats(), st.text(max_size=5), st.sampled_from(ODD)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from(["indices", "values", "dim", "element", "weight", "a", ""]), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Given:
+    """Records whose fields hold anything, as JSON."""
+    kind = draw(st.sampled_from(list(KINDS)))
+    field = KINDS[kind].get("field", {"l2": "vector", "string": "text"}.get(kind, kind))
+    rows = draw(st.lists(st.one_of(st.fixed_dictionaries({field: VALUES}, optional={"id": VALUES}), st.sampled_from(ROWS), VALUES), max_size=6))
+    if draw(st.booleans()):
+        return Given("a.json", json.dumps(rows, ensure_ascii=draw(st.booleans())).encode("utf-8", "surrogatepass"), kind)
+    return Given("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode(), kind)
+
+
+def dedup(path: Path, kind: str, **more: Any) -> Any:
+    return lw.dedup(path, **KINDS[kind], threads=1, **more)
+
+
+def read(given: Given, folder: Path) -> str:
+    """Read a file as dedup does; what came of it in a word. Fails where that is anything but a result that adds up, or a message."""
+    path, out = folder / given.name, folder / "out"
+    path.write_bytes(given.data)
+    try:
+        dedup(path, given.kind)
+        failed = False
+    except (DataError, UsageError) as error:
+        assert given.name.partition(".")[0] in str(error) or "--" in str(error), str(error)
+        failed = True
+    try:
+        result = dedup(path, given.kind, out=out, on_error="skip")
+    except (DataError, UsageError) as error:  # what is damaged in a column that is not compared shows when the records are written
+        assert not out.exists() and (failed or (isinstance(error, DataError) and given.name in str(error))), str(error)
+        return "refused"
+    counts = result.report["counts"]
+    assert counts["kept"] + counts["removed"] + counts["rejected"] == counts["read"]
+    assert failed == (counts["rejected"] > 0), counts
+    told = [json.loads(line) for line in (out / "rejected.jsonl").read_text("utf-8").split("\n") if line]
+    assert len(told) == counts["rejected"] and all(entry["reason"] and entry["source"] for entry in told)
+    if counts["kept"]:
+        try:
+            again = dedup(out / "kept", given.kind).report["counts"]
+        except DataError as error:  # of what is left no row has the field
+            assert "no row of" in str(error)
+        else:
+            assert again["read"] == again["kept"] + again["removed"] == counts["kept"]
+    return "read" if not failed else "skipped"
+
+
+# --- groups and settings: files beside the input
+
+PAIRS = [("milk", "dairy"), ("butter", "dairy"), ("7", "x")]
+BESIDE = {
+    "groups.json": json.dumps(dict(PAIRS)).encode(),
+    "groups.csv": b"element,group\nmilk,dairy\n7,x\n",
+    "groups.jsonl": b"".join(json.dumps({"element": one, "group": other}).encode() + b"\n" for one, other in PAIRS),
+    "groups.parquet": parquet(pa.table({"element": [one for one, _ in PAIRS], "group": [other for _, other in PAIRS]})),
+    "likewise.toml": b'threads = 1\nby = "whitespace:1"\nthreshold = 0.5\n[dedup]\non-error = "skip"\nprefer = ["a", "b"]\n',
+}
+
+
+@st.composite
+def beside(draw: st.DrawFn) -> Given:
+    name = draw(st.sampled_from(list(BESIDE)))
+    data = BESIDE[name]
+    for edit in draw(EDITS):
+        data = edit(data)
+    return Given(name, data, "elements")
+
+
+def read_beside(given: Given, folder: Path) -> str:
+    """Groups or settings are taken, or refused by name."""
+    path, rows = folder / given.name, folder / "in.jsonl"
+    path.write_bytes(given.data)
+    rows.write_bytes(lines())
+    if given.name == "likewise.toml":
+        done = CliRunner().invoke(main, ["dedup", str(rows), "--config", str(path), "-o", str(folder / "out")])
+        assert done.exit_code in (0, 2) and "fault of likewise" not in done.output, done.output
+        return "refused" if done.exit_code else "read"
+    try:
+        result = lw.dedup(rows, by="elements", threshold=0.5, groups=path, threads=1)
+    except (DataError, UsageError) as error:
+        assert given.name in str(error)
+        return "refused"
+    assert result.report["counts"]["read"] == len(ROWS)
+    return "read"
+
+
+# --- files of likewise's own
+
+
+class Spoilt(NamedTuple):
+    """A file of an output or work folder, by its number, and what is done to it."""
+
+    file: int
+    edits: list[Edit]
+    command: int
+
+
+SPOILT = st.builds(Spoilt, st.integers(0, 200), EDITS.filter(bool), st.integers(0, 3))
+#: What a run wrote: an output, and work folders of runs that were stopped while they read, when they had read, and while they wrote.
+STOPS = {"reading": (collection, "fingerprint", 2), "read": (pipeline, "decide", 0), "writing": (outputs, "checksums", 4)}
+COMMANDS = (("show", "out", "0"), ("show", "out", "1", "--json"), ("report", "out"), ("audit", "out", "--json", "--sample", "9"))
+OWN = TEXT | {"threads": 1, "removed_records": True, "pairs": True}
+
+
+class Stopped(BaseException):
+    """As Ctrl-C, no ordinary exception."""
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """The bytes that are promised to be the same each time."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in ("run.json", "report.html")]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+@cache
+def written() -> Path:
+    """A folder with an input, its output, and the work folders."""
+    folder = Path(tempfile.mkdtemp(prefix="likewise-fuzz-"))
+    atexit.register(shutil.rmtree, folder, True)
+    (folder / "in").mkdir()
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        (folder / "in" / name).write_bytes(lines() + b'{"id": 9, "text": "\xff"}\n')
+    with in_folder(folder):
+        lw.dedup(Path("in"), out="out", on_error="skip", **OWN)
+        for name, (module, function, calls) in STOPS.items():
+            Path(name).mkdir()
+            with pytest.MonkeyPatch.context() as patch, suppress(Stopped):
+                patch.setattr(module, function, stopping(getattr(module, function), calls))
+                lw.dedup(Path("in"), out=f"{name}/out", work=f"{name}/out.work", on_error="skip", **OWN)
+                raise AssertionError(name)
+    return folder
+
+
+def stopping(function: Callable[..., Any], calls: int) -> Callable[..., Any]:
+    left = [calls]
+
+    def stop(*args: Any, **more: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Stopped
+        return function(*args, **more)
+
+    return stop
+
+
+@contextmanager
+def in_folder(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def spoil(path: Path, edits: list[Edit]) -> bool:
+    """Whether the file is another one then."""
+    data = before = path.read_bytes()
+    for edit in edits:
+        data = edit(data)
+    path.write_bytes(data)
+    return data != before
+
+
+@cache
+def shown(command: tuple[str, ...]) -> str:
+    with in_folder(written()):
+        return answer(command)
+
+
+def answer(command: tuple[str, ...]) -> str:
+    done = CliRunner().invoke(main, list(command))
+    assert done.exit_code in (0, 2) and "fault of likewise" not in done.output, done.output
+    page = Path("out/report.html").read_text("utf-8") if command[0] == "report" else ""
+    return f"{done.exit_code}\n{done.output}\n{page}"
+
+
+def output_is_shown_or_refused(spoilt: Spoilt, folder: Path) -> str:
+    """show, report and audit of an output one file of which is damaged: as it was, or a message."""
+    command = COMMANDS[spoilt.command]
+    expected = shown(command)
+    shutil.copytree(written() / "out", folder / "out")
+    (folder / "in").symlink_to(written() / "in")
+    paths = [folder / "out" / name for name in ("manifest.json", "run.json", "report.json", "removed.parquet", "clusters.parquet", "rejected.jsonl")]
+    spoil(paths[spoilt.file % len(paths)], spoilt.edits)
+    with in_folder(folder):
+        given = answer(command)
+    assert given == expected or (given.startswith("2\n") and "likewise: error: " in given), given
+    return "as it was" if given == expected else "refused"
+
+
+def run_goes_on_or_is_refused(spoilt: Spoilt, folder: Path) -> str:
+    """--resume from a work folder one file of which is damaged: the result that there would have been, or a message."""
+    left = list(STOPS)[spoilt.command % len(STOPS)]
+    shutil.copytree(written() / left, folder / left)
+    (folder / "in").symlink_to(written() / "in")
+    paths = sorted(path for path in (folder / left).rglob("*") if path.is_file())
+    path = paths[spoilt.file % len(paths)]
+    spoil(path, spoilt.edits)
+    with in_folder(folder):
+        try:
+            lw.dedup(Path("in"), out=f"{left}/out", work=f"{left}/out.work", resume=True, on_error="skip", **OWN)
+        except (FormatError, UsageError) as error:
+            assert "out.work" in str(error), error
+            assert not Path(left, "out").exists()
+            return "refused"
+        assert everything(Path(left, "out")) == everything(written() / "out"), (left, path.name)
+    return "as it was"
+
+
+# --- texts
+
+
+LETTERS = st.one_of(
+    st.characters(),
+    st.characters(max_codepoint=0x250),
+    st.sampled_from("aA bB\n\u0301\u0345ΣσİǅﬁΑ가각\u1100\u1161\u200d\ufe0f\ud800\udc00😀漢カ\u3099'\"\\"),
+)
+PARTS = st.text(LETTERS, max_size=8)
+
+
+class Cut(NamedTuple):
+    """How texts are cut, and the parts of each."""
+
+    by: str
+    normalize: str
+    texts: list[list[str]]
+
+
+@st.composite
+def cut(draw: st.DrawFn) -> Cut:
+    """Texts made of a few parts, so that they have something in common."""
+    unit = draw(st.sampled_from([unit for unit in methods.UNITS if unit != "tokens"]))
+    steps = draw(
+        st.lists(st.sampled_from(list(methods.STEPS)), unique=True).filter(
+            lambda names: not {"nfc", "nfkc"} <= {*names} and not {"lower", "fold"} <= {*names}
+        )
+    )
+    parts = st.sampled_from(draw(st.lists(PARTS, min_size=1, max_size=5)))
+    by = f"{unit}:{draw(st.integers(1, 4))}" + "/bag" * draw(st.booleans())
+    return Cut(by, ",".join(steps) or "none", draw(st.lists(st.lists(parts, max_size=6), min_size=1, max_size=5)))
+
+
+def texts_are_cut_as_by_python(cut: Cut, folder: Path) -> str:
+    """The same shingles in common as sets of tuples of tokens, the same copies as equal normalised texts, and each text as if it were alone."""
+    method = methods.parse(cut.by, cut.normalize)
+    texts = ["".join(parts) for parts in cut.texts]
+    raw = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    made = shingler(method, 3)
+    found = made(raw, np.ones(len(texts), bool))
+    got = [set(found.values[low:high].tolist()) for low, high in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
+    want = [twin(text, method) for text in texts]
+    copies = [tuple(row) for row in found.copy.tolist()]
+    even = [normalize(text, method.normalize, in_lines=method.unit in ("lines", "paragraphs")) for text in texts]
+    for i, one in enumerate(texts):
+        alone = made(raw[i : i + 1], np.ones(1, bool))
+        assert set(alone.values.tolist()) == got[i] and tuple(alone.copy[0].tolist()) == copies[i], one
+        for j in range(i + 1):
+            assert len(got[i] & got[j]) == len(want[i] & want[j]), (one, texts[j])
+            assert (copies[i] == copies[j]) == (even[i] == even[j]), (one, texts[j])
+    return "cut"
+
+
+def twin(text: str, method: methods.Text) -> set[Any]:
+    tokens, k = token_texts(text, method), method.k
+    if method.unit == "stopwords":
+        stops = set(STOP_WORDS.split())
+        runs = [tuple(tokens[i : i + k + 1]) for i in range(len(tokens) - k) if tokens[i] in stops] or [("all", *tokens)] * bool(tokens)
+    else:
+        runs = [tuple(tokens[i : i + k]) for i in range(len(tokens) - k + 1)] or [tuple(tokens)] * bool(tokens)
+    return {(run, i) for run, times in Counter(runs).items() for i in range(times)} if method.bag else set(runs)
+
+
+# --- what is tried
+
+PROPERTIES: dict[str, tuple[Callable[[], st.SearchStrategy[Any]], Callable[[Any, Path], str]]] = {
+    "damaged": (damaged, read),
+    "arbitrary": (arbitrary, read),
+    "records": (records, read),
+    "beside": (beside, read_beside),
+    "output": (lambda: SPOILT, output_is_shown_or_refused),
+    "work": (lambda: SPOILT, run_goes_on_or_is_refused),
+    "texts": (cut, texts_are_cut_as_by_python),
+}
+#: Under pytest.
+EXAMPLES = {"damaged": 90, "arbitrary": 60, "records": 60, "beside": 40, "output": 40, "work": 40, "texts": 80}
+#: What longer runs found, by property.
+FINDS: dict[str, list[Any]] = {
+    "records": [Given("a.json", b'[[false, "\xed\xa0\x80"], {"elements": ["\xed\xa0\x80"]}]', "elements")],
+}
+
+
+def in_new_folder(check: Callable[[Any, Path], str], example: Any) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        return check(example, Path(folder))
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_nothing_but_results_and_messages(name, monkeypatch):
+    monkeypatch.setattr(output, "force_file", lambda path: None)  # the disk need not have it
+    strategy, check = PROPERTIES[name]
+
+    @settings(max_examples=EXAMPLES[name], deadline=None, suppress_health_check=list(HealthCheck))
+    @given(strategy())
+    def tried(example):
+        in_new_folder(check, example)
+
+    tried()
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [pytest.param(name, find, id=f"{name}-{i}") for name, finds in FINDS.items() for i, find in enumerate(finds)]
+)
+def test_what_was_found(name, found):
+    in_new_folder(PROPERTIES[name][1], found)
+
+
+# --- longer runs
+
+SECONDS = 60
+
+
+def tried(name: str, number: int, seed: int, folder: Path) -> None:
+    """So many examples of a property in this process; what came of them is printed."""
+    faulthandler.enable()
+    output.force_file = lambda path: None
+    strategy, check = PROPERTIES[name]
+    came: Counter[str] = Counter()
+    finds: dict[str, tuple[int, str]] = {}
+
+    @settings(max_examples=number, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate], database=None)
+    @hypothesis.seed(seed)
+    @given(strategy())
+    def all_of_them(example: Any) -> None:
+        (folder / name).write_text(repr(example))  # a crash leaves it behind
+        faulthandler.dump_traceback_later(SECONDS, exit=True)
+        try:
+            came[in_new_folder(check, example)] += 1
+        except Exception as error:
+            came["found"] += 1
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            kind = f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
+            finds[kind] = min(finds.get(kind, (1 << 30, "")), (len(repr(example)), f"{str(error)[:500]}\n    {example!r:.3000}"))
+        faulthandler.cancel_dump_traceback_later()
+
+    all_of_them()
+    print(f"{name}: {sum(came.values()):,} tried: {', '.join(f'{times:,} {what}' for what, times in sorted(came.items()))}", flush=True)
+    for kind, (_, find) in finds.items():
+        print(f"  {kind}: {find}")
+
+
+def longer() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", type=int, default=20_000)
+    parser.add_argument("--only", choices=PROPERTIES, action="append")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.folder:
+        tried(given.only[0], given.examples, given.seed, given.folder)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.only or PROPERTIES:
+            command = [sys.executable, __file__, "--only", name, "--folder", folder, "--examples", str(given.examples), "--seed", str(given.seed)]
+            if (status := subprocess.run(command).returncode) != 0:
+                print(f"{name}: the process ended with {status} at\n    {(Path(folder) / name).read_text()}", flush=True)
+
+
+if __name__ == "__main__":
+    longer()
