@@ -62,9 +62,10 @@ def checked(records: Records, want: Want) -> Records:
     rejected = [entry.row for entry in records.rejected]
     assert rejected == np.flatnonzero(records.kind == REJECTED).tolist()
     assert all(entry.raw for entry in records.rejected)  # without bytes it would stand for a source that failed
-    each = {"text": 1, "string": 1, "tokens": 8, "elements": 8, "weighted": 16, "vector": 8 if want.wide else 4, "sparse": 16, "code": 8}[want.kind]
+    each = {"text": 1, "string": 1, "tokens": 8, "elements": 8, "weighted": 16, "sparse": 16, "code": 8, "features": 4}
+    each = (each | {"vector": 8 if want.wide else 4})[want.kind]
     assert not (sizes % each).any()
-    assert (records.width is not None) == (want.kind in ("vector", "sparse", "code"))
+    assert (records.width is not None) == (want.kind in ("vector", "sparse", "code", "features"))
     if want.kind == "vector":
         assert (records.width == sizes // each).all()
     return records
@@ -113,6 +114,7 @@ ROWS: dict[str, tuple[list[Any], pa.DataType]] = {
         pa.struct([("indices", pa.list_(pa.int64())), ("values", pa.list_(pa.float64())), ("dim", pa.int64())]),
     ),
     "code": ([[True, False, True], [], None, [True, None]], pa.list_(pa.bool_())),
+    "features": ([[[1.0, 0.5], [-2.0, 4.0]], [], None, [[4.0, None]]], pa.list_(pa.list_(pa.float64()))),
     "string": (["Naïve ", "", None, None], pa.string()),
     "text": (["Naïve ", "", None, None], pa.string()),
 }

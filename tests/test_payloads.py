@@ -23,7 +23,7 @@ from likewise.io.inputs import resolve
 from likewise.items.words import Hasher
 from likewise.kernels import hashing
 from likewise.records import NO_TEXT, PAYLOADS, REJECTED, TEXT, Records, Want
-from payload_rows import HASHER, ROWS, codes, csr, kinds, numbers, of_column, of_file, of_json, of_lines, of_table, pairs, word, words
+from payload_rows import HASHER, ROWS, codes, csr, kinds, numbers, of_column, of_file, of_json, of_lines, of_table, pairs, reasons, word, words
 from twins import folded, mix
 
 # --------------------------------------------------------------------------------------------------------------- words
@@ -102,10 +102,11 @@ PAYLOAD_OF = {
     "weighted": struct.pack("<QdQd", word("a"), 1.5, word("b"), 0),
     "sparse": struct.pack("<QdQdQd", 5, 1, 10, 2, 999999, 3),
     "code": bytes([0b101, 0, 0, 0, 0, 0, 0, 0]),
+    "features": struct.pack("<4f", 1, 0.5, -2, 4),
     "string": "Naïve ".encode(),
     "text": "Naïve ".encode(),
 }
-WIDTH = {"vector": [3, 0, 0, 0], "sparse": [1000000, 1000000, 0, 0], "code": [3, 0, 0, 0]}
+WIDTH = {"vector": [3, 0, 0, 0], "sparse": [1000000, 1000000, 0, 0], "code": [3, 0, 0, 0], "features": [2, 0, 0, 0]}
 
 
 def save(table: pa.Table, path: Path) -> None:
@@ -173,6 +174,7 @@ OTHERS = {
         {"indices": [True], "values": [1]},
     ],
     "code": [1.5, [1.5], [[1]], {"a": 1}, True, ["1"], [None]],
+    "features": ["text", [["1"]], [[True]], [[[1]]], {"a": 1}, True, [[1], None], [[1, None]], [{}], ["1"]],
 }
 
 
@@ -192,15 +194,55 @@ def test_values_of_another_type_are_none(kind: str) -> None:
         pa.array([True]),
         pa.array([[[1.5]]]),
     ):
-        if (kind, column.type) != ("code", pa.binary()):
+        if (kind, column.type) not in (("code", pa.binary()), ("features", pa.list_(pa.list_(pa.float64())))):
             assert kinds(of_column(column, kind)) == [NO_TEXT]
 
 
-@pytest.mark.parametrize("kind", ["tokens", "elements", "weighted", "vector", "sparse", "code", "string"])
+@pytest.mark.parametrize("kind", ["tokens", "elements", "weighted", "vector", "sparse", "code", "features", "string"])
 def test_a_missing_field_is_told(kind: str) -> None:
     for records in (of_table(pa.table({"y": [[1]]}), Want("x", kind=kind)), of_lines(['{"y": [1]}'], Want("x", kind=kind))):
         assert (kinds(records), records.found, records.fields) == ([NO_TEXT], False, ("y",))
     assert of_lines(['{"x": null}'], Want("x", kind=kind)).found
+
+
+# ------------------------------------------------------------------------------------------------------------ features
+
+
+def test_sets_of_features_however_arrow_stores_them() -> None:
+    rows = [[[9, 9], [8, 8]], [[1, 2], [3, 4], [5, 6]], None, [], [[7, 8]], [None, [1, 2]], [[7, 8], [9, 9]]]
+    expected = [[1.0, 2, 3, 4, 5, 6], [], [], [7, 8], [], [7, 8, 9, 9]]
+    for item in (pa.int8(), pa.uint64(), pa.float32(), pa.float64()):
+        for inner in (pa.list_(item), pa.list_(item, 2), pa.large_list(item)):
+            for outer in (pa.list_, pa.large_list):
+                records = of_column(pa.array(rows, outer(inner)).slice(1), "features")
+                assert numbers(records, wide=False) == expected
+                assert kinds(records) == [TEXT, NO_TEXT, TEXT, TEXT, NO_TEXT, TEXT]
+                assert records.width is not None and records.width.tolist() == [2, 0, 0, 2, 0, 2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.none() | st.lists(st.lists(st.floats(-8, 8, width=16), min_size=2, max_size=2), max_size=4), max_size=6))
+def test_json_arrow_and_python_give_the_same_features(rows: list[Any]) -> None:
+    want = Want("x", kind="features")
+    expected = [[number for feature in row or () for number in feature] for row in rows]
+    if rows:
+        for records in (of_lines([json.dumps({"x": row}) for row in rows], want), of_table(memory.table(rows, want), want)):
+            assert numbers(records, wide=False) == expected
+            assert kinds(records) == [NO_TEXT if row is None else TEXT for row in rows]
+        arrays = [row if row is None else np.array(row, np.float32).reshape(-1, 2) for row in rows]
+        assert numbers(of_table(memory.table(arrays, want), want), wide=False) == expected
+
+
+def test_bad_features_are_named() -> None:
+    records = of_json("[[1, 2], [3]]", "[[1, 2], [3, 1e99]]", "[[], []]", "[1, 2]", "[[1, 2, 3]]", "[[1, 2]]", kind="features", width=2)
+    assert kinds(records) == [REJECTED] * 5 + [TEXT]
+    assert [reason.partition("'x': ")[2] for reason in reasons(records)] == [
+        "feature 2 of 2 has 1 numbers and the first has 2; all must have as many",
+        "feature 2 of 2 holds inf; give finite numbers, within the range of float32",
+        "feature 1 of 2 has no numbers; give one at least",
+        "a list of numbers is one feature; a set of features is a list of such lists, [[...], ...]; single vectors compare by cosine",
+        "has features of 3 numbers, and those of the first item have 2; all must have as many",
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------- strings

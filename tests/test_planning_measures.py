@@ -226,6 +226,7 @@ def test_every_family_that_is_planned_for_is_made():
         for name in names:
             asked = {"within": 1} if MEASURES[by][1] else {}
             data = np.eye(3) if by not in ("elements", "weighted", "hamming") else None
+            data = np.stack([np.eye(3), 1 - np.eye(3)]) if by.startswith("features") else data
             plan = lw.plan(data, by=by, family=name, dimension=64 if by == "hamming" else None, **asked)
             family = from_plan(plan)
             assert (type(family).__name__, family.slots, family.curve.family) == (name, plan.slots, name)

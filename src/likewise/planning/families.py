@@ -29,7 +29,7 @@ FAMILIES_FOR: dict[str, tuple[str, ...]] = {
     "l1": ("Line", "Threshold"),
     "hamming": ("Bits",),
     "features": ("WeightedMinHash",),
-    "features/one-to-many": ("Hyperplane", "CrossPolytope"),
+    "features/one-to-many": ("Hyperplane",),
 }
 
 
