@@ -3,8 +3,9 @@
 
     python benchmarks/compare.py CORPUS.jsonl TRUTH.npz [--rounds 3] [--only NAME ...] [--json FILE]
 
-CORPUS: JSON lines with ``id`` (the row's number) and ``text``. TRUTH: every pair of rows whose word 5-grams (runs between white space) have
-Jaccard similarity 0.5 or more, exact: arrays i, j, inter, si, sj (sizes of the intersection and of both sets).
+CORPUS: rows with ``id`` (the row's number) and ``text``: JSON lines for the peers; .jsonl.zst and .parquet for the floor and for likewise, too.
+TRUTH: every pair of rows whose word 5-grams (runs between white space) have Jaccard similarity 0.5 or more, exact: arrays i, j, inter, si, sj
+(sizes of the intersection and of both sets).
 A peer runs in the environment $BENCH_VENVS/NAME; one that is not there is said, not hidden. Each process starts with warm caches: one
 round that is not counted goes first. Wall time is from start to exit; memory is the sum over the process tree, sampled ten times a second.
 """
@@ -35,7 +36,7 @@ def contenders(corpus: Path, folder: Path) -> dict[str, list[str]]:
     return {
         "likewise dedup": [*LIKEWISE, "dedup", str(corpus), "-o", str(folder / "out"), *SETTING],
         "likewise pairs": [*LIKEWISE, "pairs", str(corpus), "-o", str(folder / "pairs.parquet"), *SETTING],
-        "floor: read and write": [sys.executable, str(peers / "floor.py"), str(corpus), str(folder / "floor.jsonl")],
+        "floor: read and write": [str(VENVS / "floor" / "bin" / "python"), str(peers / "floor.py"), str(corpus), str(folder / "floor")],
         "daft": [str(VENVS / "daft" / "bin" / "python"), str(peers / "daft_pairs.py"), str(corpus), str(folder / "pairs.npy")],
         "daft and numpy": [str(VENVS / "daft" / "bin" / "python"), str(peers / "daft_pairs.py"), str(corpus), str(folder / "pairs.npy"), "numpy"],
         "datasketch": [str(VENVS / "datasketch" / "bin" / "python"), str(peers / "datasketch_pairs.py"), str(corpus), str(folder / "pairs.npy")],

@@ -317,7 +317,7 @@ DAMAGES: dict[str, Damage] = {
             LINES: Bad("line 3, column 1", "longer than --max-record allows"),
             ARRAYS: Bad("line 4, column 1", "longer than --max-record allows"),
             CSV: Bad("line 4, column 1", "longer than --max-record allows"),
-            "txt": Bad("has 3,000,000 bytes", "--max-record allows 1,048,576"),
+            "txt": Bad("the file has 3,000,000 bytes", "--max-record allows 1,048,576"),
             COLUMNAR: Bad(ROW, "--max-record allows 1,048,576"),
             "npy": "below",
         },

@@ -1,18 +1,13 @@
-"""The floor: decode the text of every line with a fast JSON reader and copy the lines to another file, in one process."""
+"""The floor: decode the text of every row with the fastest reader there is, on all cores, and copy the file beside it, in one process."""
 
+import shutil
 import sys
 
-import msgspec
+import duckdb
 
+READERS = {"parquet": "read_parquet(?)", "jsonl": "read_json(?, format='newline_delimited', columns={text: 'VARCHAR'})"}
 
-class Line(msgspec.Struct):
-    text: str
-
-
-decode = msgspec.json.Decoder(Line).decode
-with open(sys.argv[1], "rb") as source, open(sys.argv[2], "wb") as target:
-    characters = 0
-    while lines := source.readlines(2**23):
-        characters += sum(len(decode(line).text) for line in lines)
-        target.writelines(lines)
-print(characters)
+corpus, target = sys.argv[1:]
+reader = READERS["parquet" if corpus.endswith(".parquet") else "jsonl"]
+print(duckdb.sql(f"select sum(strlen(text)) from {reader}", params=[corpus]).fetchall())
+shutil.copyfile(corpus, target)
