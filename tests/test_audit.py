@@ -296,3 +296,17 @@ def test_what_is_to_be_known_of_the_items_is_said(tmp_path):
     assert len(found.warnings) == 1 and found.warnings[0].startswith("1 of 41 items has no set in the field 'elements'")
     result = run("audit", write(tmp_path / "in.jsonl", rows), "--by", "elements")
     assert result.exit_code == 0 and "warning: 1 of 41 items has no set" in result.stderr
+
+
+@pytest.mark.parametrize("verify", ["estimate", "none"])
+def test_what_was_not_compared_exactly_has_no_precision(tmp_path, verify):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": i, "text": " ".join(f"w{i // 2}-{k + i % 2}" for k in range(40))}) + "\n" for i in range(40)))
+    lw.dedup(path, verify=verify, out=tmp_path / "out")
+    found = lw.audit(tmp_path / "out")
+    assert (found.pairs, found.found) == (20, 20)
+    assert math.isnan(found.precision) and found.to_dict()["precision"] is None
+    assert found.warnings == [f"the output was made with --verify {verify}: what it removed was not compared exactly, and may be less alike"]
+    assert "not known: what was removed" in run("audit", tmp_path / "out").stdout
+    with pytest.raises(lw.UsageError, match="an audit compares exactly"):
+        lw.audit(path, verify=verify)

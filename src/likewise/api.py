@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -348,30 +348,45 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     """
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
-    digests = groups = None
+    made = None
     if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
-        out = Path(inputs)
-        with as_written(out):
-            inputs, made, digests, groups = as_made(out)
-        choices = made | choices
-        if groups is not None and isinstance(given := choices["groups"], Path) and not given.is_file():
-            raise UsageError(f"{out} was made by groups that are not where they were ({given}); name them with --groups FILE, in Python groups=")
+        with as_written(Path(inputs)):
+            made = as_made(Path(inputs))
+        given = (made.choices | choices).get("groups")
+        if made.groups is not None and isinstance(given, Path) and not given.is_file():
+            raise UsageError(f"{inputs} was made by groups that are not where they were ({given}); name them with --groups FILE, in Python groups=")
+        inputs, choices = made.inputs, made.choices | choices
     options = options_of(**choices)
+    if options.verify != "exact":
+        raise UsageError(f"--verify {options.verify}: an audit compares exactly; leave it out")
     with started(inputs, options, "audit", None, progress) as (sources, run):
-        if groups is not None and (run.options.grouped is None or run.options.grouped.digest != groups):
+        if made and made.groups is not None and (run.options.grouped is None or run.options.grouped.digest != made.groups):
             raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")
         collection = pipeline.collect(sources, run, bands=not run.options.joined)
-        if digests is not None and sorted(collection.digests()) != sorted(digests):
+        if made and sorted(collection.digests()) != sorted(made.digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
-        walk = digests is not None
-        items = pipeline.distinct(collection, run, walk=walk)
-        found = measured(items, run, sample, walk=walk)
-        found.warnings = run.progress.warnings + summary.warnings(collection, items.empty, run.options, np.zeros(len(collection), bool))
+        items = pipeline.distinct(collection, run, walk=bool(made))
+        found = measured(items, run, sample, walk=bool(made))
+        said = run.progress.warnings + summary.warnings(collection, items.empty, run.options, np.zeros(len(collection), bool))
+        of_layout = run.options.planned.warnings if run.options.planned else []  # what it finds is measured, and `promised` says what it should
+        found.warnings = [message for message in said if message not in of_layout]
+    if made and made.verify != "exact":
+        found.precision = float("nan")
+        found.warnings.append(f"the output was made with --verify {made.verify}: what it removed was not compared exactly, and may be less alike")
     return found
 
 
-def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str], str | None]:
-    """The inputs of an output folder, the choices that it was made by, the fingerprints of what was read, and that of the groups if it has any."""
+class Made(NamedTuple):
+    """How an output folder was made."""
+
+    inputs: list[Path]
+    choices: dict[str, Any]  # but for how candidates were checked, which an audit does exactly:
+    verify: str
+    digests: list[str]  # of what was read
+    groups: str | None  # the digest of the groups of elements, where there were some
+
+
+def as_made(out: Path) -> Made:
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
     names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
@@ -384,4 +399,4 @@ def as_made(out: Path) -> tuple[list[Path], dict[str, Any], list[str], str | Non
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
     choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
     digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
-    return [Path(entry["path"]) for entry in run["inputs"]], choices, digests, manifest.get("groups")
+    return Made([Path(entry["path"]) for entry in run["inputs"]], choices, method["verify"], digests, manifest.get("groups"))

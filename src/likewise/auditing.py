@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -29,7 +30,7 @@ WHOLE = 20
 
 @dataclass
 class Audit:
-    """What an audit measured. Precision is 1: whatever is reported was compared exactly."""
+    """What an audit measured."""
 
     items: int  # that were compared
     sampled: int
@@ -43,7 +44,7 @@ class Audit:
     by_value: list[tuple[float, float, int, int]] = field(default_factory=list)  # from, to, pairs, found
     missed: list[dict[str, Any]] = field(default_factory=list)  # examples
     warnings: list[str] = field(default_factory=list)  # what to know of the items
-    precision: float = 1.0
+    precision: float = 1.0  # NaN: what the output tells was not compared exactly
 
     @property
     def recall(self) -> float:
@@ -52,7 +53,8 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return {**asdict(self), "recall": None if not self.pairs else self.recall}
+        precision = None if math.isnan(self.precision) else self.precision
+        return {**asdict(self), "precision": precision, "recall": None if not self.pairs else self.recall}
 
 
 def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:

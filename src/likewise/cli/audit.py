@@ -55,7 +55,8 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
     else:
         sure = f"at least {percent(found.promised, down=True)} of pairs {place} {found.threshold:g}"
         yield "promise", "none is missed" if found.promised == 1 else sure
-    yield "precision", "100 %: what is reported was compared exactly"
+    exactly = "100 %: what is reported was compared exactly"
+    yield "precision", exactly if found.precision == 1 else "not known: what was removed was not compared exactly"
     if found.by_value:
         yield "pairs", f"found, by {found.value}:"
     for low, high, pairs, hits in found.by_value:
