@@ -445,6 +445,23 @@ def test_neighbours_through_the_verb(by, limited):
         assert result.report["recall"] == 1 and result.report["value"] == ("similarity" if by == "weighted" else "distance")
 
 
+@pytest.mark.parametrize("asking", [True, False])
+def test_neighbours_of_one_group(asking):
+    """Only rows of the same shop are neighbours; a shop that has nothing to ask, or to find, has none."""
+    values = VERBS["l1"][0](np.random.default_rng(2))
+    shops = [place % 3 if place < 120 else place % 4 for place in range(150)]
+    rows = [{"id": place, "vector": value, "shop": shop} for place, (value, shop) in enumerate(zip(values, shops, strict=True))]
+    result = lw.neighbors(rows[:120] if asking else rows, query=rows[120:] if asking else None, by="l1", k=3, per="shop")
+    want = []
+    for place in range(120 if asking else 0, 150):
+        others = [other for other in range(120 if asking else 150) if other != place and shops[other] == shops[place]]
+        far = lw.similarity([values[place]] * len(others), [values[other] for other in others], by="l1") if others else []
+        want += [(place, other) for _, other in sorted(zip(far, others, strict=True))[:3]]
+    assert [(row["id_a"], row["id_b"]) for row in result.to_arrow().to_pylist()] == want
+    assert result.report["with_fewer"] == (sum(shop == 3 for shop in shops) if asking else 0) and len(want) > 60
+    assert not len(lw.neighbors([{"vector": None, "shop": 1}], by="l1", per="shop"))
+
+
 def test_of_neighbours_the_promise_is_what_was_done():
     """Codes and sets are searched exactly unasked; of many vectors each neighbour is found with the recall that was asked for."""
     many = clustered(np.random.default_rng(3), 3000)

@@ -338,10 +338,22 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
     """For each row of the second collection the k most similar rows of the first: (int64[m, 2] of query and row, float64[m], whether none can be
     missing), nearest first.
 
-    Without a second collection each row is a query, and not its own neighbour.
+    Without a second collection each row is a query, and not its own neighbour. With ``--per`` only rows of the same value are neighbours.
     """
-    options = run.options
     rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0))
+    if not run.options.per:
+        return nearest_among(rows, collection, run, k)
+    value, size = np.unique(collection.column("per")[rows], return_inverse=True, return_counts=True)[1:]
+    groups = np.split(rows[np.argsort(value, kind="stable")], np.cumsum(size)[:-1])
+    found, values, exact = zip(*(nearest_among(group, collection, run, k) for group in groups), strict=True)
+    pairs = np.concatenate(found)
+    order = np.argsort(pairs[:, 0], kind="stable")
+    return pairs[order], np.concatenate(values)[order], all(exact)
+
+
+def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """The same among some rows."""
+    options = run.options
     second = collection.source_of(rows) >= run.first_side
     same = not second.any() and run.first_side == len(collection.sources)
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
