@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -135,3 +136,11 @@ def test_sketches_of_equal_sets_are_equal_and_estimate():
     a, b, c = lw.sketch(["one two three", "ONE two, three!", None], by="words:1", slots=64)
     assert (a == b).all()
     assert (c == 2**32 - 1).all()
+
+
+def test_a_limit_would_leave_out_the_other_collection():
+    texts = ["one two three", "four five six"]
+    for verb in (partial(lw.pairs, texts, against=texts), partial(lw.neighbors, texts, query=texts)):
+        with pytest.raises(lw.UsageError, match="--limit 2: counts the items of both collections as one"):
+            verb(by="words:1", limit=2)
+    assert len(lw.pairs([*texts, *texts], by="words:1", limit=2)) == 0

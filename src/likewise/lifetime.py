@@ -32,6 +32,8 @@ def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
+    if against is not None and options.limit is not None:
+        raise UsageError(f"--limit {options.limit}: counts the items of both collections as one, and may leave none of the second; leave it out")
     folder = options.work or (temporary_folder() if out is None else work_beside(out))
     memory = options.memory or usable_memory() * 3 // 4
     work = Work.claim(folder, resume=options.resume, in_memory=memory // 2)
