@@ -63,6 +63,7 @@ class Fine:
 
     text: bytes | None = None
     rows: tuple[bytes | None, ...] | None = None  # where they are not the sound ones with that text among them
+    ids: tuple[str, ...] = ()  # those of the rows that are kept, where they are in question
 
 
 @dataclass(frozen=True)
@@ -377,21 +378,25 @@ DAMAGES: dict[str, Damage] = {
         make=record(b'{"id": 9}', b"9"),
     ),
     "no id": Damage(
-        {JSON: Fine(b"a"), CSV: Fine(b"a"), COLUMNAR: Fine(b"a"), "txt npy": "have none"},
+        {
+            f"{JSON} {COLUMNAR}": Fine(b"a", ids=("0", "1", "2", "2")),  # the first 2 is a position
+            CSV: Fine(b"a", ids=('"0"', '"1"', "2", '"2"')),
+            "txt npy": "have none",
+        },
         make=either(
             rows=record(b'{"text": "a"}', b",a"),
             columns=lambda name: columnar(name, table_of(middle(b"a")).set_column(0, "id", [[0, 1, None, 2, 3]])),
         ),
     ),
     "an id twice": Damage(
-        {JSON: Fine(b"a"), CSV: Fine(b"a"), COLUMNAR: Fine(b"a"), "txt npy": "have none"},
+        {f"{JSON} {CSV} {COLUMNAR}": Fine(b"a", ids=("0", "1", "1", "2")), "txt npy": "have none"},
         make=either(
             rows=record(b'{"id": 1, "text": "a"}', b"1,a"),
             columns=lambda name: columnar(name, table_of(middle(b"a")).set_column(0, "id", [[0, 1, 1, 2, 3]])),
         ),
     ),
     "a huge id": Damage(
-        {JSON: Fine(b"a"), CSV: Fine(b"a"), COLUMNAR: Fine(b"a"), "txt npy": "have none"},
+        {f"{JSON} {CSV} {COLUMNAR}": Fine(b"a", ids=("0", "1", "9" * 5000, "2")), "txt npy": "have none"},
         make=either(
             rows=record(b'{"id": ' + b"9" * 5000 + b', "text": "a"}', b"9" * 5000 + b",a"),
             columns=lambda name: columnar(name, table_of(middle(b"a")).set_column(0, "id", [["0", "1", "9" * 5000, "2", "3"]])),
@@ -406,7 +411,7 @@ DAMAGES: dict[str, Damage] = {
         {CSV: Bad("line 4, column 6", "goes on after its closing quote"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,"a"b')
     ),
     "a cell too many": Damage(
-        {CSV: Bad("line 4, column", "the record has 3 cells, and the header 2"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b"9,a,b")
+        {CSV: Bad("line 4, column 1", "the record has 3 cells, and the header 2"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b"9,a,b")
     ),
     "a line end inside": Damage({CSV: Fine(b"a\nb"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,"a\nb"')),
     # columns
@@ -414,6 +419,10 @@ DAMAGES: dict[str, Damage] = {
         {f"{JSON} {CSV} {COLUMNAR}": Refused("has the field 'body'; fields seen: id, text"), "txt": Refused("no row of 0.txt"), "npy": NUMBERS},
         b"a",
         choices={"field": "body"},
+    ),
+    "a name that is not UTF-8": Damage(
+        {COLUMNAR: Cut("'utf-8' codec can't decode byte 0xff"), f"{JSON} {CSV} txt npy": "as any bytes of another encoding, below"},
+        make=lambda name: columnar(name, pa.table({"text": ["a"], "other": [1]})).replace(b"other", b"oth\xffr"),
     ),
     "another type of column": Damage({COLUMNAR: Fine(rows=(None,) * 2), f"{JSON} {CSV} txt npy": "has no types"}, make=column([1, 2])),
     "dictionary": Damage({COLUMNAR: Fine(b"a"), f"{JSON} {CSV} txt npy": "has one way"}, make=column(pa.array(STRINGS).dictionary_encode())),
@@ -565,6 +574,8 @@ def test_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, name
         assert "--on-error skip" in said or isinstance(comes, Cut), said
         result = dedup(out=out, on_error="skip")
 
+    if isinstance(comes, Fine) and comes.ids:
+        assert tuple(map(str, result.kept.to_arrow()["id"].to_pylist())) == comes.ids
     counts = result.report["counts"]
     rejected = [json.loads(line) for line in (out / "rejected.jsonl").read_text("utf-8").splitlines()]
     assert counts["kept"] + counts["removed"] + counts["rejected"] == counts["read"]

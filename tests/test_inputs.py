@@ -262,19 +262,6 @@ def test_every_format_offers_the_three_functions() -> None:
         assert callable(module.write)
 
 
-def test_an_empty_shard_has_no_rows_and_an_empty_parquet_file_is_damage(here: Path) -> None:
-    make("empty.jsonl", "empty.parquet", content=b"")
-    make("blank.jsonl", content=b"\n\n\n")
-    make("one.jsonl", content=LINE.rstrip())
-    sources = resolve(["empty.jsonl", "blank.jsonl", "one.jsonl"])
-    assert [source.size for source in sources] == [0, 3, len(LINE) - 1]
-    got = [[len(s.format.parse(chunk, Want(), s.name)) for chunk in s.format.chunks(s.path, Want())] for s in sources]
-    assert [sum(counts) for counts in got] == [0, 0, 1]
-    (bad,) = resolve(["empty.parquet"])
-    with pytest.raises(DataError, match=r"empty\.parquet: is empty"):
-        list(bad.format.chunks(bad.path, Want()))
-
-
 def test_files_of_one_corpus_may_differ_in_everything(here: Path) -> None:
     """Ids that are numbers here and strings there; a text that is null, absent, a number, a list."""
     make("a.jsonl", content=b'{"id": 1, "text": "one"}\n{"id": 2, "text": null}\n')

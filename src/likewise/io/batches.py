@@ -53,6 +53,13 @@ def nonempty(path: Path, kind: str) -> None:
         raise DataError(f"{path}: is empty (0 bytes), so it is not {kind}; leave it out or write it again")
 
 
+def check_names(fields: Any) -> None:
+    """Look at all names of a schema, or of a type: to ask for one that is not UTF-8 raises UnicodeDecodeError, and better here than anywhere."""
+    for number in range(fields.num_fields if isinstance(fields, pa.DataType) else len(fields)):
+        if fields.field(number).name is not None:
+            check_names(fields.field(number).type)
+
+
 def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int = 0, start: int = 0) -> Iterator[Chunk]:
     """Batches in order as chunks of about CHUNK_BYTES: small ones joined, large ones sliced, copying nothing. Those before damage come first,
     and then its DataError.

@@ -59,10 +59,11 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
             raise DataError(f"{given}: holds no object; {FORMS}")
         pairs = [pair for key, group in found.items() for pair in ((key, group), *((number, group) for number in numbers(key)))]
     else:
-        table = table_of(given)
-        if not all(table.column_names.count(name) == 1 for name in ("element", "group")):
-            raise DataError(f"{given}: has the columns {', '.join(table.column_names)}; {FORMS}")
-        pairs = list(zip(table["element"].to_pylist(), table["group"].to_pylist(), strict=True))
+        with reading(given, "a table of groups"):  # names and values of what is not UTF-8 show late that they are not
+            table = table_of(given)
+            if not all(table.column_names.count(name) == 1 for name in ("element", "group")):
+                raise DataError(f"{given}: has the columns {', '.join(table.column_names)}; {FORMS}")
+            pairs = list(zip(table["element"].to_pylist(), table["group"].to_pylist(), strict=True))
     for place, pair in enumerate(pairs):
         if not all(isinstance(part, int | str) and not isinstance(part, bool) for part in pair):
             raise DataError(f"{name_of(given)}, pair {place + 1}: {pair!r}; elements and groups are whole numbers or strings")
@@ -86,8 +87,7 @@ def table_of(path: Path) -> pa.Table:
     readers = {".parquet": parquet.read_table, ".csv": csv.read_csv, ".jsonl": json.read_json, ".ndjson": json.read_json}
     if path.suffix not in readers:
         raise UsageError(f"--groups {path}: {FORMS}")
-    with reading(path, "a table of groups"):
-        return readers[path.suffix](path)
+    return readers[path.suffix](path)
 
 
 def name_of(given: Path | Mapping[Any, Any]) -> str:

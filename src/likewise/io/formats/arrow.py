@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from likewise.errors import DataError
-from likewise.io.batches import Keeper, check, gather, nonempty, reading
+from likewise.io.batches import Keeper, check, check_names, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
 from likewise.records import BATCH_FACTOR, Chunk, Want
 
@@ -40,7 +40,9 @@ def _open(path: Path, fields: list[int] | None = None) -> Any:
         mapped = _first_batch(path).size > LARGE_BATCH
         raw = (pa.memory_map if mapped else pa.OSFile)(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
         options = ipc.IpcReadOptions(included_fields=fields or [])
-        return ipc.open_file(raw, options=options) if magic == FILE_MAGIC else ipc.open_stream(raw, options=options)
+        reader = ipc.open_file(raw, options=options) if magic == FILE_MAGIC else ipc.open_stream(raw, options=options)
+        check_names(reader.schema)
+        return reader
 
 
 def _batches(path: Path, reader: Any, *, full: bool = False) -> Iterator[tuple[pa.RecordBatch, Any]]:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from likewise.errors import DataError
 from likewise.io import footer
-from likewise.io.batches import CHUNK_BYTES, Keeper, gather, nonempty, reading
+from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
 from likewise.records import BATCH_FACTOR, Chunk, Want
 
@@ -34,7 +34,9 @@ def _open(path: Path, **options: Any) -> pq.ParquetFile:
     with reading(path, KIND):
         raw = pa.OSFile(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
         # no pre_buffer, but a buffered stream: column chunks are not held whole
-        return pq.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
+        file = pq.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
+        check_names(file.schema_arrow)
+        return file
 
 
 def _groups(path: Path) -> list[footer.Group]:
