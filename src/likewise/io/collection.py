@@ -53,11 +53,11 @@ def read(
     def stage(task: Task) -> tuple[Task, Records, dict[str, np.ndarray], bytes]:
         source = sources[task.source]
         try:
-            records = source.format.parse(task.chunk, want, source.name) if task.chunk is not None else failed(task.failure)
+            records = source.format.parse(task.chunk, want, source.name) if task.chunk is not None else failed(task.failure, want)
         except DataError as error:  # damage that shows only where values are looked at
             if not skip:
                 raise
-            task, records = replace(task, chunk=None, failure=str(error)), failed(str(error))
+            task, records = replace(task, chunk=None, failure=str(error)), failed(str(error), want)
         return task, records, sketch(records), fingerprint(records)
 
     read_of = [0] * len(sources)  # rows so far, by source
@@ -117,10 +117,11 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
         start = 0
 
 
-def failed(reason: str) -> Records:
+def failed(reason: str, want: Want) -> Records:
     """One rejected row that stands for the rest of a source that could not be read to its end."""
-    zero = np.zeros(1, np.int64)
-    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), rejected=[Rejected(0, reason, None)], found=False)
+    zero, rejected = np.zeros(1, np.int64), [Rejected(0, reason, None)]
+    width = zero if want.kind in ("vector", "sparse", "code") else None
+    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), width=width, rejected=rejected, found=False)
 
 
 def fingerprint(records: Records) -> bytes:

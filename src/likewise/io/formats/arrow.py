@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +26,9 @@ __all__ = ["chunks", "parse", "schema", "write"]
 KIND = "an Arrow file or stream"
 FILE_MAGIC, FEATHER_1 = b"ARROW1", b"FEA1"
 LARGE_BATCH = 256 << 20
-#: What pyarrow calls messages that hold values.
-BATCHES = ("record batch", "dictionary")
+CONTINUATION = b"\xff\xff\xff\xff"
+#: Kinds of messages that hold values (MessageHeader).
+DICTIONARY, BATCH = 2, 3
 
 
 def _open(path: Path, fields: list[int] | None = None) -> Any:
@@ -68,9 +70,8 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     batches, bounded = (batch for batch, _ in _batches(path, reader)), within(path, BATCH_FACTOR * want.most)
     if isinstance(reader, ipc.RecordBatchFileReader):  # its batches may be in another order than they lie in
         deque(bounded, 0)
-    else:
-        batches = (batch for _, batch in zip(bounded, batches, strict=False))
-    yield from gather(batches, names, 0, start)
+        bounded = iter(())
+    yield from gather(chain((batch for _, batch in zip(bounded, batches, strict=False)), batches), names, 0, start)
 
 
 def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
@@ -102,62 +103,89 @@ class First(NamedTuple):
 
 def _first_batch(path: Path) -> First:
     """pyarrow does not tell, so this reads the message's flatbuffer."""
-    message = next((message for message in _messages(path) if message.type == BATCHES[0]), None)
-    if message is None:
-        return First(0, None)
-    with _following(path):
-        meta = message.metadata.to_pybytes()
-        length = _field(meta, _follow(meta, 0), 3)  # Message.bodyLength
-        size = struct.unpack_from("<q", meta, length)[0] if length else 0
+    with _messages(path) as (messages, _):
+        message = next((message for message in messages if message.kind == BATCH), None)
+        if message is None:
+            return First(0, None)
+        meta = message.meta
         header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
         body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
         codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
-        return First(size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
+        return First(message.size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
 
 
 def within(path: Path, most: int) -> Iterator[int]:
     """The number of each message that is a batch of records. Raises DataError before one that, or a dictionary for it, would expand to more than
-    so many bytes, as the lengths before its compressed buffers say."""
-    for number, message in enumerate(_messages(path)):
-        with _following(path):
-            size = _expanded(message) if message.type in BATCHES else 0
-        if size > most:
-            raise DataError(
-                f"{path}: message {number} of this file says that it expands to {size:,} bytes, and {most:,} are allowed, "
-                f"{BATCH_FACTOR} times --max-record; raise that if the file is to be trusted"
-            )
-        if message.type == BATCHES[0]:
-            yield number
+    so many bytes, as the lengths before its compressed buffers say. Where a stream is cut short it ends, and leaves that to its reader."""
+    with _messages(path) as (messages, file):
+        for number, message in enumerate(messages):
+            if (size := _expanded(message, file)) > most:
+                raise DataError(
+                    f"{path}: message {number} of this file says that it expands to {size:,} bytes, and {most:,} are allowed, "
+                    f"{BATCH_FACTOR} times --max-record; raise that if the file is to be trusted"
+                )
+            if message.kind == BATCH:
+                yield number
 
 
-def _messages(path: Path) -> Iterator[Any]:
-    with reading(path, KIND), pa.memory_map(os.fsencode(path)) as raw:
-        raw.seek(8 if raw.read(len(FILE_MAGIC)) == FILE_MAGIC else 0)  # a file is its magic, padding, and a stream
-        yield from ipc.MessageReader.open_stream(raw)
+class Message(NamedTuple):
+    """A message of a stream."""
+
+    kind: int
+    meta: bytes  # its flatbuffer
+    body: int  # where in the file its buffers begin
+    size: int  # and their bytes
 
 
-def _expanded(message: Any) -> int:
+@contextmanager
+def _messages(path: Path) -> Iterator[tuple[Iterator[Message], BinaryIO]]:
+    """The messages of a file, and the file. What leads out of them is a DataError."""
+    with reading(path, KIND), open(path, "rb") as file:
+        try:
+            yield _each_message(file), file
+        except (struct.error, ValueError, IndexError, OverflowError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{path}: cannot be read as {KIND}: an offset in a message leads out of it. Copy or make the file again") from error
+
+
+def _each_message(file: BinaryIO) -> Iterator[Message]:
+    at = 8 if file.read(len(FILE_MAGIC)) == FILE_MAGIC else 0  # a file is its magic, padding, and a stream
+    while True:
+        file.seek(at)
+        head = file.read(8)
+        begin = at + (8 if head.startswith(CONTINUATION) else 4)  # before version 0.15 there was none
+        size = int.from_bytes(head[begin - at - 4 : begin - at], "little", signed=True)
+        file.seek(begin)
+        if size <= 0 or len(meta := file.read(size)) < size:
+            return
+        message = _follow(meta, 0)
+        kind, length = _field(meta, message, 1), _field(meta, message, 3)  # Message.header_type, Message.bodyLength
+        body = struct.unpack_from("<q", meta, length)[0] if length else 0
+        if body < 0:
+            raise ValueError("a body of less than no bytes")
+        yield Message(meta[kind] if kind else 0, meta, begin + size, body)
+        at = begin + size + body
+
+
+def _expanded(message: Message, file: BinaryIO) -> int:
     """Bytes of the buffers of a compressed batch once they are decompressed: each says it in its first eight bytes. 0 for others."""
-    meta = message.metadata.to_pybytes()
+    if message.kind not in (BATCH, DICTIONARY):
+        return 0
+    meta = message.meta
     batch = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch or a DictionaryBatch
-    if batch and message.type == BATCHES[1]:
+    if batch and message.kind == DICTIONARY:
         batch = _field(meta, _follow(meta, batch), 1)  # DictionaryBatch.data
     buffers, compression = (_field(meta, _follow(meta, batch), slot) if batch else 0 for slot in (2, 3))  # of RecordBatch
     if not buffers or not compression:
         return 0
-    at = _follow(meta, buffers)
+    at, total = _follow(meta, buffers), 0
     places = np.frombuffer(meta, "<i8", 2 * struct.unpack_from("<I", meta, at)[0], at + 4).reshape(-1, 2)
-    body = memoryview(message.body)
-    return sum(max(0, struct.unpack_from("<q", body, offset)[0]) for offset, length in places.tolist() if length >= 8)
-
-
-@contextmanager
-def _following(path: Path) -> Iterator[None]:
-    """An offset of a flatbuffer that leads out of it, as a DataError."""
-    try:
-        yield
-    except (struct.error, ValueError, IndexError) as error:
-        raise DataError(f"{path}: cannot be read as {KIND}: an offset in one of its messages leads out of it. Copy or make the file again") from error
+    for offset, length in places.tolist():
+        if length >= 8:
+            file.seek(message.body + offset)
+            total += max(0, int.from_bytes(file.read(8), "little", signed=True))
+    return total
 
 
 def _follow(meta: bytes, at: int) -> int:
