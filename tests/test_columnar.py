@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import struct
 import uuid
 from contextlib import suppress
 from decimal import Decimal
@@ -19,9 +20,11 @@ from pyarrow import ipc
 
 from columnar_rows import SUFFIXES, WANT, kept, module_of, of_table, rows, save, text_of
 from likewise.errors import DataError
-from likewise.io import batches
+from likewise.io import batches, footer
 from likewise.io.formats import arrow, memory, parquet
 from likewise.records import NO_TEXT, REJECTED, TEXT, Want
+
+NONE = np.zeros(0, np.int64)
 
 # ---------------------------------------------------------------------------------------------------------------- text
 
@@ -380,6 +383,22 @@ def test_numbers_of_nulls_that_lie_are_damage(tmp_path: Path) -> None:
             with pytest.raises(DataError, match=r"a\.arrow"):
                 list(arrow.chunks(tmp_path / "a.arrow", Want()))
                 arrow.write(tmp_path / "a.arrow", tmp_path / "out.arrow", np.array([True, False, True]), NONE, NONE)
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "lz4", "zstd"])
+def test_footers_say_what_pyarrow_says(tmp_path: Path, codec: str) -> None:
+    """Of many columns, too, and of lists in structs: numbers and names of every length."""
+    table = pa.table({f"c{i}": pa.array([{"a": [i], "b": None}] * 900) for i in range(20)} | {"text": pa.array(["é" * 200] * 900)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=50, compression=codec, use_dictionary=["text", "c3.a.list.element"])
+    meta = pq.ParquetFile(tmp_path / "a.parquet").metadata
+    found = footer.groups(tmp_path / "a.parquet")
+    assert len(found) == meta.num_row_groups == 18
+    for number, group in enumerate(found):
+        told = meta.row_group(number)
+        assert (group.rows, group.size) == (told.num_rows, told.total_byte_size)
+        chunks = [told.column(i) for i in range(told.num_columns)]
+        named = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
+        assert group.columns == [(c.path_in_schema, named.get(c.compression, c.compression), c.dictionary_page_offset or 0) for c in chunks]
 
 
 @pytest.mark.parametrize("how", [{}, {"use_dictionary": False, "compression": "zstd", "write_page_checksum": True}])

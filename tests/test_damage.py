@@ -9,6 +9,7 @@ import json
 import lzma
 import random
 import re
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -423,6 +424,10 @@ DAMAGES: dict[str, Damage] = {
     "a name that is not UTF-8": Damage(
         {COLUMNAR: Cut("'utf-8' codec can't decode byte 0xff"), f"{JSON} {CSV} txt npy": "as any bytes of another encoding, below"},
         make=lambda name: columnar(name, pa.table({"text": ["a"], "other": [1]})).replace(b"other", b"oth\xffr"),
+    ),
+    "offsets that lead nowhere": Damage(
+        {"arrow arrows": Cut("cannot be read as a table"), f"parquet {JSON} {CSV} txt npy": "only Arrow has them"},
+        make=lambda name: columnar(name, table_of(middle(b"a"))).replace(struct.pack("<3i", 0, 18, 38), struct.pack("<3i", 0, 1 << 30, 38)),
     ),
     "another type of column": Damage({COLUMNAR: Fine(rows=(None,) * 2), f"{JSON} {CSV} txt npy": "has no types"}, make=column([1, 2])),
     "dictionary": Damage({COLUMNAR: Fine(b"a"), f"{JSON} {CSV} txt npy": "has one way"}, make=column(pa.array(STRINGS).dictionary_encode())),

@@ -74,6 +74,9 @@ def journalled(folder, n):
         lambda f: os.truncate(f / "a.col", 2),
         lambda f: (f / "b.col").write_bytes(b"\0\0\1\1\0\0\3\3\4\4"),  # a page that never reached the disk
         lambda f: (f / "journal.jsonl").write_bytes(b"\n".join((f / "journal.jsonl").read_bytes().splitlines()[:2]) + b"\n" + bytes(200) + b"\n"),
+        lambda f: (f / "journal.jsonl").write_bytes((f / "journal.jsonl").read_bytes().replace(b'"rows": 2', b'"rows": 6')),
+        lambda f: (f / "journal.jsonl").write_bytes(b"".join((f / "journal.jsonl").read_bytes().splitlines(True)[i] for i in (0, 1, 3, 2, 4))),
+        lambda f: (f / "journal.jsonl").write_bytes(b"".join((f / "journal.jsonl").read_bytes().splitlines(True)[i] for i in (0, 1, 3, 4))),
     ],
 )
 def test_what_a_lost_machine_left_is_taken_up_as_far_as_it_is_true(tmp_path, spoil):

@@ -7,6 +7,7 @@ their fields (Apache Parquet, parquet.thrift).
 
 from __future__ import annotations
 
+from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,8 +55,8 @@ def groups(path: Path) -> list[Group]:
 def group(found: dict[int, Any]) -> Group:
     columns = [chunk[3] for chunk in found[1] if 3 in chunk]  # it is not there where a column is encrypted
     paths = [".".join(part.decode() for part in chunk[3]) for chunk in columns]
-    made = [Column(path, CODECS.get(chunk[4], "NONE"), chunk.get(11, 0)) for path, chunk in zip(paths, columns, strict=True)]
-    return Group(found[3], found[2], made)
+    made = [Column(path, CODECS.get(chunk[4], "NONE"), index(chunk.get(11, 0))) for path, chunk in zip(paths, columns, strict=True)]
+    return Group(index(found[3]), index(found[2]), made)
 
 
 class Compact:
