@@ -75,7 +75,7 @@ class Stage:
         return [self.job.verb, given, "-o", self.job.output, *self.job.arguments, *work]
 
     def work(self, round: Path) -> Path:
-        return other_disk() / f"{self.name}-{round.name}" if self.job.elsewhere else round / "out.work"
+        return other_disk(self.base.parent) / f"{self.name}-{round.name}" if self.job.elsewhere else round / "out.work"
 
     def out(self, round: Path) -> dict[str, bytes]:
         return snapshot(round / self.job.output)
@@ -167,12 +167,12 @@ def waited_for(pid: int, fault: Fault | None) -> int:
         time.sleep(0.002)
 
 
-def other_disk() -> Path:
-    """A folder on another file system than the temporary one, where there is such a one."""
+def other_disk(base: Path) -> Path:
+    """A folder of the same name on another file system, where there is such a one, and else beside."""
     for place in (Path("/dev/shm"), Path.home()):
-        if os.access(place, os.W_OK) and place.stat().st_dev != Path(tempfile.gettempdir()).stat().st_dev:
-            return place / f"likewise-faults-{os.getuid()}"
-    return Path(tempfile.gettempdir()) / "likewise-faults-elsewhere"
+        if os.access(place, os.W_OK) and place.stat().st_dev != base.parent.stat().st_dev:
+            return place / base.name
+    return base.with_name(f"{base.name}-elsewhere")
 
 
 def small_chunks() -> None:

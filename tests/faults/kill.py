@@ -52,7 +52,8 @@ def judged(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: in
         check(lines(done) <= left, f"wrote {lines(done)} lines of the journal where {left} were left at most", done)
         return
     kept = can_go_on or out == stage.want or not stage.job.resumes
-    check(kept or (had is None and BEGUN not in done.steps[:-1]), "what was done is lost", done)
+    taken = done.steps[: fault.at - 1 if fault.at and not fault.reading else -1]
+    check(kept or (had is None and BEGUN not in taken), "what was done is lost", done)
     check(not can_go_on or stage.journal(folder) >= (had or 0), "the journal is shorter than it was", done)
     if fault.what in STOPPED:
         early = fault.after is not None and done.status == -SIGNALS[fault.what]  # before anything is ready for it
@@ -139,7 +140,6 @@ def main() -> int:
     small_chunks()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what it runs in the background ignore it
     base = Path(tempfile.mkdtemp(prefix="likewise-faults-"))
-    other_disk().mkdir(exist_ok=True)
     counts: Counter[str] = Counter()
     wrong = 0
     began = time.monotonic()
@@ -166,6 +166,7 @@ def main() -> int:
     print(f"{len(plans)} rounds in {time.monotonic() - began:.0f} s, {wrong} wrong; {kills} kills survived; {dict(counts.most_common())}", flush=True)
     if not (wrong and given.keep):
         shutil.rmtree(base)
+        shutil.rmtree(other_disk(base), ignore_errors=True)
     return int(wrong > 0)
 
 

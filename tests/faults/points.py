@@ -120,7 +120,7 @@ def watch(roots: Sequence[Path], fault: Fault | None, note: Callable[[str], obje
     def opened(file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None, *more: Any) -> Any:
         if isinstance(file, int) or more or not watching.covers(file):
             return plain_open(file, mode, buffering, encoding, errors, newline, *more)
-        make = lambda: File(file, mode.replace("b", "").replace("t", ""))  # noqa: E731
+        make = lambda: File(os.fspath(file), mode.replace("b", "").replace("t", ""))  # noqa: E731
         raw = make() if mode[0] == "r" and "+" not in mode else watching.step("open", file, make)
         if buffering == 0:
             return raw

@@ -164,7 +164,7 @@ def status_of(group: Likewise, args: list[str]) -> int:
 def reported(error: BaseException, short: bool) -> int:
     """Say what ended a run; returns the exit status."""
     notes = error.__dict__.pop("__notes__", ())
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemError) and comes_of(error, KeyboardInterrupt)):
         number = received[0][0] if received else signal.SIGINT
         what = "interrupted" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
         return told([what, *notes], 128 + number)
@@ -191,7 +191,7 @@ def silence(stream: TextIO) -> None:
 
 def short_of_memory(error: BaseException) -> bool:
     """Whether an error says that there is not enough memory, or speaks of something else, as what has lost its own error does, and there is none."""
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+    if comes_of(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
     if isinstance(error, ImportError | OSError | RuntimeError) and any(words in str(error) for words in SHORT_OF_MEMORY):
         return True
@@ -200,6 +200,13 @@ def short_of_memory(error: BaseException) -> bool:
     except (OSError, MemoryError):
         return True
     return False
+
+
+def comes_of(error: BaseException | None, kind: type[BaseException]) -> bool:
+    """Whether this error or one that it came of is of a kind: what is raised in the middle of C code comes out as a SystemError."""
+    while error is not None and not isinstance(error, kind):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def fail(message: str, *notes: str, ctx: click.Context | None = None) -> int:

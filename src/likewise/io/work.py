@@ -113,7 +113,7 @@ class Work:
         """Whether the folder is still the one that was locked."""
         try:
             return os.path.samestat(os.fstat(self._journal.fileno()), (self.folder / JOURNAL).stat())
-        except OSError:
+        except (OSError, ValueError):  # not there, or no longer open
             return False
 
     def _recover(self) -> None:
@@ -269,6 +269,15 @@ class Work:
 
     def close(self, *, remove: bool) -> None:
         """Let go of the folder. It is removed under another name, so that half of it is never taken for a work folder."""
+        try:
+            self._close(remove)
+        except KeyboardInterrupt:  # what has begun to go goes all the same
+            self._close(remove)
+            if remove:
+                shutil.rmtree(being_removed(self.folder), ignore_errors=True)
+            raise
+
+    def _close(self, remove: bool) -> None:
         gone = self.folder.resolve()
         remove = remove and self._is_held()
         if remove:
