@@ -19,7 +19,7 @@ from likewise.errors import DataError, UsageError, naming
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.io.output import check_still, checksums, publish, sweep, write_bytes, write_json, write_sealed, write_table
+from likewise.io.output import check_still, checksums, publish, sweep, write_json, write_lines, write_sealed, write_table
 from likewise.io.work import STAGED
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
@@ -31,9 +31,14 @@ from likewise.results import Decision, Removal, pairs_table
 HASH_SCHEME = "lw2"
 
 
+#: Of which rows --output writes one each.
+WHOLE = {"copy": ("kept",), "annotate": ("kept", "removed"), "ids": ("kept",), "mask": ("kept", "removed", "rejected")}
+
+
 class Step(NamedTuple):
     name: str  # for the journal
-    write: Callable[[], list[Path]]  # returns the files that it wrote
+    rows: int | None  # how many it has to write; None: it writes something else
+    write: Callable[[], tuple[list[Path], int | None]]  # returns the files, and how many rows, it wrote
 
 
 def described(options: Options, verb: str) -> dict[str, Any]:
@@ -53,19 +58,21 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again."""
     collection, options, work = items.collection, run.options, run.work
     staged, note = work.staged(), collection.id_note
-    tables: dict[str, Callable[[Path], None]] = {
-        "removed.parquet": lambda path: write_table(result.removed.to_arrow(), path, note),
-        "clusters.parquet": lambda path: write_table(result.clusters.to_arrow(), path, note),
-        "rejected.jsonl": lambda path: write_bytes(work.column("rejected", "u1"), path),
-        "report.json": lambda path: write_json(result.report, path),
-    }
+    counts = result.report["counts"]
+    steps = [
+        *records(collection, decision, options, staged, counts),
+        alone(staged / "removed.parquet", counts["removed"], lambda path: write_table(result.removed.to_arrow(), path, note)),
+        alone(staged / "clusters.parquet", len(result.clusters), lambda path: write_table(result.clusters.to_arrow(), path, note)),
+        alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(work.column("rejected", "u1"), path)),
+        alone(staged / "report.json", None, lambda path: write_json(result.report, path)),
+    ]
     if options.pairs:
-        tables["pairs.parquet"] = lambda path: write_table(compared_pairs(collection, decision), path, note)
-    steps = [*records(collection, decision, options, staged), *(alone(staged / name, write) for name, write in tables.items())]
+        pairs = partial(compared_pairs, collection, decision)
+        steps.append(alone(staged / "pairs.parquet", len(decision.matches), lambda path: write_table(pairs(), path, note)))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.progress.begin("writing", len(steps), "files")
     remaining = (step for step in steps if step.name not in written)
-    for step, outputs in run.engine.map(lambda step: checksums(step.write(), staged), remaining):
+    for step, outputs in run.engine.map(lambda step: checksums(written_by(step), staged), remaining):
         work.append({}, step="write", file=step.name, outputs=outputs)
         written[step.name] = outputs
         run.progress.advance(1)
@@ -75,14 +82,17 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     return staged
 
 
-def alone(path: Path, write: Callable[[Path], None]) -> Step:
+def written_by(step: Step) -> list[Path]:
+    """Take a step, and see that it wrote all its rows; its files."""
+    paths, rows = step.write()
+    if rows != step.rows:
+        raise AssertionError(f"{step.name}: {rows} rows were written where there are {step.rows}, so that nothing is put into its place")
+    return paths
+
+
+def alone(path: Path, rows: int | None, write: Callable[[Path], int | None]) -> Step:
     """A step that writes one file."""
-
-    def one() -> list[Path]:
-        write(path)
-        return [path]
-
-    return Step(path.name, one)
+    return Step(path.name, rows, lambda: ([path], write(path)))
 
 
 def are_there(outputs: list[dict[str, Any]], folder: Path) -> bool:
@@ -111,17 +121,24 @@ def digest(path: Path) -> str | None:
         return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
 
-def records(collection: Collection, decision: Decision, options: Options, staged: Path) -> list[Step]:
-    """The steps that write records, or stand for them: --output and --removed-records."""
+def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int]) -> list[Step]:
+    """The steps that write records, or stand for them: --output and --removed-records. Their rows are as many as the report counts."""
     readable = collection.column("kind") != REJECTED
     kept = readable & ~decision.removed
+
+    def ids(path: Path) -> int:
+        return write_table(placed(collection, np.flatnonzero(kept)), path, collection.id_note)
+
     whole = {
         "copy": lambda: copied(collection, kept, staged / "kept"),
         "annotate": lambda: copied(collection, readable, staged / "annotated", added(collection, decision)),
-        "ids": lambda: [alone(staged / "kept.parquet", lambda path: write_table(placed(collection, np.flatnonzero(kept)), path, collection.id_note))],
-        "mask": lambda: [alone(staged / "mask.parquet", lambda path: write_table(mask(collection, kept), path))],
+        "ids": lambda: [alone(staged / "kept.parquet", counts["kept"], ids)],
+        "mask": lambda: [alone(staged / "mask.parquet", counts["read"], lambda path: write_table(mask(collection, kept), path))],
     }
+
     steps = whole[options.output]()
+    if sum(step.rows or 0 for step in steps) != sum(counts[part] for part in WHOLE[options.output]):
+        raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a fault of likewise, please report it")
     if options.removed_records:
         steps += copied(collection, decision.removed, staged / "removed")
     return steps
@@ -130,7 +147,7 @@ def records(collection: Collection, decision: Decision, options: Options, staged
 def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[Step]:
     """A step a source: its rows of ``keep``, as they were, under ``folder``."""
 
-    def step(number: int) -> list[Path]:
+    def step(number: int) -> tuple[list[Path], int]:
         source = collection.sources[number]
         rows = collection.rows_of(number)
         target = source.target(folder)
@@ -139,16 +156,17 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable
         added = None if add is None else add(rows.start + np.flatnonzero(here))
         try:
             with naming(target):
-                source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
+                written = source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
         except DataError:
             if here.any() or not collection.failed(number):
                 raise
             if target.is_file():  # the source was set aside as a whole: nothing can be written in its format
                 target.unlink()
-            return []
-        return [target / source.path.names[row] for row in np.flatnonzero(here)] if isinstance(source.path, Files) else [target]
+            return [], 0
+        return [target / source.path.names[row] for row in np.flatnonzero(here)] if isinstance(source.path, Files) else [target], written
 
-    return [Step(f"{folder.name}/{number}", partial(step, number)) for number in range(len(collection.sources))]
+    rows = [int(np.count_nonzero(keep[collection.rows_of(number)])) for number in range(len(collection.sources))]
+    return [Step(f"{folder.name}/{number}", count, partial(step, number)) for number, count in enumerate(rows)]
 
 
 def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], pa.Table]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
@@ -52,17 +53,20 @@ def work_beside(out: Path) -> Path:
     return out.with_name(f"{out.name}.work")
 
 
-def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
-    """A Parquet file; ``note`` says in the table's metadata what is special about the ids."""
+def write_table(table: pa.Table, path: Path, note: str | None = None) -> int:
+    """A Parquet file; returns its rows; ``note`` says in the table's metadata what is special about the ids."""
     if note:
         table = table.replace_schema_metadata({"likewise.ids": note})
     with naming(path), open(path, "wb") as file:  # pyarrow takes no name that is not UTF-8
         pq.write_table(table, file, compression="zstd")
+    return len(table)
 
 
-def write_bytes(data: Any, path: Path) -> None:
+def write_lines(data: np.ndarray, path: Path) -> int:
+    """A text that is at hand as bytes, uint8[n]; returns its lines."""
     with naming(path):
-        path.write_bytes(data)
+        path.write_bytes(data.data)
+    return int(np.count_nonzero(data == ord("\n")))
 
 
 def write_json(value: Mapping[str, Any], path: Path) -> None:

@@ -56,8 +56,8 @@ class Format(Protocol):
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
         """The rows of a chunk, on any thread."""
 
-    def write(self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
-        """The rows where ``keep`` is true, as they were read. ``add``: columns to append, one row a kept row."""
+    def write(self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+        """The rows where ``keep`` is true, as they were read; returns how many it wrote. ``add``: columns to append, one row a kept row."""
 
 
 def load(name: str) -> Format:

@@ -74,7 +74,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     yield from gather(chain((batch for _, batch in zip(bounded, batches, strict=False)), batches), names, 0, start)
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """The rows where ``keep`` is true, batch by batch, as the same kind of file; ``add``: columns for behind the others, one row a kept row."""
     reader = _open(source)
     keeper = Keeper(source, reader.schema, keep, add)
@@ -83,15 +83,18 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
         create = partial(ipc.new_file, schema=keeper.schema, options=options, metadata=reader.metadata)
     else:
         create = partial(ipc.new_stream, schema=keeper.schema, options=options)
-    save(((keeper(batch), custom) for batch, custom in keeper.wanted(_batches(source, reader, full=True))), target, create)
+    return save(((keeper(batch), custom) for batch, custom in keeper.wanted(_batches(source, reader, full=True))), target, create)
 
 
-def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Callable[[Any], Any]) -> None:
-    """Batches that have rows, with their custom metadata, through the writer that ``create`` makes."""
+def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Callable[[Any], Any]) -> int:
+    """Batches that have rows, with their custom metadata, through the writer that ``create`` makes; returns how many rows."""
+    written = 0
     with pa.OSFile(os.fsencode(target), "wb") as sink, create(sink) as writer:
         for batch, custom in batches:
             if len(batch):
                 writer.write_batch(batch, custom_metadata=custom)
+                written += len(batch)
+    return written
 
 
 class First(NamedTuple):

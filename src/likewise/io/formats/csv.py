@@ -219,7 +219,7 @@ def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndar
         yield Rejected(row, f"{ruler.place(at)}: {reason}", chunk.data[start[row] : start[row] + length[row]].tobytes().rstrip(LINE_ENDS))  # type: ignore[union-attr]
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """The header and the kept records byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further cells."""
     header = _header(source)
     head = bytearray(header.end if header else 0)
@@ -228,14 +228,16 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
     begin = start[keep]
     end = begin + length[keep]
     if header is None or add is None:
-        copy_rows(source, target, begin, end, bytes(head))
-        return
+        return copy_rows(source, target, begin, end, bytes(head))
     if clash := set(header.columns) & set(add.column_names):
         raise UsageError(f"{source}: already has a column {min(clash)!r}, which is to be added; rename or drop it there first")
+    written = 0
     with open_write(target, kind_of(source)) as out:
         out.write(_extended(bytes(head), add.column_names, header.separator))
         for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
             out.write(_extended(row, extra.values(), header.separator))
+            written += 1
+    return written
 
 
 def _extended(record: bytes, more: Iterable[Any], separator: str) -> bytes:

@@ -112,16 +112,18 @@ def sample(path: Path, want: Want) -> Records | None:
     return None
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """The kept elements byte for byte, one a line, in a new array; with the columns of ``add`` as further fields of the objects."""
     begin = start[keep]
     end = begin + length[keep]
     head, between, tail = (BOM[: beginning(source)] + b"[\n", b",\n", b"\n]\n") if len(begin) else (b"[]\n", b"", b"")
     if add is None:
-        copy_rows(source, target, begin, end, head, between, tail)
-        return
+        return copy_rows(source, target, begin, end, head, between, tail)
+    written = 0
     with open_write(target, kind_of(source)) as out:
         out.write(head)
-        for number, (row, extra) in enumerate(zip(rows(source, begin, end), additions(add), strict=True)):
-            out.write((between if number else b"") + extended(row, extra, source))
+        for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
+            out.write((between if written else b"") + extended(row, extra, source))
+            written += 1
         out.write(tail)
+    return written

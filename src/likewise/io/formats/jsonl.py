@@ -168,18 +168,20 @@ def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:
     return tuple(seen)[:MAX_FIELDS]
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """The kept lines byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further fields of the objects."""
     head = BOM[: beginning(source)] if keep.any() else b""
     begin = start[keep]
     end = begin + length[keep]
     if add is None:
-        copy_rows(source, target, begin, end, head)
-        return
+        return copy_rows(source, target, begin, end, head)
+    written = 0
     with open_write(target, kind_of(source)) as out:
         out.write(head)
         for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
             out.write(extended(row, extra, source))
+            written += 1
+    return written
 
 
 def additions(add: pa.Table) -> Iterator[dict[str, Any]]:

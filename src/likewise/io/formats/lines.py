@@ -246,11 +246,16 @@ def until_last(source: Path, end: np.ndarray) -> _Until:
     return _Until(open_read(source), int(end[-1]) if len(end) else 0)
 
 
-def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, head: bytes = b"", between: bytes = b"", tail: bytes = b"") -> None:
-    """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed as the source is."""
+def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, head: bytes = b"", between: bytes = b"", tail: bytes = b"") -> int:
+    """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed as the source is.
+
+    Returns how many of them it wrote.
+    """
+    ends = np.arange(1, len(begin) + 1)  # rows up to the end of each run
     if not between and len(begin):  # runs of rows are copied as one
         first = np.concatenate(([True], begin[1:] != end[:-1]))
-        begin, end = begin[first], end[np.concatenate((first[1:], [True]))]
+        last = np.concatenate((first[1:], [True]))
+        begin, end, ends = begin[first], end[last], ends[last]
     begin, end = np.ascontiguousarray(begin, np.int64), np.ascontiguousarray(end, np.int64)
     if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel looks at no bound
         raise FormatError(f"{source}: its records are said to overlap, so that the work folder is damaged; delete it and start anew")
@@ -268,6 +273,7 @@ def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, he
             if size < BLOCK_BYTES and row < len(begin):
                 raise changed(source)
         out.write(tail)
+    return int(ends[row - 1]) if row else 0
 
 
 def rows(source: Path, begin: np.ndarray, end: np.ndarray) -> Iterator[bytes]:

@@ -123,7 +123,7 @@ def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.
     return pa.Table.from_batches(kept, keeper.schema)
 
 
-def write(source: pa.Table, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: pa.Table, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """An Arrow file: the one format that holds every column type."""
     kept = take(source, keep, add)
-    save(((batch, None) for batch in kept.to_batches()), target, partial(ipc.new_file, schema=kept.schema))
+    return save(((batch, None) for batch in kept.to_batches()), target, partial(ipc.new_file, schema=kept.schema))

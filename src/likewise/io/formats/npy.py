@@ -119,22 +119,28 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     return columns.parse(chunk, want._replace(text=COLUMN, id=want.id and "", per=want.per and "", score=want.score and ""), where)
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """An array of the rows where ``keep`` is true, of the same type and order, their bytes as they were."""
     if add is not None:
         raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to an array; choose --output ids or mask instead")
     found = header(source)
     if keep.all() and len(keep) == found.shape[0]:
         shutil.copyfile(source, target)
-        return
+        return len(keep)
+    written = 0
     described = {"descr": np.lib.format.dtype_to_descr(found.dtype), "fortran_order": found.fortran, "shape": (int(keep.sum()), *found.shape[1:])}
     with open(target, "wb") as file:
         np.lib.format.write_array_header_1_0(file, described)
         if found.fortran:
             for column in range(math.prod(found.shape[1:])):
-                file.write(run(source, found, column * found.shape[0], len(keep))[keep].tobytes())
-            return
+                values = run(source, found, column * found.shape[0], len(keep))[keep]
+                file.write(values.tobytes())
+                written = len(values)
+            return written
         step = max(1, CHUNK_BYTES // row_bytes(found))
         for first in range(0, len(keep), step):
             share = keep[first : first + step]
-            file.write(rows(source, found, first, first + len(share))[share].tobytes())
+            kept = rows(source, found, first, first + len(share))[share]
+            file.write(kept.tobytes())
+            written += len(kept)
+    return written

@@ -116,31 +116,32 @@ def _spans(groups: list[footer.Group]) -> Iterator[dict[int, footer.Group]]:
             span, size = {}, 0
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """The rows where ``keep`` is true, row group by row group, with the columns of ``add`` (one row a kept row) behind the others."""
     file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
     groups = dict(enumerate(_groups(source)))
     if keep.all() and len(keep) == file.metadata.num_rows and add is None:
         shutil.copyfile(source, target)
-        return
+        return len(keep)
     keeper = Keeper(source, file.schema_arrow, keep, add)
     with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **_options(file, groups, keeper.schema)) as writer:
         pending: list[pa.RecordBatch] = []
-        size = at = 0
+        size = at = written = 0
         batches = ((group, batch) for group in groups for batch in _batches(source, file, {group: groups[group]}, None))
         for group, batch in keeper.wanted(batches):
             if group != at or size >= GROUP_BYTES:
-                _flush(writer, pending)
+                written += _flush(writer, pending)
                 size, at = 0, group
             pending.append(keeper(batch))
             size += pending[-1].nbytes
-        _flush(writer, pending)
+        return written + _flush(writer, pending)
 
 
-def _flush(writer: pq.ParquetWriter, pending: list[pa.RecordBatch]) -> None:
+def _flush(writer: pq.ParquetWriter, pending: list[pa.RecordBatch]) -> int:
     if rows := sum(batch.num_rows for batch in pending):
         writer.write_table(pa.Table.from_batches(pending), row_group_size=rows)
     pending.clear()
+    return rows
 
 
 def _options(file: pq.ParquetFile, groups: dict[int, footer.Group], schema: pa.Schema) -> dict[str, Any]:

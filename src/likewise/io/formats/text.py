@@ -103,13 +103,16 @@ def _reason(body: bytes, at: int) -> str:
     return f"line {line}, column {column} (0x{body[at]:02x}): this byte is not UTF-8{hint}"
 
 
-def write(source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """Copies of the kept files under the folder ``target``."""
     if add is not None:
         raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose --output ids or mask instead")
+    written = 0
     for number in np.flatnonzero(keep):  # files behind --limit have no entry
         path, name = source.paths[number], source.names[number]
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         with naming(place):
             shutil.copyfile(path, place)
+        written += 1
+    return written

@@ -1,0 +1,131 @@
+"""kept + removed + rejected = read, in every run: writers say how many rows they wrote, and where one is missing nothing takes its place."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import jobs
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import ipc
+
+import likewise as lw
+from likewise import outputs
+from likewise.cli.main import main, status_of
+from likewise.io.formats import arrow, csv, json_array, jsonl, npy, parquet, text
+
+WORDS = "and its words go on and on " * 3
+ROWS = [{"id": i, "text": f"the {'near' if i % 4 == 1 else 'first'} of texts {i // 4} {WORDS}{i // 4}"} for i in range(20)]
+LISTED = ("removed.parquet", "clusters.parquet", "pairs.parquet", "rejected.jsonl")
+
+
+def array(path: Path) -> None:
+    draw = np.random.default_rng(1).standard_normal((20, 8)).astype(np.float32)
+    np.save(path, np.concatenate((draw, draw[:5])))
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+    for row in ROWS:
+        (path / f"{row['id']}.txt").write_text(row["text"])
+
+
+def batches(path: Path) -> None:
+    table = pa.Table.from_pylist(ROWS)
+    with ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+
+
+MADE = {
+    "a.jsonl": (jsonl, lambda path: path.write_bytes(jobs.lines(ROWS))),
+    "a.json": (json_array, lambda path: path.write_text(json.dumps(ROWS))),
+    "a.csv": (csv, lambda path: path.write_text("id,text\n" + "".join(f"{row['id']},{row['text']}\n" for row in ROWS))),
+    "a.parquet": (parquet, lambda path: pq.write_table(pa.Table.from_pylist(ROWS), path, row_group_size=6)),
+    "a.arrow": (arrow, batches),
+    "a.npy": (npy, array),
+    "texts": (text, folder),
+}
+KIND = {"a.npy": ("--by", "cosine", "--threshold", "0.9")}
+
+
+@pytest.fixture
+def likewise(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["likewise", *arguments])
+        return status_of(main, list(arguments)), capfd.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("more", [(), ("--output", "annotate")], ids=["copy", "annotate"])
+def test_a_writer_that_drops_a_row_gives_no_output(likewise, tmp_path, monkeypatch, name, more):
+    """The old output stays as it was, and the run goes on from where it was once the fault is mended."""
+    module, make = MADE[name]
+    if more and name in ("a.npy", "texts"):
+        pytest.skip("takes no columns")
+    make(tmp_path / name)
+    lw.dedup(["an earlier text"], out=tmp_path / "out")
+    old = jobs.snapshot(tmp_path / "out")
+    arguments = ("dedup", name, "-o", "out", "--overwrite", "--removed-records", "--threshold", "0.6", *KIND.get(name, ()), *more)
+    write = module.write
+
+    def dropping(source, target, keep, start, length, add=None):
+        keep = keep.copy()
+        keep[np.flatnonzero(keep)[-1]] = False
+        return write(source, target, keep, start, length, None if add is None else add.slice(0, len(add) - 1))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write", dropping)
+        status, said = likewise(*arguments)
+    assert (status, "rows were written where there are" in said, "this is a fault of likewise" in said) == (2, True, True), said
+    assert jobs.snapshot(tmp_path / "out") == old
+    assert likewise(*arguments, "--resume")[0] == 0
+    counts = json.loads((tmp_path / "out/report.json").read_text())["counts"]
+    assert counts["removed"] > 0 and counts["kept"] + counts["removed"] + counts["rejected"] == counts["read"] == (25 if name == "a.npy" else 20)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_table_that_lacks_a_row_gives_no_output(likewise, tmp_path, monkeypatch, name):
+    jobs.damaged(tmp_path)
+    writes = "write_lines" if name == "rejected.jsonl" else "write_table"
+    write = getattr(outputs, writes)
+
+    def dropping(rows, path, *note):
+        short = rows[: len(rows) - 1] if path.name == name and writes == "write_lines" else rows.slice(1) if path.name == name else rows
+        return write(short, path, *note)
+
+    monkeypatch.setattr(outputs, writes, dropping)
+    status, said = likewise("dedup", "a.jsonl", "-o", "out", "--on-error", "skip", "--pairs", "--threshold", "0.7")
+    assert (status, (tmp_path / "out").exists(), f"{name}: " in said) == (2, False, True), said
+
+
+@pytest.mark.parametrize("way", ["copy", "annotate", "ids", "mask"])
+def test_rows_that_a_decision_forgets_give_no_output(likewise, tmp_path, monkeypatch, way):
+    """What is to be written is counted by file, and must be what the report counts."""
+    jobs.texts(tmp_path)
+    count = np.count_nonzero
+    monkeypatch.setattr(outputs.np, "count_nonzero", lambda values: max(0, count(values) - 1))
+    monkeypatch.setitem(outputs.WHOLE, "ids", ("removed",))
+    monkeypatch.setitem(outputs.WHOLE, "mask", ("removed",))
+    status, said = likewise("dedup", "a.jsonl", "-o", "out", "--output", way, "--threshold", "0.7")
+    assert (status, (tmp_path / "out").exists(), "rows were lost" in said) == (2, False, True), said
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_writers_say_is_what_a_reader_finds(tmp_path, monkeypatch, name):
+    module, make = MADE[name]
+    make(tmp_path / name)
+    said: list[int] = []
+    write = module.write
+    monkeypatch.setattr(module, "write", lambda *given: said.append(write(*given)) or said[-1])
+    by = {"by": "cosine", "threshold": 0.9} if name == "a.npy" else {"threshold": 0.6}
+    lw.dedup(tmp_path / name, out=tmp_path / "out", removed_records=True, threads=1, **by)
+    for part, rows in zip(("kept", "removed"), said[:2], strict=True):
+        assert lw.dedup(tmp_path / "out" / part, **by).report["counts"]["read"] == rows > 0
