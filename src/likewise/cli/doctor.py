@@ -18,7 +18,12 @@ from likewise.cli.verbs import verb
 
 #: Distributions without which nothing works, and those that only some results need: name -> what for.
 ESSENTIAL = ("numpy", "numba", "pyarrow", "msgspec", "xxhash", "click", "rich")
-OPTIONAL = {"rapidfuzz": "--by edit and --by levenshtein", "polars": "to_polars()", "pandas": "to_pandas()"}
+OPTIONAL = {
+    "rapidfuzz": "--by edit and --by levenshtein",
+    "polars": "to_polars()",
+    "pandas": "to_pandas()",
+    "opencv-python-headless": "features of pictures and of videos",
+}
 COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
 
 

@@ -1,0 +1,84 @@
+"""The picture or video files that inputs name: files, folders and globs, in the order named, and inside a folder or a glob by path."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from likewise.errors import UsageError
+from likewise.io import patterns
+from likewise.io.inputs import is_output, is_work, printable
+from likewise.io.media import pictures, videos
+
+KINDS = {"pictures": pictures.SUFFIXES, "videos": videos.SUFFIXES}
+Key = Callable[[Path], str | None]
+
+
+@dataclass(frozen=True)
+class Media:
+    kind: str  # a key of KINDS
+    files: list[tuple[str, Path]]  # name, the path under the folder that all have in common, and place
+    skipped: list[Path]  # files of other kinds in named folders
+
+
+def kind_of(path: Path) -> str | None:
+    return next((kind for kind, suffixes in KINDS.items() if path.suffix.lower() in suffixes), None)
+
+
+def found(inputs: Sequence[Path]) -> Media:
+    """All files are of one kind, by their names. Raises UsageError."""
+    files: dict[tuple[int, int], Path] = {}
+    skipped: list[Path] = []
+    for given in inputs:
+        for path, named in paths(given):
+            if kind_of(path) is None and named:
+                known = ", ".join(sorted(suffix[1:] for suffix in (*pictures.SUFFIXES, *videos.SUFFIXES)))
+                raise UsageError(f"{path}: is no picture or video by its name ({known}); of texts features are made with --vectors FILE")
+            if kind_of(path) is None:
+                skipped.append(path)
+            else:
+                state = path.stat()
+                files.setdefault((state.st_dev, state.st_ino), path)
+    places = list(files.values())
+    if not places:
+        some = f", only others ({len(skipped)}, such as {skipped[0].name})" if skipped else ""
+        raise UsageError(f"no picture or video among what is named{some}; of texts features are made with --vectors FILE")
+    kinds = {kind_of(path): path for path in places}
+    if len(kinds) > 1:
+        raise UsageError(f"{kinds['pictures']} is a picture and {kinds['videos']} a video; their features do not compare: make a file of each kind")
+    common = os.path.commonpath([path.absolute().parent for path in places])
+    listed = [(printable(os.path.relpath(path.absolute(), common).replace(os.sep, "/")), path) for path in places]
+    return Media(str(next(iter(kinds))), listed, skipped)
+
+
+def paths(given: Path) -> Iterator[tuple[Path, bool]]:
+    """The files that an input names, and whether it names them one by one."""
+    if os.fspath(given) == "-":
+        raise UsageError("pictures and videos are not read from standard input (-); name files or folders, or --vectors FILE for texts")
+    if glob.has_magic(os.fspath(given)) and not os.path.lexists(given):
+        matches = patterns.expanded(os.fspath(given))
+        if not matches:
+            raise UsageError(f"{given}: no file matches this pattern")
+        yield from ((path, False) for match in matches for path in walked(match))
+    elif given.is_dir():
+        yield from ((path, False) for path in walked(given))
+    elif given.is_file():
+        yield given, True
+    else:
+        raise UsageError(f"{given}: " + ("is neither a file nor a folder" if given.exists() else "no such file or folder"))
+
+
+def walked(start: Path) -> Iterator[Path]:
+    """A file, or the files below a folder, sorted by path; hidden ones and what likewise wrote are left out."""
+    met: set[tuple[int, int]] = set()
+    ahead = [start]
+    while ahead:
+        path = ahead.pop()
+        if patterns.is_folder(path):
+            if patterns.is_new(path, met) and not is_output(path) and not is_work(path):
+                ahead += [path / name for name in sorted(patterns.names(path), reverse=True) if not name.startswith(".")]
+        elif path.is_file():
+            yield path

@@ -1,0 +1,71 @@
+"""The key frames of a video as features: one frame each so many seconds, and of each the shares of its colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import DataError
+from likewise.io.media.opencv import library
+
+SUFFIXES = frozenset(".mp4 .m4v .mkv .webm .avi .mov .mpg .mpeg .ts .flv .wmv .ogv".split())  # noqa: SIM905
+#: Levels of each of blue, green and red.
+LEVELS = 4
+DIMENSION = LEVELS**3
+#: Frames are reduced to so many pixels a side before their colours are counted: noise and the traces of compression are averaged out.
+SIDE = 64
+#: Frames a second where a file does not say.
+USUAL_RATE = 25.0
+
+
+def features_of(path: Path, every: float) -> NDArray[np.float32]:
+    """The colours of the key frames of a video, float32[m, 64], a frame each ``every`` seconds. Raises DataError, the file named."""
+    return np.array([colours(frame) for frame in key_frames(path, every)], np.float32).reshape(-1, DIMENSION)
+
+
+def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
+    """The first frame, and the first one of each ``every`` seconds after it: uint8[height, width, 3], blue, green and red."""
+    cv2 = library()
+    try:
+        with open(path, "rb"):
+            video = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeEncodeError:
+        raise DataError(f"{path}: OpenCV cannot open a video whose name is not UTF-8; rename it") from None
+    try:
+        rate = video.get(cv2.CAP_PROP_FPS)
+        step = every * (rate if np.isfinite(rate) and rate > 0 else USUAL_RATE)
+        number, taken, decoded = 0, -1, False
+        while video.grab():
+            if int(number / step) > taken:
+                right, frame = video.retrieve()
+                if right:
+                    taken, decoded = int(number / step), True
+                    yield frame
+            number += 1
+    finally:
+        video.release()
+    if not decoded:
+        raise DataError(f"{path}: no frame of this video can be decoded: it is damaged, or in no format that OpenCV reads")
+
+
+def colours(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Square roots of the shares of LEVELS^3 colours, float32[64]; a pixel between two levels counts for both, by how near they are.
+
+    Roots, so that the L2 distance of two frames is the Hellinger distance of their colours.
+    """
+    cv2 = library()
+    pixels = cv2.resize(frame, (SIDE, SIDE), interpolation=cv2.INTER_AREA).reshape(-1, 3)
+    places = pixels / np.float64(255) * (LEVELS - 1)
+    low = np.minimum(places.astype(np.int64), LEVELS - 2)
+    shares = places - low
+    counts = np.zeros(DIMENSION)
+    for corner in np.ndindex(2, 2, 2):
+        weights = np.where(corner, shares, 1 - shares).prod(axis=1)
+        bins = (low + corner) @ (LEVELS**2, LEVELS, 1)
+        counts += np.bincount(bins, weights, DIMENSION)
+    return np.sqrt(counts / counts.sum()).astype(np.float32)

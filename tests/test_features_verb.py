@@ -1,0 +1,258 @@
+"""likewise features: pictures, videos and texts as sets of feature vectors."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from likewise.cli.main import main
+from likewise.errors import DataError, MissingPartError, UsageError
+from likewise.extraction import extract
+from likewise.io.media import opencv, pictures, tokens, videos
+from likewise.items.features import features
+
+
+def run(*words) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return stop.value.code
+
+
+def made(tmp_path, *inputs, **choices) -> pa.Table:
+    extract(list(inputs), **choices).write(tmp_path / "made.parquet")
+    return pq.read_table(tmp_path / "made.parquet")
+
+
+def texture(seed: int) -> np.ndarray:
+    import cv2
+
+    return cv2.resize(np.random.default_rng(seed).integers(0, 256, (24, 32, 3), np.uint8), (320, 240), interpolation=cv2.INTER_CUBIC)
+
+
+@pytest.fixture
+def photos(tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    folder = tmp_path / "photos"
+    (folder / "more").mkdir(parents=True)
+    for name, seed in (("b.png", 1), ("a.jpg", 1), ("more/c.png", 2)):
+        cv2.imwrite(str(folder / name), texture(seed))
+    cv2.imwrite(str(folder / "plain.png"), np.full((40, 40), 90, np.uint8))
+    (folder / "notes.txt").write_text("not a picture")
+    return folder
+
+
+# Pictures
+
+
+def test_a_folder_of_pictures_becomes_a_table(photos, tmp_path):
+    table = made(tmp_path, photos, most=50)
+    assert table.schema.field("features").type == pa.list_(pa.list_(pa.float32(), 128))
+    assert table["id"].to_pylist() == ["a.jpg", "b.png", "more/c.png", "plain.png"]
+    sizes = pc.list_value_length(table["features"]).to_pylist()
+    assert sizes == [50, 50, 50, 0]  # nothing stands out in a plain one
+    values, offsets = features(table.filter(pc.greater(pc.list_value_length(table["features"]), 0))["features"])
+    assert offsets.tolist() == [0, 50, 100, 150]
+    assert np.allclose((values**2).sum(axis=1), 1, atol=1e-5)  # roots of shares
+
+
+def test_features_of_a_picture_are_roots_of_opencvs():
+    cv2 = pytest.importorskip("cv2")
+    grey = cv2.cvtColor(texture(3), cv2.COLOR_BGR2GRAY)
+    _, slow = cv2.SIFT_create(nfeatures=40).detectAndCompute(grey, None)
+    rows = {np.sqrt(row / row.sum()).astype(np.float32).tobytes() for row in slow}
+    found = pictures.described(grey, 40)
+    assert len(found) == 40
+    assert {row.tobytes() for row in found} <= rows
+
+
+def test_large_pictures_are_reduced():
+    cv2 = pytest.importorskip("cv2")
+    grey = cv2.cvtColor(texture(4), cv2.COLOR_BGR2GRAY)
+    large = cv2.resize(grey, (1920, 1440), interpolation=cv2.INTER_CUBIC)
+    reduced = cv2.resize(large, (640, 480), interpolation=cv2.INTER_AREA)
+    assert (pictures.described(large, 100) == pictures.described(reduced, 100)).all()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_change_nothing(photos, tmp_path, threads):
+    assert made(tmp_path, photos, threads=threads).equals(made(tmp_path, photos, threads=2))
+
+
+def test_a_picture_that_cannot_be_decoded_is_named(photos, tmp_path):
+    (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 and no more")
+    (photos / "empty.png").write_bytes(b"")
+    with pytest.raises(DataError, match=r"broken\.jpg: this picture cannot be decoded: it is damaged"):
+        made(tmp_path, photos)
+    skipping = extract([photos], on_error="skip")
+    skipping.write(tmp_path / "made.parquet")
+    assert [entry["source"] for entry in skipping.rejected] == ["broken.jpg", "empty.png"]
+    assert (skipping.report["read"], skipping.report["items"], skipping.report["empty"]) == (6, 4, 1)
+    with pytest.raises(DataError, match="all 1 were rejected"):
+        made(tmp_path, photos / "empty.png", on_error="skip")
+
+
+def test_the_command_accounts_for_all(photos, tmp_path, capsys):
+    (photos / "broken.jpg").write_bytes(b"nothing")
+    out = tmp_path / "photos.parquet"
+    assert run("features", photos, "-o", out) == 2
+    assert not out.exists()
+    assert run("features", photos, "-o", out, "--on-error", "skip", "--json", "--most", 20) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["kind"], told["items"], told["rejected"], told["features"]) == ("pictures", 4, 1, 60)
+    (line,) = (tmp_path / "photos.rejected.jsonl").read_text().splitlines()
+    assert json.loads(line)["source"] == "broken.jpg"
+    assert run("features", photos / "a.jpg", "-o", out) == 2  # it exists
+    assert run("features", photos / "a.jpg", "-o", out, "--overwrite") == 0
+    assert (tmp_path / "photos.rejected.jsonl").read_text() == ""  # what the old one says is true no more
+
+
+def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):
+    opencv.library.cache_clear()
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    with pytest.raises(MissingPartError, match="install opencv-python-headless"):
+        made(tmp_path, photos)
+    monkeypatch.undo()
+    opencv.library.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("names", "choices", "said"),
+    [
+        (["none.png"], {}, "no such file"),
+        (["*.webp"], {}, "no file matches"),
+        (["notes.txt"], {}, "no picture or video by its name"),
+        (["a.jpg"], {"most": 0}, "--most 0"),
+        (["a.jpg"], {"every": 0.0}, "--every 0"),
+        (["a.jpg", "film.mp4"], {}, "is a picture and .* a video"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(photos, tmp_path, names, choices, said):
+    (photos / "film.mp4").write_bytes(b"")
+    with pytest.raises(UsageError, match=said):
+        made(tmp_path, *(photos / name for name in names), **choices)
+
+
+# Videos
+
+
+def film(path, frames, rate=20):
+    import cv2
+
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"MJPG"), rate, (64, 48))
+    for colour in frames:
+        writer.write(np.full((48, 64, 3), colour, np.uint8))
+    writer.release()
+
+
+def test_key_frames_of_a_video(tmp_path):
+    pytest.importorskip("cv2")
+    film(tmp_path / "film.avi", [(0, 0, 255)] * 20 + [(255, 0, 0)] * 15)  # a second of red, and three quarters of blue
+    table = made(tmp_path, tmp_path / "film.avi", every=0.5)
+    rows = np.array(table["features"].to_pylist()[0])
+    assert rows.shape == (4, 64)
+    red, blue = 3, 3 * 16  # the highest level of one colour, the lowest of the others
+    assert rows.argmax(axis=1).tolist() == [red, red, blue, blue]
+    assert (rows.max(axis=1) > 0.9).all()  # but for what the compression adds
+
+
+def test_colours_between_two_levels_count_for_both():
+    pytest.importorskip("cv2")
+    shares = videos.colours(np.full((10, 10, 3), (0, 0, 42.5), np.float32).astype(np.uint8)) ** 2
+    level = 42 / 255 * 3
+    assert np.allclose([shares[0], shares[1]], [1 - level, level], atol=1e-6)
+    assert np.isclose(shares.sum(), 1)
+
+
+def test_a_video_that_cannot_be_decoded_is_named(tmp_path):
+    pytest.importorskip("cv2")
+    (tmp_path / "film.mp4").write_bytes(b"no film")
+    with pytest.raises(DataError, match=r"film\.mp4: no frame of this video"):
+        made(tmp_path, tmp_path / "film.mp4")
+
+
+# Texts
+
+
+TEXTS = '{"id": "a", "text": "The cat sat, the CAT!"}\n{"id": "b", "text": "dog"}\n{"id": "c", "text": "what?"}\n{"id": "d"}\n'
+TABLE = {"the": [1.0, 2.0], "cat": [3.0, 4.0], "dog": [5.0, 6.5]}
+
+
+@pytest.fixture
+def texts(tmp_path):
+    (tmp_path / "texts.jsonl").write_text(TEXTS)
+    return tmp_path / "texts.jsonl"
+
+
+def written(tmp_path, form: str):
+    path = tmp_path / f"vectors.{form}"
+    names, numbers = list(TABLE), np.array(list(TABLE.values()), np.float32)
+    if form == "npz":
+        np.savez(path, tokens=np.array(names), vectors=numbers)
+    elif form == "parquet":
+        pq.write_table(pa.table({"token": names, "vector": numbers.tolist()}), path)
+    else:
+        head = "3 2\n" if form == "vec" else ""
+        path.write_text(head + "".join(f"{name} {x} {y}\n" for name, (x, y) in TABLE.items()))
+    return path
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet", "txt", "vec"])
+def test_texts_become_the_vectors_of_their_tokens(texts, tmp_path, form):
+    extraction = extract([texts], vectors=written(tmp_path, form))
+    extraction.write(tmp_path / "made.parquet")
+    rows = pq.read_table(tmp_path / "made.parquet").to_pylist()
+    assert [row["id"] for row in rows] == ["a", "b", "c", "d"]
+    assert [row["features"] for row in rows] == [[TABLE["the"], TABLE["cat"]], [TABLE["dog"]], [], []]
+    assert (extraction.unknown, extraction.empty) == (2, 2)  # sat, what
+
+
+def test_rows_that_cannot_be_read_are_told(texts, tmp_path):
+    texts.write_text("{broken\n" + TEXTS)
+    with pytest.raises(DataError, match=r"texts\.jsonl, line 1"):
+        made(tmp_path, texts, vectors=written(tmp_path, "npz"))
+    extraction = extract([texts], vectors=written(tmp_path, "npz"), on_error="skip", limit=3)
+    extraction.write(tmp_path / "made.parquet")
+    assert pq.read_table(tmp_path / "made.parquet")["id"].to_pylist() == ["a", "b"]
+    assert [(entry["position"], entry["bytes"]) for entry in extraction.rejected] == [(0, "{broken")]
+
+
+def test_tokens_are_cut_as_asked(texts, tmp_path):
+    table = made(tmp_path, texts, vectors=written(tmp_path, "npz"), by="whitespace:1")
+    assert table["features"].to_pylist()[0] == [TABLE["cat"], TABLE["the"]]  # "The" and "CAT!" are others
+    with pytest.raises(UsageError, match="words:5"):
+        made(tmp_path, texts, vectors=written(tmp_path, "npz"), by="words:5")
+    with pytest.raises(UsageError, match="--most"):
+        made(tmp_path, texts, vectors=written(tmp_path, "npz"), most=3)
+    texts.write_text('{"text": "other words"}\n')
+    with pytest.raises(DataError, match="no token of these texts has a vector"):
+        made(tmp_path, texts, vectors=written(tmp_path, "npz"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("v.txt", b"the 1 2\ncat 3\n", "line 2"),
+        ("v.txt", b"the 1 two\n", "line 1: expected a token and 2 numbers"),
+        ("v.txt", b"th\xff 1 2\n", "line 1: the token is not UTF-8"),
+        ("v.txt", b"the 1 nan\n", "row 0"),
+        ("v.txt", b"", "0 tokens"),
+        ("v.npz", b"PK", "is no archive"),
+        ("v.parquet", b"PAR1", "is no Parquet file"),
+        ("v.bin", b"", "--vectors"),
+    ],
+)
+def test_token_vectors_that_cannot_be_read(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises((DataError, UsageError), match=said):
+        tokens.load(tmp_path / name)
+
+
+def test_tokens_may_hold_spaces(tmp_path):
+    (tmp_path / "v.txt").write_text("the 1 2\nnew york 3 4\n")
+    assert tokens.load(tmp_path / "v.txt").places == {"the": 0, "new york": 1}
