@@ -240,7 +240,7 @@ def chunks_of(source: Source, want: Any, skip: bool) -> Iterator[Records]:
             raise
         if not skip:
             raise DataError(reason) from error
-        yield failed(reason)
+        yield failed(reason, want)
 
 
 def beginning(records: Records, count: int) -> Records:

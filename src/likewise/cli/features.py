@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from likewise.cli.pairs import apart, check, write
+from likewise.cli.pairs import apart, read_from, writable, write
 from likewise.cli.screen import Screen, counted, duration
 from likewise.cli.verbs import verb
-from likewise.errors import UsageError
+from likewise.records import Want
 
 
 @verb(
@@ -28,9 +28,7 @@ def command(
     screen: Screen, inputs: tuple[str, ...], out: str, overwrite: bool = False, vectors: str | None = None, work: str | None = None, **choices: Any
 ) -> None:
     target = Path(out)
-    check(target, overwrite)
-    if target.suffix != ".parquet":
-        raise UsageError(f"-o {out}: sets of features are written as Parquet; end the name with .parquet")
+    writable(target, overwrite, [".parquet"])
     import tempfile
 
     from likewise.cli.progress import told
@@ -45,8 +43,8 @@ def command(
             progress=progress,
             **choices,
         )
-        if target.exists():
-            apart_of_media(target, inputs, vectors)
+        if target.exists() and vectors is not None:  # no picture or video is a Parquet file
+            apart(target, [*read_from(inputs, Want()), ("--vectors", Path(vectors))])
         write(made, target)
     aside = target.with_suffix(".rejected.jsonl")
     if made.rejected or (overwrite and aside.exists()):
@@ -61,11 +59,3 @@ def command(
     said = f"{counted(made.features, 'feature')} of {made.dimension} numbers, of {counted(made.items, 'item')}, in {out}"
     screen.say(f"{said}; {duration(progress.seconds_in_all)}{known}{lost}")
     progress.steps()
-
-
-def apart_of_media(target: Path, inputs: tuple[str, ...], vectors: str | None) -> None:
-    """Refuse to replace what is read."""
-    if vectors is not None:
-        apart(target, inputs)
-        if Path(vectors).samefile(target):
-            raise UsageError(f"-o {target}: this is the file of --vectors, and inputs are never written to; name another place")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from likewise.cli.screen import Screen, counted, duration, figure, harmless, is_
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 from likewise.options import KEEP_POLICIES, Options, resolve
+from likewise.records import Want
 
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
 #: Rows of the table that a terminal gets; a pipe or a file gets all.
@@ -82,28 +83,38 @@ def command(
 
 def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options) -> None:
     """Refuse before any work what cannot be written after it, or must not be."""
-    if target.suffix not in FORMATS:
-        raise UsageError(f"-o {target}: the name tells the format; end it with {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+    from likewise.pipeline import want
+
+    writable(target, overwrite, FORMATS)
+    if target.exists():
+        groups = [(str(options.groups), options.groups)] if isinstance(options.groups, Path) else []
+        apart(target, [*read_from(inputs, want(options)), *groups])
+
+
+def writable(target: Path, overwrite: bool, formats: Sequence[str]) -> None:
+    """Refuse what is no place for a file of one of these formats."""
+    if target.suffix not in formats:
+        names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
+        raise UsageError(f"-o {target}: the name tells the format; end it with {names}")
     if target.is_dir():
         raise UsageError(f"-o {target}: this is a folder; name a file")
     if not target.parent.is_dir():
         raise UsageError(f"-o {target}: there is no folder {target.parent}; create it first")
     if target.exists() and not overwrite:
         raise UsageError(f"-o {target}: the file exists; --overwrite replaces it once the new one is complete")
-    if target.exists():
-        apart(target, inputs, options)
 
 
-def apart(target: Path, inputs: Iterable[str], options: Options) -> None:
-    """Refuse to replace a file that is read, by whatever name: it may be the only copy."""
+def read_from(inputs: Iterable[str], wanted: Want) -> list[tuple[str, Path]]:
+    """Name and place of each file that the inputs are."""
     from likewise.io.inputs import STDIN, resolve
-    from likewise.pipeline import want
 
     files = [given for given in inputs if given != STDIN]
-    read = [place for source in (resolve(files, want=want(options)) if files else []) for place in source.files]
-    if isinstance(options.groups, Path):
-        read.append((str(options.groups), options.groups))
-    for name, path in read:
+    return [place for source in (resolve(files, want=wanted) if files else []) for place in source.files]
+
+
+def apart(target: Path, files: Iterable[tuple[str, Path]]) -> None:
+    """Refuse to replace a file that is read, by whatever name: it may be the only copy."""
+    for name, path in files:
         if path.exists() and path.samefile(target):
             raise UsageError(f"-o {target}: this file is an input ({name}), and inputs are never written to; name another place")
 

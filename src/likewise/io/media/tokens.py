@@ -107,7 +107,7 @@ def of_lines(path: Path) -> Read:
                 raise DataError(f"{path}: line {line}: {len(numbers)} numbers, and {len(rows[0])} in those before it")
             tokens.append(token)
             rows.append(numbers)
-    return tokens, np.array(rows, np.float32).reshape(len(rows), -1)
+    return tokens, np.array(rows, np.float32).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
 def split(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
