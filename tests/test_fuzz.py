@@ -292,7 +292,7 @@ BESIDE = {
     "groups.csv": b"element,group\nmilk,dairy\n7,x\n",
     "groups.jsonl": b"".join(json.dumps({"element": one, "group": other}).encode() + b"\n" for one, other in PAIRS),
     "groups.parquet": parquet(pa.table({"element": [one for one, _ in PAIRS], "group": [other for _, other in PAIRS]})),
-    "likewise.toml": b'threads = 1\nby = "whitespace:1"\nthreshold = 0.5\n[dedup]\non-error = "skip"\nprefer = ["a", "b"]\n',
+    "likewise.toml": b'threads = 1\nby = "whitespace:1"\nthreshold = 0.5\n[dedup]\non-error = "skip"\nprefer = ["*.jsonl"]\n',
 }
 
 
