@@ -36,7 +36,8 @@ def started(
         raise UsageError(f"--limit {options.limit}: counts the items of both collections as one, and may leave none of the second; leave it out")
     folder = options.work or (temporary_folder() if out is None else work_beside(out))
     memory = options.memory or usable_memory() * 3 // 4
-    work = Work.claim(folder, resume=options.resume, in_memory=memory // 2)
+    resume = options.resume or (None if out is None else False)
+    work = Work.claim(folder, resume=resume, in_memory=memory // 2)
     try:
         wanted = pipeline.want(options)
         sources = sources_of(inputs, out, folder, wanted)

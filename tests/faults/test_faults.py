@@ -223,6 +223,67 @@ def test_the_work_folder_is_deleted_under_a_run(likewise, tmp_path, monkeypatch)
     assert jobs.snapshot(tmp_path / "out") == jobs.snapshot(tmp_path / "whole")
 
 
+def test_the_folder_of_the_output_goes(likewise, tmp_path, monkeypatch):
+    """As where a disk is taken out: with intermediate files elsewhere, nothing that was done is lost."""
+    jobs.texts(tmp_path)
+    (tmp_path / "disk").mkdir()
+    check_still = outputs.check_still
+    for old in ([], ["--overwrite"]):
+        with monkeypatch.context() as patch:
+            patch.setattr(outputs, "check_still", lambda *args, **how: (check_still(*args, **how), (tmp_path / "disk").rename("away")))
+            status, said = likewise("dedup", "a.jsonl", "-o", "disk/out", "--work", "here", *TEXTS, *old)
+        assert (status, "No such file or directory" in said, (tmp_path / "disk").exists()) == (2, True, False), said
+        assert ("away/out" in map(str, Path().glob("away/*"))) == bool(old)
+        (tmp_path / "away").rename("disk")
+        assert likewise(*go_on(said))[0] == 0
+        assert {path.name for path in (tmp_path / "disk").iterdir()} == {"out"}
+    assert likewise("dedup", "a.jsonl", "-o", "whole", *TEXTS)[0] == 0
+    assert jobs.snapshot(tmp_path / "disk/out") == jobs.snapshot(tmp_path / "whole")
+
+
+def test_what_a_killed_run_of_pairs_left_is_to_be_deleted(tmp_path, corpus):
+    """Only dedup goes on where it was; that --resume would is not said."""
+    given, _ = corpus
+    process = begun(["pairs", str(given), "--work", "here", "-o", "pairs.jsonl"], tmp_path / "here", cwd=tmp_path)
+    process.kill()
+    process.communicate()
+    assert os.listdir(tmp_path) == ["here"]
+    done = command("pairs", given, "--work", "here", cwd=tmp_path)
+    assert (done.returncode, "left this work folder; delete the folder to start anew" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize("verb", ["pairs", "neighbors"])
+def test_an_input_is_never_replaced(likewise, tmp_path, verb):
+    """By whatever name; nor are arrays in a folder in the way of an output that may be replaced."""
+    jobs.vectors(tmp_path)
+    jobs.texts(tmp_path)
+    (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+    before = jobs.snapshot(tmp_path)
+    for given, more in {"a.jsonl": [], "./a.jsonl": [], "b.jsonl.gz": ["--against" if verb == "pairs" else "--query", "a.jsonl"]}.items():
+        for out in ("a.jsonl", "link.jsonl"):
+            status, said = likewise(verb, given, *more, "-o", out, "--overwrite")
+            assert (status, "this file is an input (a.jsonl), and inputs are never written to" in said) == (2, True), said
+    assert jobs.snapshot(tmp_path) == before
+    (tmp_path / "arrays").mkdir()
+    (tmp_path / "vectors.npy").rename("arrays/vectors.npy")
+    (tmp_path / "out.jsonl").write_text("an earlier file")
+    asked = ["--by", "cosine", *(["--threshold", "0.95"] if verb == "pairs" else [])]
+    assert likewise(verb, "arrays", *asked, "-o", "out.jsonl", "--overwrite")[0] == 0
+
+
+@pytest.mark.parametrize("verb", ["pairs", "neighbors"])
+def test_a_file_of_pairs_is_on_the_disk_before_it_has_its_name(likewise, tmp_path, monkeypatch, verb):
+    jobs.texts(tmp_path)
+    (tmp_path / "out.jsonl").write_text("an earlier file")
+    taken: list[tuple[str, str]] = []
+    force, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (taken.append(("fsync", Path(os.readlink(f"/proc/self/fd/{file}")).name)), force(file)))
+    monkeypatch.setattr(os, "replace", lambda old, new: (taken.append(("replace", Path(old).name)), replace(old, new)))
+    assert likewise(verb, "a.jsonl", "-o", "out.jsonl", "--overwrite")[0] == 0
+    [part] = [name for step, name in taken if step == "replace" and name.startswith(".out.")]
+    assert taken[-3:] == [("fsync", part), ("replace", part), ("fsync", tmp_path.name)]
+
+
 def test_no_temporary_folder(likewise, tmp_path, monkeypatch):
     jobs.texts(tmp_path)
     for more, status in {("--work", "here"): 0, (): 2}.items():

@@ -57,8 +57,11 @@ class Work:
         self._last = ""  # the checksum of the last line of the journal; of the description where there is none
 
     @classmethod
-    def claim(cls, folder: Path, *, resume: bool, in_memory: int = 2**62) -> Work:
-        """Take a folder for one run, before anything is read: a new one, or with ``resume`` what an interrupted run left."""
+    def claim(cls, folder: Path, *, resume: bool | None, in_memory: int = 2**62) -> Work:
+        """Take a folder for one run, before anything is read: a new one, or with ``resume`` what an interrupted run left.
+
+        resume: None where the verb cannot go on with a run that was interrupted.
+        """
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"--work {folder}: this is a file, and intermediate files go into a folder; name another place")
         if folder.is_dir() and not is_free(folder) and not (folder / MADE).exists():
@@ -69,7 +72,8 @@ class Work:
         shutil.rmtree(being_removed(folder), ignore_errors=True)  # what a run that was killed at its end left
         if (folder / MADE).exists() and not resume:
             work.close(remove=False)
-            raise UsageError(f"{folder}: an interrupted run left this work folder; go on with --resume, or delete the folder to start anew")
+            more = "" if resume is None else "go on with --resume, or "
+            raise UsageError(f"{folder}: an interrupted run left this work folder; {more}delete the folder to start anew")
         return work
 
     def begin(self, description: Mapping[str, Any]) -> None:
