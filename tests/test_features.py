@@ -109,6 +109,28 @@ def test_the_search_finds_planted_copies(by):
     assert turned == pytest.approx({(last - j, last - i): value for (i, j), value in exact.items()}, abs=1e-12)
 
 
+@pytest.mark.parametrize(("dimension", "signs"), [(6, True), (48, False)])
+def test_encodings_find_copies_of_all_kinds(dimension, signs):
+    """With noise, cut, and with features of others in the place of some, at all distances; features with and without negative numbers."""
+    draw = np.random.default_rng(dimension)
+    sets = [
+        draw.normal(size=(draw.integers(8, 25), dimension)) if signs else draw.gamma(0.5, size=(draw.integers(8, 25), dimension)) for _ in range(250)
+    ]
+    for number in range(240):
+        one, share = unit(sets[number]), draw.random() / 2
+        if number % 3 == 0:
+            one = one + draw.normal(size=one.shape) * share / np.sqrt(dimension)
+        elif number % 3 == 1:
+            one = one[: max(1, round(len(one) * (1 - share)))]
+        else:
+            one[: round(len(one) * share)] = unit(sets[draw.integers(250)][draw.integers(0, 8, round(len(one) * share))])
+        sets.append(one)
+    for by, threshold in (("features/chamfer", 0.85), ("features/assignment", 0.75)):
+        exact, result = (found(lw.pairs(sets, by=by, threshold=threshold, exact=way)) for way in (True, None))
+        assert len(exact) > 100 and result.items() <= exact.items()
+        assert len(result) >= 0.97 * len(exact)
+
+
 def test_recall_is_promised_of_histograms_and_not_of_encodings():
     sets = planted(60, 30)
     for by, threshold in MEASURES.items():
@@ -155,6 +177,7 @@ def test_neighbours(by):
         got = [row["similarity"] for row in rows]
         every = sorted((value for pair, value in values.items() if query in pair and (value > 0 or by in WHOLE)), reverse=True)
         assert got == pytest.approx(every[:3], abs=1e-6)
+    assert not lw.neighbors(sets, by=by, k=3, threshold=0.5, exact=True).report["warnings"]
     beside = lw.neighbors(sets[:40], query=sets[40:], by=by, k=1, threshold=0.3).to_arrow().to_pylist()
     assert [row["position_b"] for row in beside] == [row["position_a"] for row in beside]
 

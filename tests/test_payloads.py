@@ -233,6 +233,12 @@ def test_json_arrow_and_python_give_the_same_features(rows: list[Any]) -> None:
         assert numbers(of_table(memory.table(arrays, want), want), wide=False) == expected
 
 
+def test_sets_of_features_of_no_type() -> None:
+    assert kinds(of_column(pa.array([[], None, [None], []]), "features")) == [TEXT, NO_TEXT, NO_TEXT, TEXT]
+    assert kinds(of_column(pa.array([[[]], [], [[None]]]), "features")) == [REJECTED, TEXT, NO_TEXT]
+    assert kinds(of_column(pa.array([[0.5], None, []]), "features")) == [REJECTED, NO_TEXT, REJECTED]
+
+
 def test_bad_features_are_named() -> None:
     records = of_json("[[1, 2], [3]]", "[[1, 2], [3, 1e99]]", "[[], []]", "[1, 2]", "[[1, 2, 3]]", "[[1, 2]]", kind="features", width=2)
     assert kinds(records) == [REJECTED] * 5 + [TEXT]

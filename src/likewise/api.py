@@ -319,8 +319,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
         table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_name(options), ordered=True)
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
-        asked = replace(run.options, exact=None)  # which is done here whatever is compared
-        said = run.progress.warnings + summary.warnings(collection, empty, asked, none)
+        said = run.progress.warnings + summary.warnings(collection, empty, run.options, none)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
             "k": k,

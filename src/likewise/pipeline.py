@@ -382,8 +382,13 @@ def nearest_by(options: Options) -> Callable[..., Any]:
 
 
 #: What is compared -> the measure that neighbours are told by; None: the measure's own name.
-NEAREST = {"texts": "elements", "sets": "elements", "weighted sets": "weighted", "vectors": None, "sparse vectors": None}
-NEAREST |= {"codes": "hamming", "feature sets": None}
+NEAREST: dict[str, str | None] = {
+    "texts": "elements",
+    "sets": "elements",
+    "weighted sets": "weighted",
+    "codes": "hamming",
+    **dict.fromkeys(("vectors", "sparse vectors", "feature sets")),
+}
 #: Measures by which a query is compared with all there is, asked for or not.
 ALL_COMPARED = ("l1", "weighted")
 

@@ -173,13 +173,17 @@ def described(plan: Plan, by: str) -> Iterator[str]:
         yield f"dedup and pairs take bands where --bands, --rows or --slots name them; else they join {joined}"
 
 
+#: What items are made of, where that is no shingle.
+UNITS = {"elements": "elements", "weighted": "elements", "features": "bins"}
+
+
 def length(plan: Plan, by: str) -> str:
     """How long items are taken to be."""
     model = plan.model
     if model.of_sets:
-        return f"{model.shingles:,.0f} {'elements' if by in ('elements', 'weighted') else 'shingles'} each"
+        return f"{model.shingles:,.0f} {UNITS.get(by, 'shingles')} each"
     unit = "bits" if plan.collision.family == "Bits" else "numbers"
-    return f"{model.numbers:,} {unit} each" + ("" if model.dimension else " (--dimension says how many)")
+    return f"{model.numbers:,} {unit} each" + ("" if model.dimension or model.sparse else " (--dimension says how many)")
 
 
 def purpose(plan: Plan) -> str:

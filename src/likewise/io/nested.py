@@ -182,8 +182,8 @@ def _features(values: pa.Array, want: Want) -> Rows | None:
         return None
     found, flat = outer
     flat = plain(flat)
-    if pa.types.is_null(flat.type):  # of lists that are all empty
-        return _filled(payloads.features(found, np.zeros(len(flat), np.int64), np.zeros(0, np.float32), 0), np.zeros(0, np.float32), flat)
+    if pa.types.is_null(flat.type):  # of lists that are empty, or hold nulls alone
+        return Rows(found.gone | (found.sizes > 0), np.zeros(len(found) + 1, np.int64), np.zeros(0, np.float32))
     if (inner := _lists(flat)) is None:
         return None if _numbers(flat, np.float32) is None else _refused(values, want, FLAT)
     each, numbers = inner

@@ -17,7 +17,7 @@ from typing import Any
 from likewise.curves import Curve, number_of, told
 from likewise.drawing.markup import shown
 from likewise.errors import UsageError, no_such
-from likewise.methods import MEASURES, Measure, Text
+from likewise.methods import EMBEDDED, MEASURES, Measure, Text
 from likewise.planning.density import Density, assumed
 from likewise.planning.families import Facts, costs, curves_for, family_for
 from likewise.planning.model import SHINGLES, Model, chance
@@ -112,7 +112,7 @@ def choose(
     bands, rows, slots = (whole(name, number, MAX_SLOTS) for name, number in (("bands", bands), ("rows", rows), ("slots", slots)))
     items, dimension = whole("items", items) or ITEMS, whole("dimension", dimension)
     name = family_for(method, family)
-    facts = facts or Facts(dimension)
+    facts = facts or Facts(dimension, sparse=EMBEDDED.get(str(method)) == "cosine")
     if dimension and (name in ("MinHash", "WeightedMinHash") or facts.sparse):
         what = "sparse vectors are told by what they hold" if facts.sparse else f"--by {method} compares texts or sets, which have none"
         raise UsageError(f"--dimension {dimension}: {what}; leave it out")

@@ -33,12 +33,15 @@ Run = Callable[..., Any]
 BITS, TABLES, AXES = 4, 8, 16
 #: How far from the origin the centre is, as a share of where the features' mean is: no feature of length 1 lies on it then, and all have a direction.
 TOWARDS = 0.999
-#: Sets that copies are planted of, and how far they are changed: noise as a share of a feature's length, and features replaced or left out.
-SAMPLE, NOISE, SHARES = 64, np.geomspace(0.03, 3.0, 12), np.linspace(1 / 12, 1.0, 12)
+#: How many sets copies are planted of, at least and at most, and how far they are changed: noise as a share of a feature's length, and the share of
+#: features replaced or left out.
+SAMPLE, NOISE, SHARES = (8, 64), np.geomspace(0.03, 3.0, 12), np.linspace(1 / 12, 1.0, 12)
 #: A lower cosine than this parts hardly any encodings: all pairs are compared.
 LEAST = 0.1
 #: Nanoseconds of one core of 2026 for a pair: of each product of two numbers of two features; the same of a pairing, by features of the set³.
 PRODUCT_COST, PAIRING_COST = 0.015, 0.4
+#: What comparing planted copies may take, where they are not fewer than at least.
+PLANTING_COST = 10e9
 #: Sets of the nearest encodings that a query is compared with: so many, or so many times as many as are wanted.
 CANDIDATES, TIMES = 100, 5
 #: Pairs that are compared before a thread looks up.
@@ -64,16 +67,22 @@ class Encoded:
         space = Space((TOWARDS * values.mean(axis=0, dtype=np.float64)).astype(np.float32), axes)
         return cls(sets, space, seed, encode(sets, space, seed, run))
 
-    def least_cosine(self, name: str, limit: float, recall: float) -> float:
-        """The cosine that a pair at the limit has with this chance, as planted copies tell."""
+    def least_cosine(self, limit: float, recall: float) -> float:
+        """The cosine that a pair at the limit has with this chance, as planted copies tell.
+
+        They are as unlike as chamfer says. The assignment of a pair is no more than that, and takes far longer: this cosine will do for it too.
+        """
         draw = np.random.default_rng(self.seed)
-        some = np.unique(draw.integers(0, len(self.vectors), SAMPLE))
+        copies_of_one = len(NOISE) + 2 * len(SHARES)
+        size = float((np.diff(self.sets[1]).astype(float) ** 2).mean())
+        number = int(np.clip(PLANTING_COST / (copies_of_one * PRODUCT_COST * 2 * size * self.sets[0].shape[1]), *SAMPLE))
+        some = np.unique(draw.integers(0, len(self.vectors), number))
         sample, vectors = of_sets(self.sets, some), self.vectors[some]
         found = []
         for kind in (noisy, replaced, reduced):
             told = [(np.ones(len(some)), np.ones(len(some)))]
             for copies in kind(sample, self.sets[0], draw):
-                told.append((WHOLE[name](sample, copies), cosines(vectors, encode(copies, self.space, self.seed))))
+                told.append((WHOLE["features/chamfer"](sample, copies), cosines(vectors, encode(copies, self.space, self.seed))))
             values, cosine = (np.array(parts) for parts in zip(*told, strict=True))
             order = np.argsort(values, axis=0, kind="stable")
             values, cosine = np.take_along_axis(values, order, 0), np.take_along_axis(cosine, order, 0)
@@ -89,6 +98,9 @@ def cosines(a: NDArray[np.float32], b: NDArray[np.float32]) -> Floats:
     """Of the i-th vectors; 0 for a zero vector."""
     products, lengths = np.einsum("ij,ij->i", a, b, dtype=np.float64), [np.linalg.norm(side.astype(np.float64), axis=1) for side in (a, b)]
     return np.divide(products, lengths[0] * lengths[1], out=np.zeros(len(a)), where=lengths[0] * lengths[1] > 0)
+
+
+# Copies of sets, more and more unlike them; ``others``: features that may stand in place of their own.
 
 
 def noisy(sample: Features, others: NDArray[np.float32], draw: np.random.Generator) -> Iterator[Features]:
@@ -109,7 +121,7 @@ def reduced(sample: Features, others: NDArray[np.float32], draw: np.random.Gener
     values, offsets = sample
     turn = turns(offsets, draw)
     for share in SHARES[:-1]:
-        stays = turn >= min(share, 1 - 1e-9)
+        stays = turn >= share
         stays[offsets[:-1]] |= np.add.reduceat(stays, offsets[:-1]) == 0  # one at least
         yield read_only(values[stays]), read_only(np.concatenate([[0], np.cumsum(stays, dtype=np.int64)])[offsets])
 
@@ -150,7 +162,7 @@ def encoded_finder(
     encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, run: Run = map, **how: Any
 ) -> tuple[Finder, float]:
     """What finds alike pairs whose encodings are near, and the least cosine of these; -1 where all pairs are compared."""
-    least = encoded.least_cosine(name, limit, recall)
+    least = encoded.least_cosine(limit, recall)
     if least < LEAST:
         return exact_finder(encoded.sets, name, limit, run=run, **how), -1.0
     prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, run)
@@ -189,9 +201,9 @@ def feature_neighbors(
         others = np.broadcast_to(np.arange(n), (asking, n))
         exact = True
     else:
-        encoded = Encoded.of(base if same else joined(base, queries), seed, run)
-        vectors = encoded.vectors
-        found = neighbors(vectors[:n], vectors[-asking:], "cosine", wanted, recall=recall, seed=seed, run=run, shares=shares, same=same)
+        encoded = Encoded.of(base, seed, run)
+        asked = encoded.vectors if same else encode(queries, encoded.space, seed, run)
+        found = neighbors(encoded.vectors, asked, "cosine", wanted, recall=recall, seed=seed, run=run, shares=shares, same=same)
         places = np.searchsorted(found.query, np.arange(asking + 1))
         others = found.item
     values, items, counts = np.empty((asking, k)), np.empty((asking, k), np.int64), np.zeros(asking, np.int64)
@@ -214,8 +226,3 @@ def feature_neighbors(
     used = np.arange(k) < counts[:, None]
     compared = np.diff(places) - (same if exact else 0)
     return Found(np.nonzero(used)[0], items[used], values[used], np.diff(places), compared, exact)
-
-
-def joined(a: Features, b: Features) -> Features:
-    """The sets of both, one behind the other."""
-    return read_only(np.concatenate([a[0], b[0]])), read_only(np.concatenate([a[1], b[1][1:] + a[1][-1]]))
