@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sets of feature vectors: how well sets rank, how large what is kept of one is, and what it costs; likewise beside its peers.
 
-    python benchmarks/features.py DATA [--tasks img ms] [--only NAME ...] [--json FILE]
+    python benchmarks/features.py DATA [--tasks img ms] [--only NAME ...] [--sweep] [--json FILE]
 
 DATA, all float32: img.npz, the RootSIFT features of pictures in six versions each (V[total, 128], ln the size of each set, lab its picture), every
 set a query for the other five of its picture; fit.npz, the features V of other pictures, which is all that likewise fits to; ms.S.npy [n, m, d],
@@ -127,6 +127,22 @@ def exact(task: Task, count: int, both: bool, axes: int, function: str = "chamfe
     return row(task, 0, seconds, scores.size, moved[0].nbytes // task.sets, task.precision(scores, chosen))
 
 
+def sweep(task: Task) -> list[dict[str, Any]]:
+    """Accuracy, bytes and time by the bits of a bin, B, and the number of tables, N; a bit kept of each bin, and a byte with square roots."""
+    told = []
+    for kept, more in (("bit", {"normalize": "none", "one_bit": True}), ("byte", {"normalize": "sqrt"})):
+        for bits in (6, 7, 8, 9, 10, 11, 12, 13):
+            for tables in (1, 2, 5, 10, 20, 40):
+                if tables << bits <= 2**17:
+                    found = histograms(task, 32, bits, tables, match="correlation", **more)
+                    told.append({"kept": kept, "bits": bits, "tables": tables, **found})
+                    print(
+                        f"{kept} B {bits:2} N {tables:2} {found['bytes']:7,} bytes mAP {found['mAP']:.4f} embed {found['embed_us_per_set']:.0f} us",
+                        flush=True,
+                    )
+    return told
+
+
 ROOTS = {"axes": 32, "bits": 8, "tables": 10, "normalize": "sqrt", "match": "correlation"}
 BITS = {"axes": 32, "bits": 11, "tables": 10, "normalize": "none", "match": "correlation", "one_bit": True}
 #: contender -> function, its arguments.
@@ -158,14 +174,17 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--tasks", nargs="*", default=["img", "ms"], choices=["img", "ms"])
     parser.add_argument("--only", nargs="*", default=list(CONTENDERS), metavar="NAME")
+    parser.add_argument("--sweep", action="store_true", help="histograms of many sizes in place of the contenders")
     parser.add_argument("--work", metavar="CONTENDER", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
         function, arguments = CONTENDERS[options.work]
         print(json.dumps(function(Task(options.data, options.tasks[0]), **arguments)))
         return
-    table: dict[str, dict[str, Any]] = {}
-    for task in options.tasks:
+    table: dict[str, Any] = {}
+    if options.sweep:
+        table = {name: sweep(Task(options.data, name)) for name in options.tasks}
+    for task in options.tasks if not options.sweep else ():
         for name in options.only:
             python = Path(sys.executable) if name.startswith("likewise") else PEERS
             if not contest.installed(name, python):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from itertools import permutations
 
 import numpy as np
@@ -15,8 +16,9 @@ from likewise.errors import UsageError
 from likewise.items.features import features
 from likewise.kernels.assignment import pair_up
 from likewise.measures.assignment import assignment
-from likewise.measures.chamfer import BY, chamfer
+from likewise.measures.chamfer import BY, chamfer, valued
 
+chamfer_module = import_module("likewise.measures.chamfer")
 by_all = pytest.mark.parametrize("by", BY)
 
 
@@ -50,6 +52,24 @@ def test_chamfer_by_numpy(by, dimension):
     np.testing.assert_allclose(chamfer(features(a), features(b), by=by), one_way, rtol=2e-6, atol=2e-6)
     np.testing.assert_allclose(chamfer(features(a), features(b), by=by, both=True), np.add(one_way, back), rtol=2e-6, atol=2e-6)
     np.testing.assert_allclose(chamfer(features(b), features(a), by=by), back, rtol=2e-6, atol=2e-6)
+
+
+@by_all
+def test_pairs_inside_a_collection_are_compared_once(by, monkeypatch):
+    """Both ways added, a value has no direction: the same bits as for two collections, and no pair is looked at twice."""
+    a = features(some_sets(12, 5))
+    left, right = (side.ravel() for side in np.meshgrid(np.arange(12), np.arange(12)))
+    seen = []
+
+    def counting(kernel, a, b, left, right, *more):
+        seen.append(len(left))
+        return valued(kernel, a, b, left, right, *more)
+
+    monkeypatch.setattr(chamfer_module, "valued", counting)
+    apart = chamfer(a, (a[0], a[1].copy()), left, right, by=by, both=True)
+    assert (chamfer(a, a, left, right, by=by, both=True) == apart).all()
+    assert seen == [144, 12 * 13 // 2]
+    assert len(chamfer(a, a, [], [], by=by, both=True)) == 0
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 4), (4, 32), (5, 33), (8, 64), (31, 95)])
