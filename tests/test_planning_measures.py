@@ -111,7 +111,7 @@ def test_threshold_and_within_are_one_thing():
 
 
 def test_what_must_be_known():
-    with pytest.raises(UsageError, match="Bits: give the data, or --dimension, how many bits a code has"):
+    with pytest.raises(UsageError, match="--by hamming: give the data, or --dimension, how many bits a code has"):
         choose(method=parse("hamming"), within=3)
     with pytest.raises(UsageError, match="--within 65: the greatest Hamming distance there can be is 64"):
         choose(method=parse("hamming"), within=65, dimension=64)

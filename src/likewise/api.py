@@ -305,7 +305,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
 
     >>> import likewise as lw
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
-    [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666, ...}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666, ...}]
+    [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666}]
     """
     options = options_of(limited=False, **choices)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
@@ -388,7 +388,7 @@ class Made(NamedTuple):
 def as_made(out: Path) -> Made:
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
-    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
+    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record", "groups")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = ",".join(method["normalize"]) or "none"

@@ -124,7 +124,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     read(sources, want(options), sketcher(options, bands=bands), run.work, run.engine, skip=skip, limit=options.limit, advance=progress.advance)
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
-    collection = Collection(sources, run.work)
+    collection = Collection(sources, run.work, run.first_side)
     check_lengths(collection, options)
     if message := collection.fields_missing(options.field):
         raise DataError(message)

@@ -12,13 +12,10 @@ from likewise.curves import Curve, jaccard
 from likewise.errors import UsageError
 from likewise.families.checks import check_layout
 from likewise.families.similarity import SimilarityFamily
-from likewise.items.weighted import weighted
+from likewise.items.weighted import BEYOND, LEAST, MOST, weighted
 from likewise.kernels import darts
 
 Slots = NDArray[np.uint32]
-
-#: The total weight of a set lies between these, well within the cells that darts are drawn in.
-LEAST, MOST = 1e-30, 1e30
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,5 +67,4 @@ def check_totals(weights: NDArray[np.float64], offsets: NDArray[np.int64]) -> No
     wrong = (sizes > 0) & ~((totals >= LEAST) & (totals <= MOST))
     if wrong.any():
         row = int(wrong.argmax())
-        span = f"a total from {LEAST} to {MOST} can be signed"
-        raise UsageError(f"row {row}: its weights add up to {totals[row]:.3g}; {span}; multiply the weights of all sets by one number")
+        raise UsageError(f"row {row}: its weights add up to {totals[row]:.3g}; {BEYOND}")

@@ -13,7 +13,7 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.io.fields import SPARSE
 from likewise.io.nested import PAIR, is_list, is_string
-from likewise.items.given import borders, shown
+from likewise.items.given import SINGLE, borders, refuse_masked, shown
 from likewise.items.sparse import csr_of
 from likewise.records import Want
 
@@ -29,6 +29,8 @@ FORMS = {
 }
 #: What an array of items may be: its dimensions, and the kinds of its numbers (numpy's letters).
 SHAPES = {"vector": ("2", "iuf"), "code": ("12", "iub"), "elements": ("2", "iu"), "tokens": ("2", "iu"), "features": ("3", "iuf")}
+#: What Arrow raises for values that no column of one type holds; the last for lone surrogates.
+UNFIT = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
 
 def fits(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> bool:
@@ -46,7 +48,10 @@ def column(given: Any, want: Want) -> pa.Array | None:
         return of_csr(matrix, want.kind)
     if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
         return of_parts(given, want.kind)
+    refuse_masked(given, f"an input is an array of {FORMS[want.kind].partition(':')[0]}")
     if hasattr(given, "__array__") and (array := np.asarray(given)).dtype != object:
+        if want.kind == "elements" and array.ndim == 2 and array.dtype.kind == "U":
+            return items(array.tolist(), want.kind)
         if not fits(want.kind, array.shape, array.dtype):
             alone = "; one item alone is a batch of one: [item]" if array.ndim == 1 else ""
             raise UsageError(f"an input is an array of {array.dtype} of shape {array.shape}; give {FORMS[want.kind]}{alone}")
@@ -66,7 +71,7 @@ def items(rows: list[Any], kind: str) -> pa.Array:
     try:
         return _LISTED[kind](rows)
     except TypeError as error:
-        raise UsageError(f"an input holds what no column can: {error}; give {FORMS[kind]}") from error
+        raise UsageError(f"an input holds {error}; give {FORMS[kind]}") from error
 
 
 def of_numbers(array: np.ndarray) -> pa.Array:
@@ -113,7 +118,12 @@ def of_parts(given: tuple[np.ndarray, ...], kind: str) -> pa.Array:
 
 
 def _sets(rows: list[Any]) -> pa.Array:
-    return _typed([_ordered(row, place) if isinstance(row, AbstractSet) else row for place, row in enumerate(rows)], _is_element)
+    def plain(row: Any, place: int) -> Any:
+        if isinstance(row, AbstractSet):
+            return _ordered(row, place)
+        return np.flatnonzero(row) if isinstance(row, np.ndarray) and row.dtype == bool and row.ndim == 1 else row  # the places that are filled
+
+    return _typed([plain(row, place) for place, row in enumerate(rows)], _is_element)
 
 
 def _ordered(given: AbstractSet, row: int) -> list[Any]:
@@ -150,7 +160,7 @@ def _weighted(rows: list[Any]) -> pa.Array:
     try:
         elements, weights = (pa.array([pair[side] for row in listed for pair in row]) for side in (0, 1))
         good = all(len(pair) == 2 for row in listed for pair in row) and _is_element(elements.type) and not elements.null_count
-    except (TypeError, IndexError, KeyError, OverflowError, pa.ArrowException):
+    except (TypeError, IndexError, KeyError, *UNFIT):
         return as_json(pairs)
     if not good or not (pa.types.is_floating(weights.type) or pa.types.is_integer(weights.type) or pa.types.is_null(weights.type)):
         return as_json(pairs)
@@ -166,18 +176,26 @@ def _codes(rows: list[Any]) -> pa.Array:
         return pa.array(rows, pa.uint64())
     try:
         return pa.array(rows)
-    except (pa.ArrowException, OverflowError):
+    except UNFIT:
         return as_json(rows)
 
 
 def _typed(rows: list[Any], good: Callable[[pa.DataType], bool]) -> pa.Array:
     """A column of lists where the items have one type that is ``good``, else one of JSON texts, in which each keeps its own."""
-    rows = [np.asarray(row) if hasattr(row, "__array__") else list(row) if isinstance(row, range) else row for row in rows]
+    rows = [_listed(row, place) for place, row in enumerate(rows)]
     try:
         made = pa.array(rows)
-    except (pa.ArrowException, OverflowError):
+    except UNFIT:
         return as_json(rows)
     return made if pa.types.is_null(made.type) or (is_list(made.type) and good(made.type.value_type)) else as_json(rows)
+
+
+def _listed(row: Any, place: int) -> Any:
+    """An array, or any sequence, as Arrow takes it."""
+    refuse_masked(row, f"row {place} of an input is an array")
+    if hasattr(row, "__array__"):
+        return np.asarray(row)
+    return list(row) if isinstance(row, Sequence) and not isinstance(row, SINGLE) else row
 
 
 def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
@@ -192,7 +210,7 @@ def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no value that JSON has")
+    raise TypeError(f"a value of type {type(value).__name__}")
 
 
 _LISTED: dict[str, Callable[[list[Any]], pa.Array]] = {

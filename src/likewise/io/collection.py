@@ -205,8 +205,10 @@ def escaped(raw: bytes) -> str:
 class Collection:
     """Rows by number, from 0 over all sources in order; rejected rows are rows too."""
 
-    def __init__(self, sources: Sequence[Source], work: Work):
+    def __init__(self, sources: Sequence[Source], work: Work, first_side: int | None = None):
+        """first_side: so many sources are of the first of two collections, whose items are never confused with those of the other."""
         self.sources = sources
+        self.first_side = len(sources) if first_side is None else first_side
         self.work = work
         rows = np.zeros(len(sources), np.int64)
         for entry in work.done("chunk"):
@@ -283,12 +285,20 @@ class Collection:
 
     @property
     def ids_are_unique(self) -> bool:
-        return self.repeated_ids[0] == 0 if self.has_ids else len(self.files) <= 1
+        """Whether an id names one item; where there are two sides, one of a side."""
+        if self.has_ids:
+            return self.repeated_ids[0] == 0
+        sides = (self.sources[: self.first_side], self.sources[self.first_side :])
+        return all(sum(len(s.path.names) if isinstance(s.path, Files) else 1 for s in side) <= 1 for side in sides)
 
     @cached_property
     def repeated_ids(self) -> tuple[int, list[str]]:
         """How many rows have an id that occurred before, and up to three such ids."""
-        return ids.repeated(self._ids[0]) if self.has_ids else (0, [])
+        if not self.has_ids:
+            return 0, []
+        border = int(self.first_row[self.first_side])
+        found = [ids.repeated(self._ids[0][rows]) for rows in (slice(0, border), slice(border, None))]
+        return sum(number for number, _ in found), list(dict.fromkeys(name for _, names in found for name in names))[:3]
 
     def failed(self, source: int) -> bool:
         """Whether a source could not be read to its end (--on-error skip)."""

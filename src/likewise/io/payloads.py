@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.io import binary
 from likewise.items.sparse import summed
+from likewise.items.weighted import BEYOND, LEAST, MOST
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.
@@ -168,9 +169,14 @@ def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32],
 
 
 def weighted(rows: Rows) -> Rows:
-    """Rows of WEIGHTED, all weights finite and not negative."""
+    """Rows of WEIGHTED, all weights finite and not negative, and their total neither too small nor too great to be signed."""
     weights = rows.values["weight"]
     rows.refuse(~((weights >= 0) & (weights < np.inf)), lambda at: f"the weight {weights[at]}; a weight is a finite number of 0 or more")
+    used = weights[rows.offsets[0] : rows.offsets[-1]]
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = np.bincount(np.repeat(np.arange(len(rows)), rows.sizes), used, len(rows))
+    for row in np.flatnonzero(~rows.gone & (totals != 0) & ~((totals >= LEAST) & (totals <= MOST))).tolist():
+        rows.faults.setdefault(row, Fault(f"its weights add up to {totals[row]:.3g}; {BEYOND}"))
     return rows
 
 

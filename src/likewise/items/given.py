@@ -80,7 +80,7 @@ HINTS: tuple[tuple[type, str], ...] = (
 )
 
 
-def refuse_masked(array: NDArray[Any], where: str) -> None:
+def refuse_masked(array: Any, where: str) -> None:
     if isinstance(array, np.ma.MaskedArray):
         raise UsageError(f"{where}; here came a masked array, whose mask would be ignored: give .filled(value), or leave out what is masked")
 

@@ -36,7 +36,8 @@ def lengths_of(vectors: Vectors, centre: Vectors, squared: Numbers) -> Numbers:
     lengths: Numbers = np.sqrt(squared)
     odd = np.flatnonzero(~((squared > LEAST) & (squared < MOST)))
     for begin, end in blocks(len(odd)):
-        apart = abs(vectors[odd[begin:end]].astype(float) - centre)
+        with np.errstate(over="ignore"):
+            apart = np.minimum(abs(vectors[odd[begin:end]].astype(float) - centre), np.finfo(float).max)
         most = np.maximum(apart.max(axis=1, initial=0.0), np.finfo(float).smallest_subnormal)
         whole = np.sqrt(((apart / most[:, None]) ** 2).sum(axis=1))
         with np.errstate(over="ignore"):

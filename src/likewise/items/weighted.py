@@ -19,6 +19,10 @@ from likewise.items.sets import read_only
 #: values uint64[m], ascending and distinct within a set; weights float64[m], above 0; offsets int64[n + 1].
 Weighted = tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]
 
+#: The total weight of a set lies between these, well within the cells that darts are drawn in (families.weighted).
+LEAST, MOST = 1e-30, 1e30
+BEYOND = f"a total from {LEAST} to {MOST} can be signed; multiply the weights of all sets by one number"
+
 FORMS = "weighted sets are a list of mappings element -> weight, or of lists of pairs, or three arrays (values, weights, offsets)"
 
 

@@ -94,31 +94,31 @@ def curves_for(method: Text | Measure, family: str, threshold: float, facts: Fac
         weighted = (isinstance(method, Text) and method.bag) or family == "WeightedMinHash"
         yield curves.jaccard(family, "weighted Jaccard similarity" if weighted else "Jaccard similarity")
     elif family in ("Hyperplane", "CrossPolytope"):
-        if family == "CrossPolytope" and needed(facts.dimension, family) > curves.GREATEST_DIMENSION:
+        if family == "CrossPolytope" and needed(facts.dimension, method) > curves.GREATEST_DIMENSION:
             raise UsageError(f"--family CrossPolytope: it takes up to {curves.GREATEST_DIMENSION:,} numbers, not {facts.dimension:,}; leave it out")
-        curve = curves.angle() if family == "Hyperplane" else curves.cross_polytope(needed(facts.dimension, family))
+        curve = curves.angle() if family == "Hyperplane" else curves.cross_polytope(needed(facts.dimension, method))
         yield curves.in_degrees(curve) if str(method) == "angle" else curve
     elif family == "Bits":
-        yield curves.bit_sampling(needed(facts.dimension, family))
+        yield curves.bit_sampling(needed(facts.dimension, method))
     elif family == "Threshold":
-        yield threshold_bit(facts)
+        yield threshold_bit(facts, method)
     else:
         line = {"Stripe": curves.stripe, "Line": curves.gaussian_line if str(method) == "l2" else curves.cauchy_line}[family]
         yield from (line(width * (threshold or 1.0)) for width in WIDTHS)
 
 
-def threshold_bit(facts: Facts) -> Curve:
+def threshold_bit(facts: Facts, method: Text | Measure) -> Curve:
     if facts.low is None or facts.high is None:
         raise UsageError("--family Threshold: give the data as an array, for it must know the least and greatest coordinate")
-    dimension = needed(facts.dimension, "Threshold")
+    dimension = needed(facts.dimension, method)
     if not NARROWEST <= dimension * (facts.high - facts.low) <= WIDEST:
         span = f"coordinates from {facts.low:g} to {facts.high:g} are too {'close together' if facts.high - facts.low < 1 else 'far apart'}"
         raise UsageError(f"--family Threshold: {span} to set thresholds between; scale the data, or leave --family out")
     return curves.threshold_bit(facts.low, facts.high, dimension)
 
 
-def needed(dimension: int | None, family: str) -> int:
+def needed(dimension: int | None, method: Text | Measure) -> int:
     if dimension is None:
-        what = "bits a code has" if family == "Bits" else "numbers a vector has"
-        raise UsageError(f"{family}: give the data, or --dimension, how many {what}")
+        what = "bits a code has" if str(method) == "hamming" else "numbers a vector has"
+        raise UsageError(f"--by {method}: give the data, or --dimension, how many {what}")
     return dimension

@@ -118,7 +118,9 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
         said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end; rejected.jsonl names them")
     repeated, examples = collection.repeated_ids
     if repeated:
-        said.append(f"{repeated:,} ids occurred before ({', '.join(examples)}); such items are told apart by source and position")
+        said.append(
+            f"{repeated:,} id{'s' * (repeated != 1)} occurred before ({', '.join(examples)}); such items are told apart by source and position"
+        )
     for number, source in enumerate(collection.sources):
         rows = collection.rows_of(number)
         total, gone = rows.stop - rows.start, int(removed[rows].sum())

@@ -150,12 +150,21 @@ def of_coordinates(vectors: np.ndarray, within: float, seed: int, run: Run = map
     """For pairs up to an L1 distance apart."""
     bounds = np.array(list(run(lambda rows: ranges(vectors, *rows), blocks(len(vectors))))).reshape(-1, 2, vectors.shape[1])
     low, high = bounds[:, 0].min(axis=0, initial=np.inf), bounds[:, 1].max(axis=0, initial=-np.inf)
-    span = np.where(high > low, high - low, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # a range beyond float64 tells nothing apart, and all is compared
+        span = np.where(high > low, high - low, 0.0)
     return Levels(differing(share_of(within, span)), BITS, seed, np.where(np.isfinite(low), low, 0.0), span)
 
 
 def centre_of(vectors: np.ndarray) -> np.ndarray:
     """About where vectors lie: the mean of some that lie evenly among them, of their type. [d]"""
-    step = max(1, len(vectors) // CENTRED)
-    centre: np.ndarray = read_only(vectors[::step].mean(axis=0, dtype=float).astype(vectors.dtype))
+    return mean_of(vectors[:: max(1, len(vectors) // CENTRED)])
+
+
+def mean_of(vectors: np.ndarray) -> np.ndarray:
+    """The mean, of their type: sums beyond float64 are taken of shares. [d]"""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = vectors.mean(axis=0, dtype=float)
+    if not np.isfinite(mean).all():
+        mean = (vectors / len(vectors)).sum(axis=0, dtype=float)
+    centre: np.ndarray = read_only(mean.astype(vectors.dtype))
     return centre

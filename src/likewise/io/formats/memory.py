@@ -46,7 +46,15 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
     if isinstance(given, Mapping):
         _check_names(given)
-        return pa.table({name: _column(name, list(values), want) for name, values in given.items()})
+        if want.kind in arrays.FORMS and not holds(given, want.text):
+            names = ", ".join(map(shown, list(given)[:3])) + ", ..." * (len(given) > 3)
+            rows = f'[{{"id": key, "{want.text}": value}} for key, value in given.items()]'
+            raise UsageError(f"an input is a dict, so read as columns, and none of {names} is {want.text!r} (field=); of ids and items give {rows}")
+        columns = {name: _column(name, list(values), want) for name, values in given.items()}
+        if len(sizes := {len(column) for column in columns.values()}) > 1:
+            counted = ", ".join(f"{shown(name)} has {len(column):,}" for name, column in list(columns.items())[:3])
+            raise UsageError(f"an input is a dict of columns of {len(sizes)} lengths: {counted}; give columns of one length")
+        return pa.table(columns)
     rows = list(given)
     if (items := arrays.listed(rows, want)) is not None:
         return pa.table({want.text: items})
@@ -60,6 +68,11 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     names = dict.fromkeys(name for row in rows for name in row)
     _check_names(names)
     return pa.table({name: _column(name, [row.get(name) for row in rows], want) for name in names})
+
+
+def holds(columns: Mapping[str, Any], field: str) -> bool:
+    """Whether there is a column of the wanted name, or one that it begins with; or those of sparse vectors, which need no name."""
+    return "indices" in columns or any(part in columns or part.partition(".")[0] in columns for part in field.split("+"))
 
 
 def _check_names(names: Iterable[Any]) -> None:
