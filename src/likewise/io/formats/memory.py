@@ -47,9 +47,9 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     if isinstance(given, Mapping):
         _check_names(given)
         if want.kind in arrays.FORMS and not holds(given, want.text):
-            names = ", ".join(map(shown, list(given)[:3])) + ", ..." * (len(given) > 3)
-            rows = f'[{{"id": key, "{want.text}": value}} for key, value in given.items()]'
-            raise UsageError(f"an input is a dict, so read as columns, and none of {names} is {want.text!r} (field=); of ids and items give {rows}")
+            known = ", ".join(map(shown, list(given)[:3])) + ", ..." * (len(given) > 3)
+            typed = f'[{{"id": key, "{want.text}": value}} for key, value in given.items()]'
+            raise UsageError(f"an input is a dict, so read as columns, and none of {known} is {want.text!r} (field=); of ids and items give {typed}")
         columns = {name: _column(name, list(values), want) for name, values in given.items()}
         if len(sizes := {len(column) for column in columns.values()}) > 1:
             counted = ", ".join(f"{shown(name)} has {len(column):,}" for name, column in list(columns.items())[:3])
