@@ -107,7 +107,8 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, run:
     if count < 2 or angles:
         codings = (of_angles(lengths, dimension, degrees_of(limit) if measure == "cosine" else limit, seed),)
     elif measure == "l2":
-        typical = float(np.median(lengths)) if count else 0.0
+        middle = np.partition(lengths, [(count - 1) // 2, count // 2])[[(count - 1) // 2, count // 2]] if count else np.zeros(2)
+        typical = float(middle[0] / 2 + middle[1] / 2)  # the median, whose sum may be beyond float64
         codings = tuple(of_points(lengths, centre, limit, lift * (typical or limit), seed) for lift in LIFTS)
     else:
         codings = (of_coordinates(vectors, limit, seed, run),)
