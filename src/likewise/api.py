@@ -388,7 +388,7 @@ class Made(NamedTuple):
 def as_made(out: Path) -> Made:
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
-    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record", "groups")
+    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = ",".join(method["normalize"]) or "none"
