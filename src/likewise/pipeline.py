@@ -31,7 +31,7 @@ from likewise.records import REJECTED, TEXT, Want
 from likewise.report.gather import beginning
 from likewise.results import Decision
 from likewise.run import Items, Run, feature_sets, rule, sets, strings, uneven, vectors, words_of
-from likewise.schema import DECISION_COLUMNS
+from likewise.schema import DECISION_COLUMNS, ROW_COLUMNS
 from likewise.search import bucket, engine, finder, ranks, rare
 from likewise.stages.budget import Cut, what_was_cut
 from likewise.stages.candidates import Buckets
@@ -177,7 +177,8 @@ def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
     first = first_of_copies(copy, collection.column("per"), copied, rank)
     member = order[(first[order] == order) & live[order]]
     items = Items(collection, empty, short, first, member)
-    run.work.rest("copy")
+    for name in ROW_COLUMNS:
+        run.work.rest(name)
     if not run.work.done("chosen"):  # a resumed run goes on as it began: what was weighed may be gone by then
         run.work.append({}, step="chosen", exact=cheaper_exactly(items, run, walk))
     if run.work.done("chosen")[0]["exact"]:
