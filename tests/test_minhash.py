@@ -293,7 +293,7 @@ def test_what_is_no_batch(batch, message):
 
 
 def test_signatures_of_another_length_are_refused():
-    """h20: a shorter signature may be the beginning of a longer one."""
+    """A shorter signature may be the beginning of a longer one."""
     long, short = MinHash(128).signature([range(9)]), MinHash(64).signature([range(9)])
     for call in (MinHash(128).estimate, MinHash(128).merge, MinHash(64).estimate):
         with pytest.raises(UsageError, match=r"has (128|64) slots, here came the shape \(1, (64|128)\)"):

@@ -119,7 +119,7 @@ def test_both_given():
 
 
 def test_swapped_by_mistake_is_said():
-    """h18: 13 bands of 60 rows find next to nothing, and an empty result would look like a clean corpus."""
+    """13 bands of 60 rows find next to nothing, and an empty result would look like a clean corpus."""
     plan = choose("0.8", bands=13, rows=60)
     assert plan.recall == pytest.approx(1.992225884661636e-05, abs=1e-12)
     advice = "leave the layout to the plan for a recall of 0.99"

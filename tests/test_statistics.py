@@ -188,7 +188,7 @@ def test_structured_elements(structure, union, mode):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("size", [20, 2000, 200_000])
 def test_two_runs_of_consecutive_integers(size, mode):
-    """h34: a third in common, 256 slots, seeds 1 to 20; a weak family had up to 2.7 times the variance and a shifted mean."""
+    """A third in common, 256 slots, seeds 1 to 20; a weak family had up to 2.7 times the variance and a shifted mean."""
     family = [MinHash(256, mode, seed) for seed in range(1, 21)]
     a, b = np.arange(size), np.arange(size // 2, size // 2 + size)
     estimates = np.array([one.estimate(*one.signature([a, b])) for one in family])
