@@ -382,5 +382,5 @@ def test_the_figures_are_what_the_tool_draws():
     assert {path.name for path in tool.FOLDER.iterdir()} == set(tool.FIGURES)
     for name, draw in tool.FIGURES.items():
         assert (tool.FOLDER / name).read_text() == draw(), f"{name}: run tools/make_figures.py"
-    page = (tool.FOLDER.parent / "from-shingles-to-the-s-curve.md").read_text()
-    assert sorted(re.findall(r"\(figures/(.*?)\)", page)) == sorted(tool.FIGURES)
+    pages = "".join(page.read_text() for page in tool.FOLDER.parent.glob("*.md"))
+    assert sorted(re.findall(r"\(figures/(.*?)\)", pages)) == sorted(tool.FIGURES)
