@@ -117,7 +117,8 @@ def by_size() -> str:
     for name, (size, precision, anchor) in OTHERS.items():
         x, y = plane.at(size, precision)
         drawn.append(tag("rect", x=round(x - 4, 2), y=round(y - 4, 2), width=8, height=8, class_="marker third"))
-        drawn.append(plane.words(name, (size, precision), anchor, {"start": 8, "middle": 0, "end": -8}[anchor], 18, class_="strong"))
+        aside, below = {"start": (8, 18), "middle": (0, -10), "end": (-8, 18)}[anchor]
+        drawn.append(plane.words(name, (size, precision), anchor, aside, below, class_="strong"))
     axes = plane.axes("bytes of a set, as a power of two; filled: a bit a bin, hollow: a byte", "mAP")
     return standalone(svg(plane.width, plane.height, words, *axes, *drawn), "Accuracy by size")
 
