@@ -30,7 +30,7 @@ from likewise.measures.weighted_jaccard import weighted_jaccard
 Floats = NDArray[np.float64]
 
 #: Features of length 1 share a bin of 2^BITS with a chance of 0.74 where their cosine is 0.9995, of 0.37 at 0.995, 0.03 at 0.95 and 0.0003 at 0.5.
-#: Wider stripes forgive more noise, but then features of pictures, which lie close together, meet by chance. Stripes need no centre, so that nothing is
+#: Wider stripes forgive more noise, but then features of pictures, which lie close together, meet by chance. Stripes need no centre, so nothing is
 #: fitted to data; TABLES independent histograms average chance out.
 WIDTH, BITS, TABLES = 1.0, 12, 10
 
