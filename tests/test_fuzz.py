@@ -276,7 +276,7 @@ def read(given: Given, folder: Path) -> str:
     assert len(told) == counts["rejected"] and all(entry["reason"] and entry["source"] for entry in told)
     if counts["kept"]:
         try:
-            again = dedup(out / "kept", given.kind).report["counts"]
+            again = dedup(out / "kept" / given.name, given.kind).report["counts"]
         except DataError as error:  # of what is left no row has the field
             assert "no row of" in str(error)
         else:
@@ -525,6 +525,7 @@ PROPERTIES: dict[str, tuple[Callable[[], st.SearchStrategy[Any]], Callable[[Any,
 EXAMPLES = {"damaged": 90, "arbitrary": 60, "records": 60, "beside": 40, "output": 40, "work": 40, "texts": 80}
 #: What longer runs found, by property.
 FINDS: dict[str, list[Any]] = {
+    "arbitrary": [Given("a", b":", "text")],
     "beside": [Given("groups.csv", b"e\xcc*h\xeb\x87eme\n", "elements"), Given("groups.json", b"[" * 100_000, "elements")],
     "damaged": [Given("a.json", WHOLE[".json"][0][:-3], "sparse")],
     "records": [Given("a.json", b'[[false, "\xed\xa0\x80"], {"elements": ["\xed\xa0\x80"]}]', "elements")],
