@@ -65,9 +65,8 @@ def main() -> None:
     for documents, machines, cores in ((1e9, 1, 64), (1e9, 16, 16), (1e11, 1000, 32)):
         c = Collection(documents)
         busy = c.seconds * CORES / (machines * cores)
-        print(
-            f"| {documents:.0e} | {machines} x {cores} | {duration(busy)} | {amount(c.memory / machines)} | {amount(c.disk / machines)} | {amount(c.network(machines))} |"
-        )
+        each = [amount(size / machines) for size in (c.memory, c.disk)]
+        print(f"| {documents:.0e} | {machines} x {cores} | {duration(busy)} | {each[0]} | {each[1]} | {amount(c.network(machines))} |")
     FIGURE.write_text(picture())
 
 
