@@ -93,7 +93,7 @@ def test_exact_pairs_are_all_there_are(by):
     assert result.report["recall"] == 1 and not result.report["warnings"]
     against = lw.pairs(sets[:25], against=sets[25:], by=by, threshold=MEASURES[by], exact=True)
     across = {(i, j - 25): value for (i, j), value in expected.items() if i < 25 <= j}
-    assert {(row["position_a"], row["position_b"]): row["similarity"] for row in against.to_arrow().to_pylist()} == pytest.approx(across, abs=1e-6)
+    assert {(row["id_a"], row["id_b"]): row["similarity"] for row in against.to_arrow().to_pylist()} == pytest.approx(across, abs=1e-6)
 
 
 @pytest.mark.parametrize("by", MEASURES)
@@ -179,7 +179,7 @@ def test_neighbours(by):
         assert got == pytest.approx(every[:3], abs=1e-6)
     assert not lw.neighbors(sets, by=by, k=3, threshold=0.5, exact=True).report["warnings"]
     beside = lw.neighbors(sets[:40], query=sets[40:], by=by, k=1, threshold=0.3).to_arrow().to_pylist()
-    assert [row["position_b"] for row in beside] == [row["position_a"] for row in beside]
+    assert [row["id_b"] for row in beside] == [row["id_a"] for row in beside]
 
 
 @pytest.mark.parametrize("by", WHOLE)
@@ -188,7 +188,7 @@ def test_neighbours_by_encodings(by):
     sets = planted(250, 60)
     near = lw.neighbors(sets[:250], query=sets[250:], by=by, k=1)
     assert near.report["recall"] is None
-    assert np.mean([row["position_a"] == row["position_b"] for row in near.to_arrow().to_pylist()]) >= 0.95
+    assert np.mean([row["id_a"] == row["id_b"] for row in near.to_arrow().to_pylist()]) >= 0.95
     exact = lw.neighbors(sets[:250], query=sets[250:], by=by, k=1, exact=True)
     assert near.to_arrow()["similarity"].to_pylist() == pytest.approx(exact.to_arrow()["similarity"].to_pylist(), abs=0.1)
 

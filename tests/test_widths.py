@@ -127,7 +127,7 @@ def test_vectors_of_two_widths_are_compared_as_float64(tmp_path, narrow, wide):
     assert expected.min() > 0
     for found in (lw.pairs(less, against=more, by="l2", within=0.01), lw.pairs(more, against=less, by="l2", within=0.01)):
         table = found.to_arrow()
-        assert [row["position_a"] for row in table.to_pylist()] == [row["position_b"] for row in table.to_pylist()] == list(range(6))
+        assert [row["id_a"] for row in table.to_pylist()] == [row["id_b"] for row in table.to_pylist()] == list(range(6))
         assert table["distance"].to_pylist() == expected.tolist()
     assert lw.neighbors(less, query=more, by="l2", k=1).to_arrow()["distance"].to_pylist() == expected.tolist()
 

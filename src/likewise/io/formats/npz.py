@@ -111,13 +111,13 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
                 first = end
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> None:
+def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
     """The sets where ``keep`` is true, in arrays of the same types, their bytes as they were, compressed as they were."""
     if add is not None:
         raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to arrays; choose --output ids or mask instead")
     if keep.all():
         shutil.copyfile(source, target)
-        return
+        return len(keep)
     with opened(source) as file:
         header, offsets, row = ragged(file, source, Want(kind="features"))
         if other := sorted({info.filename.removesuffix(".npy") for info in file.infolist()} - {*NAMES}):
@@ -135,6 +135,7 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
                 dtype = header_of(stream, source, KIND, file.getinfo("offsets.npy").file_size).dtype
             with member(file, out, "offsets.npy", dtype, (len(ends),)) as to:
                 to.write(ends.astype(dtype).tobytes())
+    return len(sizes)
 
 
 @contextmanager
