@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from scale_model import picture as scale
+
 from likewise.drawing.curves import Drawn, s_curves
 from likewise.drawing.markup import tag
 from likewise.drawing.svg import Plane, standalone, svg
@@ -124,6 +126,7 @@ def by_size() -> str:
 
 
 FIGURES: dict[str, Callable[[], str]] = {
+    "scale.svg": scale,
     "estimates.svg": estimates,
     "threshold.svg": threshold,
     "layouts.svg": layouts,

@@ -1,19 +1,16 @@
 """What `likewise dedup` takes, as a function of the collection: the tables and the figure of docs/explanation/scale.md.
 
 The rates were read from run.json of runs of benchmarks/compare.py and benchmarks/growth.py on two cores; the page tells how well they foretell
-those runs. `python tools/scale_model.py` prints the tables and draws the figure.
+those runs. `python tools/scale_model.py` prints the tables; tools/make_figures.py draws the figure.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 from likewise.drawing.markup import Html, tag
 from likewise.drawing.svg import Plane, standalone, svg
-
-FIGURE = Path(__file__).resolve().parent.parent / "docs/explanation/figures/scale.svg"
 
 START = 0.85  # seconds until the first document is read, nearly all of it Python, Numba and Arrow
 FIXED = 300e6  # bytes of memory that do not grow: the interpreter, compiled code, chunks on their way
@@ -67,7 +64,6 @@ def main() -> None:
         busy = c.seconds * CORES / (machines * cores)
         each = [amount(size / machines) for size in (c.memory, c.disk)]
         print(f"| {documents:.0e} | {machines} x {cores} | {duration(busy)} | {each[0]} | {each[1]} | {amount(c.network(machines))} |")
-    FIGURE.write_text(picture())
 
 
 def duration(seconds: float) -> str:

@@ -57,6 +57,7 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
         result = api.dedup(source, out=target, progress=progress, **choices)
     except BaseException:
         shutil.rmtree(work_beside(target), ignore_errors=True)  # the texts are gathered anew each time, and so there is no going on
+        source.unlink(missing_ok=True)
         raise
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.lib.format import read_array
 from numpy.typing import NDArray
 
 from likewise.errors import DataError, UsageError
+from likewise.io.formats.npz import opened
 from likewise.items.tokens import token_texts
 from likewise.methods import Text
 
@@ -59,16 +60,11 @@ Read = tuple[list[str], NDArray[np.float32]]
 
 
 def of_npz(path: Path) -> Read:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            missing = {"tokens", "vectors"} - set(archive.files)
-            if missing:
-                raise DataError(f"{path}: there is no array {min(missing)!r}, only {', '.join(archive.files) or 'none'}; {FORMS}")
-            tokens, vectors = archive["tokens"], archive["vectors"]
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path}: is no archive of plain arrays: {error}") from None
+    with opened(path) as file:
+        there = [name.removesuffix(".npy") for name in file.namelist()]
+        if missing := {"tokens", "vectors"} - {*there}:
+            raise DataError(f"{path}: there is no array {min(missing)!r}, only {', '.join(there) or 'none'}; {FORMS}")
+        tokens, vectors = (read_array(file.open(f"{name}.npy")) for name in ("tokens", "vectors"))
     if tokens.dtype.kind != "U" or vectors.dtype.kind not in "iuf":
         raise DataError(f"{path}: tokens are {tokens.dtype} and vectors {vectors.dtype}; expected strings (of kind U) and numbers")
     return tokens.tolist(), narrowed(vectors)
