@@ -15,7 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from command_line import LIKE, TEXT, lines, process, run
+from command_line import LIKE, TEXT, TEXTS, lines, process, run
 from likewise import api
 from likewise.cli import curve, pairs
 from likewise.cli.dedup import promise
@@ -374,3 +374,12 @@ def test_the_curve_without_block_characters() -> None:
 def test_the_curve_marks_any_threshold_at_any_width(threshold: float, width: int) -> None:
     *_, axis, scale, _ = curve.draw(lambda s: s, threshold, width, 8)
     assert len(axis) == 6 + width and axis.count(curve.BLOCKS.mark) == 1 and f"{threshold:g}" in scale and len(scale) <= 6 + width
+
+
+def test_neighbours_in_a_file_are_as_many_as_asked_for(tmp_path):
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
+    for k in (1, 2):
+        done = run("neighbors", tmp_path / "in.jsonl", "-k", k, "-o", tmp_path / f"{k}.jsonl", "--by", "words:2", "--seed", 5)
+        assert done.exit_code == 0, done.output
+        found = [json.loads(line) for line in (tmp_path / f"{k}.jsonl").read_text().splitlines()]
+        assert sum(row["id_a"] == "a" for row in found) == k

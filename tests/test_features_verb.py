@@ -242,7 +242,7 @@ def test_tokens_are_cut_as_asked(texts, tmp_path):
         ("v.txt", b"th\xff 1 2\n", "line 1: the token is not UTF-8"),
         ("v.txt", b"the 1 nan\n", "row 0"),
         ("v.txt", b"", "0 tokens"),
-        ("v.npz", b"PK", "is no archive"),
+        ("v.npz", b"PK", "cannot be read as a .npz file"),
         ("v.parquet", b"PAR1", "is no Parquet file"),
         ("v.bin", b"", "--vectors"),
     ],

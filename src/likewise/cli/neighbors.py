@@ -39,7 +39,8 @@ def command(
 ) -> int:
     target = None if out is None else Path(out)
     if target is not None:
-        check(target, overwrite, (*inputs, *query), resolve(limited=False, **choices))
+        options = resolve(limited=False, **{name: choice for name, choice in choices.items() if name != "k"})
+        check(target, overwrite, (*inputs, *query), options)
     from likewise import api
     from likewise.cli.progress import told
 
