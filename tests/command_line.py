@@ -26,6 +26,14 @@ def run(*args: object, **more: Any) -> Result:
     return CliRunner().invoke(main, [str(arg) for arg in args], **more)
 
 
+def refused(*args: object, **more: Any) -> str:
+    """The one line that a command says when it refuses something, which is no fault of its own."""
+    result = run(*args, **more)
+    assert result.exit_code == 2, result.output
+    assert "fault of likewise" not in result.output
+    return result.output.strip().splitlines()[0]
+
+
 def process(*args: object, python: tuple[str, ...] = (), tail: str = "") -> subprocess.CompletedProcess[str]:
     """The command as a process of its own; ``tail`` follows it in the shell."""
     command = shlex.join([sys.executable, *python, "-m", "likewise", *map(str, args)])

@@ -321,7 +321,7 @@ DAMAGES: dict[str, Damage] = {
             CSV: Bad("line 4, column 1", "longer than --max-record allows"),
             "txt": Bad("the file has 3,000,000 bytes", "--max-record allows 1,048,576"),
             COLUMNAR: Bad(ROW, "--max-record allows 1,048,576"),
-            "npy": "a row of numbers: in test_hostile",
+            "npy": "a row of numbers: in test_hostile_sizes",
         },
         LONG,
         choices={"max_record": 1 << 20},

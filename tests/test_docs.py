@@ -72,16 +72,12 @@ def test_links_lead_somewhere():
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
 
-#: Pages whose code needs an optional part.
-OPTIONAL = {"match-images-and-video": ("cv2",)}
 WITH_PYTHON = [page for page in PAGES if "```python\n" in page.read_text() and page.name != "README.md"]
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
 def test_python_on_a_page_prints_what_it_says(page, capsys):
     """The blocks of a page run one after the other. What is printed stands behind ``print(...)  #``, or in lines that begin with ``# ``."""
-    for part in OPTIONAL.get(page.stem, ()):
-        pytest.importorskip(part)
     code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
     exec(code, {})
     said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)

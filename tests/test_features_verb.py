@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+import cv2
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,14 +31,11 @@ def made(tmp_path, *inputs, **choices) -> pa.Table:
 
 
 def texture(seed: int) -> np.ndarray:
-    import cv2
-
     return cv2.resize(np.random.default_rng(seed).integers(0, 256, (24, 32, 3), np.uint8), (320, 240), interpolation=cv2.INTER_CUBIC)
 
 
 @pytest.fixture
 def photos(tmp_path):
-    cv2 = pytest.importorskip("cv2")
     folder = tmp_path / "photos"
     (folder / "more").mkdir(parents=True)
     for name, seed in (("b.png", 1), ("a.jpg", 1), ("more/c.png", 2)):
@@ -62,7 +60,6 @@ def test_a_folder_of_pictures_becomes_a_table(photos, tmp_path):
 
 
 def test_features_of_a_picture_are_roots_of_opencvs():
-    cv2 = pytest.importorskip("cv2")
     grey = cv2.cvtColor(texture(3), cv2.COLOR_BGR2GRAY)
     _, slow = cv2.SIFT_create(nfeatures=40).detectAndCompute(grey, None)
     rows = {np.sqrt(row / row.sum()).astype(np.float32).tobytes() for row in slow}
@@ -72,7 +69,6 @@ def test_features_of_a_picture_are_roots_of_opencvs():
 
 
 def test_large_pictures_are_reduced():
-    cv2 = pytest.importorskip("cv2")
     grey = cv2.cvtColor(texture(4), cv2.COLOR_BGR2GRAY)
     large = cv2.resize(grey, (1920, 1440), interpolation=cv2.INTER_CUBIC)
     reduced = cv2.resize(large, (640, 480), interpolation=cv2.INTER_AREA)
@@ -142,8 +138,6 @@ def test_what_cannot_be_meant_is_refused(photos, tmp_path, names, choices, said)
 
 
 def film(path, frames, rate=20):
-    import cv2
-
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"MJPG"), rate, (64, 48))
     for colour in frames:
         writer.write(np.full((48, 64, 3), colour, np.uint8))
@@ -151,7 +145,6 @@ def film(path, frames, rate=20):
 
 
 def test_key_frames_of_a_video(tmp_path):
-    pytest.importorskip("cv2")
     film(tmp_path / "film.avi", [(0, 0, 255)] * 20 + [(255, 0, 0)] * 15)  # a second of red, and three quarters of blue
     table = made(tmp_path, tmp_path / "film.avi", every=0.5)
     rows = np.array(table["features"].to_pylist()[0])
@@ -162,7 +155,6 @@ def test_key_frames_of_a_video(tmp_path):
 
 
 def test_colours_between_two_levels_count_for_both():
-    pytest.importorskip("cv2")
     shares = videos.colours(np.full((10, 10, 3), (0, 0, 42.5), np.float32).astype(np.uint8)) ** 2
     level = 42 / 255 * 3
     assert np.allclose([shares[0], shares[1]], [1 - level, level], atol=1e-6)
@@ -170,7 +162,6 @@ def test_colours_between_two_levels_count_for_both():
 
 
 def test_a_video_that_cannot_be_decoded_is_named(tmp_path):
-    pytest.importorskip("cv2")
     (tmp_path / "film.mp4").write_bytes(b"no film")
     with pytest.raises(DataError, match=r"film\.mp4: no frame of this video"):
         made(tmp_path, tmp_path / "film.mp4")

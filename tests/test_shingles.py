@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiled import distinct, repeats
 from likewise import methods
 from likewise.errors import UsageError
 from likewise.items.documents import UNITS, Shingled, shingler, token_texts
 from likewise.items.stopwords import STOP_WORDS
-from likewise.kernels.distinct import number_repeats, sort_distinct
-from likewise.kernels.jit import kernel
 
 
 def array(texts: list[str]) -> pa.LargeBinaryArray:
@@ -203,33 +202,23 @@ def test_results_outlive_the_next_call():
     assert first.values.tolist() == kept
 
 
-@kernel
-def _distinct(values, count, places, out):
-    return sort_distinct(values, count, places, out)
-
-
-@kernel
-def _repeats(values, count, seen, times):
-    number_repeats(values, count, seen, times)
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 10, 1000, 5000])
 @pytest.mark.parametrize("top", [2**64 - 1, 2**40, 3])
-def test_sort_distinct(size, top):
+def test_sortdistinct(size, top):
     """Also where values are anything but uniform: all in one bucket, most of them repeated."""
     rng = np.random.default_rng(size)
     for offset in (0, 2**64 - 1 - top):
         values = rng.integers(0, top, size, np.uint64, endpoint=True) + np.uint64(offset)
         out = np.empty(size, np.uint64)
-        found = _distinct(values, size, np.empty(size, np.uint32), out)
+        found = distinct(values, size, np.empty(size, np.uint32), out)
         assert out[:found].tolist() == np.unique(values).tolist()
 
 
-def test_number_repeats():
+def test_numberrepeats():
     values = np.array([5, 9, 5, 5, 9, 2**64 - 1, 0], np.uint64)
     again = np.array([9, 5, 5], np.uint64)
     for each in (values, again):
-        _repeats(each, len(each), np.empty(2 * len(each), np.uint64), np.empty(2 * len(each), np.uint32))
+        repeats(each, len(each), np.empty(2 * len(each), np.uint64), np.empty(2 * len(each), np.uint32))
     assert len(set(values.tolist())) == 7
     assert set(again.tolist()) == {values[1], values[0], values[2]}  # 9 once, 5 once, 5 twice
 
