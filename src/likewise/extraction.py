@@ -19,15 +19,15 @@ from likewise import pipeline
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError, naming
 from likewise.io import ids
-from likewise.io.collection import explained, failed, place
-from likewise.io.inputs import STDIN, Source, printable, resolve
+from likewise.io.collection import SET_ASIDE, chunks, explained, failed, first_rows, place
+from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.methods import Text
 from likewise.options import Options
 from likewise.options import resolve as options_of
 from likewise.progress import Progress
-from likewise.records import REJECTED, TEXT, Records, Rejected
+from likewise.records import REJECTED, TEXT, Records, Want
 
 #: Items whose features are written at once, and features of a picture and seconds between key frames where no others are asked for.
 ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
@@ -218,33 +218,25 @@ def rows_of(sources: Sequence[Source], options: Options) -> Iterator[tuple[Sourc
     want, left, skip = pipeline.want(options), options.limit, options.on_error == "skip"
     for source in sources:
         first = 0
-        for records in chunks_of(source, want, skip):
+        for records in records_of(source, want, skip):
             if records.rejected and not skip:
                 name, _ = place(source, first, records.rejected[0].row)
-                raise DataError(f"{name}, {records.rejected[0].reason}; --on-error skip sets such rows aside in rejected.jsonl and goes on")
+                raise DataError(f"{name}, {records.rejected[0].reason}; {SET_ASIDE}")
             if left is not None and len(records) > left:
-                records = beginning(records, left)
+                records = first_rows(records, left)
             yield source, first, records
             first += len(records)
             if left is not None and (left := left - len(records)) <= 0:
                 return
 
 
-def chunks_of(source: Source, want: Any, skip: bool) -> Iterator[Records]:
-    try:
-        for chunk in source.format.chunks(source.path, want, 0):
-            yield source.format.parse(chunk, want, source.name)
-    except DataError as error:
-        reason = str(error).replace(str(source.path), source.name)
-        if not skip and source.name != STDIN:
-            raise
-        if not skip:
-            raise DataError(reason) from error
-        yield failed(reason, want)
-
-
-def beginning(records: Records, count: int) -> Records:
-    """The first rows only."""
-    kept: list[Rejected] = [entry for entry in records.rejected if entry.row < count]
-    identity = None if records.id is None else records.id[:count]
-    return Records(records.kind[:count], records.start[:count], records.length[:count], records.text[:count], id=identity, rejected=kept)
+def records_of(source: Source, want: Want, skip: bool) -> Iterator[Records]:
+    """Chunk by chunk; the rest of a source that is damaged is one rejected row."""
+    for chunk in chunks(source, want, skip=skip):
+        try:
+            yield failed(chunk, want) if isinstance(chunk, str) else source.format.parse(chunk, want, source.name)
+        except DataError as error:  # damage that shows only where values are looked at
+            if not skip:
+                raise
+            yield failed(str(error), want)
+            return

@@ -22,6 +22,7 @@ from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # the name of standard input as a source
+SET_ASIDE = "--on-error skip sets such rows aside in rejected.jsonl and goes on"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def read(
         if records.rejected and not skip:
             first = records.rejected[0]
             name, _ = place(sources[task.source], read_of[task.source], first.row)
-            raise DataError(f"{name}, {first.reason}; --on-error skip sets such rows aside in rejected.jsonl and goes on")
+            raise DataError(f"{name}, {first.reason}; {SET_ASIDE}")
         raw = 0 if task.chunk is None else len(task.chunk.data)
         work.append(
             stored(records, columns, digest, partial(place, sources[task.source], read_of[task.source])),
@@ -104,17 +105,22 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
     for number in range(at, len(sources)):
         source = sources[number]
         if start >= 0:  # -1: the source had failed
-            try:
-                for chunk in source.format.chunks(source.path, want, start):
-                    yield Task(number, chunk)
-            except DataError as error:
-                if has_gone(error) or (not skip and source.name != STDIN):
-                    raise
-                reason = str(error).replace(str(source.path), source.name)  # where the input lies is no part of the result
-                if not skip:
-                    raise DataError(reason) from error
-                yield Task(number, None, reason)
+            for chunk in chunks(source, want, start, skip=skip):
+                yield Task(number, None, chunk) if isinstance(chunk, str) else Task(number, chunk)
         start = 0
+
+
+def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterator[Chunk | str]:
+    """The chunks of a source; with ``skip``, in place of the rest of one that cannot be read to its end, why."""
+    try:
+        yield from source.format.chunks(source.path, want, start)
+    except DataError as error:
+        if has_gone(error) or (not skip and source.name != STDIN):
+            raise
+        reason = str(error).replace(str(source.path), source.name)  # where the input lies is no part of the result
+        if not skip:
+            raise DataError(reason) from error
+        yield reason
 
 
 def failed(reason: str, want: Want) -> Records:
@@ -134,10 +140,14 @@ def fingerprint(records: Records) -> bytes:
 
 
 def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Records, dict[str, np.ndarray]]:
-    """The first n rows only (--limit)."""
+    """The first n rows only (--limit), and their columns."""
     sets = int(columns["size"][:n].sum(dtype=np.int64))
     cut = {name: values[:, :n] if name == "band_keys" else values[:sets] if name == "sets" else values[:n] for name, values in columns.items()}
-    few = Records(
+    return first_rows(records, n), cut
+
+
+def first_rows(records: Records, n: int) -> Records:
+    return Records(
         records.kind[:n],
         records.start[:n],
         records.length[:n],
@@ -148,7 +158,6 @@ def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Reco
         fields=records.fields,
         found=records.found,
     )
-    return few, cut
 
 
 def dimensions(records: Records) -> list[tuple[int, int]]:
