@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from likewise.engines.local import Local
 from likewise.kernels.compare import SetRule
+from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import candidates
 from likewise.stages.budget import what_was_cut
 from likewise.stages.candidates import group
@@ -25,7 +26,9 @@ THRESHOLD = Fraction(1, 2)
 def batch(sets: list[set[int]], threshold: Fraction = THRESHOLD, verify: str = "exact") -> Sets:
     size = np.array([len(s) for s in sets], "u4")
     values = np.array([x for s in sets for x in sorted(s)], np.uint64)
-    return Sets(-1, values, np.cumsum(size, dtype=np.int64) - size, size, SetRule(threshold.numerator, threshold.denominator, MODES[verify]))
+    begin = np.cumsum(size, dtype=np.int64) - size
+    odd = odd_sketches(values, np.append(begin, len(values)))
+    return Sets(-1, values, begin, size, SetRule(threshold.numerator, threshold.denominator, MODES[verify]), odd, np.arange(len(size)))
 
 
 def buckets_of(keys: np.ndarray, *, split: bool):
@@ -227,3 +230,20 @@ def test_where_nothing_is_cut_the_promise_stands():
     buckets = buckets_of(np.zeros((1, 50), int), split=True)
     found = walk(batch([{i} for i in range(50)]), buckets, np.empty)
     assert what_was_cut(batch([{i} for i in range(50)]), buckets, found, 0).recall(0.99, 7) == 0.99
+
+
+def test_an_odd_sketch_by_hand():
+    """3, 515 and 1027 fall into bin 3 of 512, which is odd again with the third; 4 and 516 into bin 4, which is even; 511 into the last."""
+    sketches = odd_sketches(np.array([3, 4, 511, 515, 516, 1027, 3, 515], np.uint64), np.array([0, 6, 6, 8]))
+    assert sketches.tolist() == [[8, 0, 0, 0, 0, 0, 0, 2**63], [0] * 8, [0] * 8]
+    assert fewest_apart(sketches, 0, 1) == 2
+
+
+@given(st.sets(st.integers(0, 2**64 - 1), max_size=40), st.sets(st.integers(0, 700), max_size=600), st.sets(st.integers(0, 700), max_size=600))
+def test_sets_differ_by_no_less_than_their_odd_sketches_say(common, some, others):
+    a, b = sorted(common | some), sorted(common | others)
+    sketches = odd_sketches(np.array(a + b, np.uint64), np.array([0, len(a), len(a) + len(b)]))
+    apart, told = len(set(a) ^ set(b)), fewest_apart(sketches, 0, 1)
+    assert told <= apart
+    assert (apart - told) % 2 == 0  # two elements in one bin are not seen, or all are
+    assert told == apart or len({value % 512 for value in set(a) ^ set(b)}) < apart

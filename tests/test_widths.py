@@ -19,6 +19,7 @@ import likewise as lw
 from likewise import methods, pipeline
 from likewise.families import MinHash
 from likewise.kernels.compare import EXACT, SetRule
+from likewise.kernels.sets import odd_sketches
 from likewise.stages.candidates import Buckets, group, no_splits
 from likewise.stages.cluster import Sets, walk
 
@@ -69,10 +70,9 @@ def map_all(function, values) -> list:
 def test_a_threshold_of_nine_digits(threshold, witness):
     """Two sets that share 200 of 400 elements: sizes times 10^9 need more than 32 bits."""
     values = np.concatenate([np.arange(300), np.arange(100, 400)]).astype(np.uint64)
-    assert (
-        one_bucket(Sets(-1, values, np.array([0, 300]), np.array([300, 300], "u4"), SetRule(*Fraction(threshold).as_integer_ratio(), EXACT)))
-        == witness
-    )
+    rule = SetRule(*Fraction(threshold).as_integer_ratio(), EXACT)
+    odd = odd_sketches(values, np.array([0, 300, 600]))
+    assert one_bucket(Sets(-1, values, np.array([0, 300]), np.array([300, 300], "u4"), rule, odd, np.arange(2))) == witness
 
 
 def test_sets_beyond_four_gigabytes(tmp_path):
@@ -83,7 +83,8 @@ def test_sets_beyond_four_gigabytes(tmp_path):
         for place, elements in ((0, ours), (near, others), (far, ours)):
             os.pwrite(file.fileno(), elements.tobytes(), 8 * place)
         where = np.array([0, far], np.int64)
-        assert one_bucket(Sets(file.fileno(), ours[:0], where, np.array([10, 10], "u4"), SetRule(1, 1, EXACT))) == [-1, 0]
+        none = odd_sketches(ours[:0], np.zeros(1, np.int64))
+        assert one_bucket(Sets(file.fileno(), ours[:0], where, np.array([10, 10], "u4"), SetRule(1, 1, EXACT), none, where)) == [-1, 0]
 
 
 def test_more_elements_than_32_bits_can_number():
@@ -91,7 +92,8 @@ def test_more_elements_than_32_bits_can_number():
     size = np.array([3 * 10**9, 3 * 10**9, 5], "u4")
     items = SimpleNamespace(collection=SimpleNamespace(column=lambda name: size), member=np.arange(3))
     options = SimpleNamespace(method=methods.parse("words"), threshold=Fraction(1, 2), verify="exact")
-    run = SimpleNamespace(options=options, work=SimpleNamespace(opened=lambda name, dtype: (-1, np.zeros(0, np.uint64))))
+    work = SimpleNamespace(opened=lambda name, dtype: (-1, np.zeros(0, np.uint64)), column=lambda name, dtype: np.zeros((0, 8), np.uint64))
+    run = SimpleNamespace(options=options, work=work)
     assert pipeline.sets(items, run).offset.tolist() == [0, 3 * 10**9, 6 * 10**9]
 
 

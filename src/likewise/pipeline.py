@@ -222,7 +222,7 @@ def decide(items: Items, run: Run) -> Decision:
     if not work.done("decide"):
         decision = walk_in_order(items, run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
-    work.discard("sets", *(band_column(band) for band in range(run.options.planned.bands if run.options.planned else 0)))
+    work.discard("sets", "odd", *(band_column(band) for band in range(run.options.planned.bands if run.options.planned else 0)))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
     return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_name(run.options))
 

@@ -15,6 +15,7 @@ from likewise.items.features import Features
 from likewise.items.sets import read_only
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.rows import gather
+from likewise.kernels.sets import ODD_SKETCH
 from likewise.methods import Text
 from likewise.options import Options, items_of
 from likewise.progress import Progress
@@ -73,7 +74,8 @@ def sets(items: Items, run: Run) -> Sets:
     size = items.collection.column("size")
     offset = np.cumsum(size, dtype=np.int64) - size
     file, values = run.work.opened("sets", "u8")
-    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), rule(run.options))
+    odd = run.work.column("odd", ODD_SKETCH)
+    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), rule(run.options), odd, items.member)
 
 
 def rule(options: Options) -> Any:

@@ -190,6 +190,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
         "id-data": data,
         "rejected": "".join(json.dumps(entry) + "\n" for entry in rejected).encode(),
         "digest": digest,
+        **{name: columns[name] for name in columns.keys() & {"odd"}},
         **bands,
     }
 

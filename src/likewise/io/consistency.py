@@ -8,6 +8,7 @@ import numpy as np
 
 from likewise.errors import FormatError
 from likewise.io.work import Work
+from likewise.kernels.sets import ODD_SKETCH
 from likewise.schema import ROW_COLUMNS
 
 #: What the journal must say of a step, and of which types.
@@ -52,6 +53,7 @@ def fit(work: Work) -> bool:
     gone = {name for entry in work.done("discard") for name in entry["discarded"]}
     each = {name: rows * dtype.itemsize for name, dtype in ROW_COLUMNS.items()} | {"id-size": 4 * rows, "digest": 16 * len(chunks)}
     each |= {name: 8 * rows for name in work.lengths if name.startswith("band-")}
+    each |= {"odd": ODD_SKETCH.itemsize * rows} if "odd" in work.lengths else {}
     if any(work.lengths.get(name, 0) != size for name, size in each.items() if name not in gone):
         return False
     sizes = work.column("id-size", "i4")

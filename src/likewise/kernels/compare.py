@@ -16,7 +16,7 @@ from numba.extending import overload
 from likewise.kernels.blocks import count_bits
 from likewise.kernels.distances import angle, cosine, distance
 from likewise.kernels.jit import inline
-from likewise.kernels.sets import needed, overlap
+from likewise.kernels.sets import fewest_apart, needed, overlap
 from likewise.kernels.sparse import COSINE, measured
 from likewise.kernels.weights import weighted_jaccard
 
@@ -89,21 +89,25 @@ def compare(a, b, rule):
     raise NotImplementedError
 
 
-def hopeless(size_a, size_b, rule):
-    """Whether items of so many words cannot be alike, so that they need not be read. Compiled code only."""
+def hopeless(size, odd, row, a, b, rule):
+    """Whether two items cannot be alike, by what is known without reading them (kernels.walk tells what the arrays are). Compiled code only."""
     raise NotImplementedError
 
 
-@overload(hopeless, inline="always")
-def _hopeless(size_a, size_b, rule):
-    if rule.instance_class is not SetRule:
-        return lambda size_a, size_b, rule: False
+@overload(hopeless, jit_options={"forceinline": True})
+def _hopeless(size, odd, row, a, b, rule):
+    return _sets_hopeless if rule.instance_class is SetRule else lambda size, odd, row, a, b, rule: False
 
-    def sets(size_a, size_b, rule):
-        enough = needed(np.int64(size_a), np.int64(size_b), rule.numerator, rule.denominator, False)
-        return rule.mode == EXACT and enough > min(size_a, size_b)
 
-    return sets
+def _sets_hopeless(size, odd, row, a, b, rule):
+    if rule.mode != EXACT:
+        return False
+    size_a, size_b = np.int64(size[a]), np.int64(size[b])
+    need = needed(size_a, size_b, rule.numerator, rule.denominator, False)
+    if need > min(size_a, size_b):
+        return True
+    # What they have in common is half of what their sizes exceed their difference by.
+    return len(odd) > 0 and size_a + size_b - fewest_apart(odd, row[a], row[b]) < 2 * need
 
 
 @overload(compare)

@@ -2,9 +2,10 @@
 
 All use `compare`, so that a pair is the same pair everywhere. Items are numbered 0..n-1 in keep order.
 
-``sets`` says where the items are: (file, values, offset int64[n], size uint32[n]). Item i is the size[i] words from offset[i] on, in the open
-file of that number, or in ``values`` where the number is negative. They are read into buffers one by one: mapping the file instead costs more
-than reading it, and shows as memory of the process.
+``sets`` says where the items are: (file, values, offset int64[n], size uint32[n], odd uint64[rows, words], row int64[n]). Item i is the size[i]
+words from offset[i] on, in the open file of that number, or in ``values`` where the number is negative. They are read into buffers one by one:
+mapping the file instead costs more than reading it, and shows as memory of the process. Its odd sketch is odd[row[i]], where there are any: most
+pairs that are not alike are seen to be so by them, and need not be read.
 ``rule`` is one of kernels.compare: the threshold, what is compared, and how a candidate is checked.
 """
 
@@ -16,7 +17,10 @@ import numpy as np
 from numba import types
 
 from likewise.kernels.compare import UNCHECKED, compare, hopeless
-from likewise.kernels.jit import inline, kernel
+from likewise.kernels.jit import always, inline, kernel
+
+#: What is known of a bucket, in one cache line.
+FIRST, LAST, NUMBER, KEPT = range(4)
 
 if sys.platform == "win32":  # no pread there: callers give no file
 
@@ -31,7 +35,7 @@ else:
 @inline
 def load(sets, item, buffer):
     """Put an item's set into the buffer; returns that part of it."""
-    file, values, offset, size = sets
+    file, values, offset, size, _, _ = sets
     count = np.int64(size[item])
     if file < 0:
         for i in range(count):
@@ -42,26 +46,30 @@ def load(sets, item, buffer):
 
 
 @kernel
-def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, begin, most, buffers, seen, state, matches, per_bucket):
+def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, begin, most, buffers, seen, state, matches, cut):
     """Go on with the greedy walk in keep order from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
 
     bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.candidates.Splits, what crowded buckets are split
     into by further bands, level after level.
-    lists: int32[buckets, 3]: first and last kept item and their number, at most ``budget``; following: int32[bands, n] links them.
+    lists: int32[buckets, 4], 0 at first: FIRST and LAST kept item of the list, their NUMBER, at most ``budget``, and how many items were KEPT of the
+    bucket. following: int32[bands, n] links the list; nothing is looked up in it that was not entered.
     seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
-    per_bucket: int64[buckets, 2]: items kept so far, comparisons that the budget cut.
+    cut: int64[buckets], 0 at first: comparisons that the budget cut.
     buffers: uint64[2, m], m the largest size. Stops early when ``matches`` may not hold the next item's rows, or after about ``most``
     comparisons, so that the caller can show progress and be interrupted.
     """
-    size, mode = sets[3], rule.mode
-    bands, levels = len(bucket), 1 + len(splits.bucket)
-    cursor = np.empty(bands, np.int64)  # in each band the first split item that is not before the item at hand
+    _, _, _, size, odd, row = sets
+    split_items, split_begin, finer = splits  # taken apart once: each time costs counts of references, and threads wait for each other at them
+    mode = rule.mode
+    bands, levels = len(bucket), 1 + len(finer)
+    cursor = np.empty(bands, np.int64)  # in each band the first split item that is not before the item at hand,
+    depth = np.empty(bands, np.int64)  # and in how many levels the item has a bucket
     for band in range(bands):
-        first, last = splits.begin[band], splits.begin[band + 1]
-        cursor[band] = first + np.searchsorted(splits.items[first:last], items[begin]) if begin < len(items) else last
+        first, last = split_begin[band], split_begin[band + 1]
+        cursor[band] = first + np.searchsorted(split_items[first:last], items[begin]) if begin < len(items) else last
     written = 0
     compared = 0
     room = len(matches) - levels * bands * budget
@@ -72,75 +80,65 @@ def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, beg
         mine = buffers[0, :0]
         for band in range(bands):
             visited = 0
-            while cursor[band] < splits.begin[band + 1] and splits.items[cursor[band]] < item:
+            while cursor[band] < split_begin[band + 1] and split_items[cursor[band]] < item:
                 cursor[band] += 1
-            for level in range(levels):
-                here = bucket_of(item, level, band, bucket, splits, cursor)
+            depth[band] = levels if cursor[band] < split_begin[band + 1] and split_items[cursor[band]] == item else 1
+            for level in range(depth[band]):
+                here = finer[level - 1, cursor[band]] if level else bucket[band, item]
                 if here < 0:
                     break
-                visited += lists[here, 2]
-                other = lists[here, 0]
-                while other >= 0:
-                    if seen[other] != item:
-                        seen[other] = item
-                        compared += 1
-                        common, out_of = np.int64(0), np.int64(0)
-                        if mode != UNCHECKED:
-                            if hopeless(size[item], size[other], rule):
-                                other = following[band, other]
-                                continue
-                            if len(mine) == 0:
-                                mine = load(sets, item, buffers[0])
-                            common, out_of = compare(mine, load(sets, other, buffers[1]), rule)
-                        if common >= 0:
-                            matches[written, 0] = item
-                            matches[written, 1] = other
-                            matches[written, 2] = common
-                            matches[written, 3] = out_of
-                            written += 1
-                            witness = state[item, 0]
-                            better = common * state[item, 2] - state[item, 1] * out_of if witness >= 0 else np.int64(1)
-                            if better > 0 or (better == 0 and other < witness):
-                                state[item, 0] = other
-                                state[item, 1] = common
-                                state[item, 2] = out_of
-                    other = following[band, other]
+                visited += lists[here, NUMBER]
+                other = np.int32(-1)
+                for number in range(lists[here, NUMBER]):
+                    other = following[band, other] if number else lists[here, FIRST]
+                    if seen[other] == item:
+                        continue
+                    seen[other] = item
+                    compared += 1
+                    common, out_of = np.int64(0), np.int64(0)
+                    if mode != UNCHECKED:
+                        if hopeless(size, odd, row, item, other, rule):
+                            continue
+                        if len(mine) == 0:
+                            mine = load(sets, item, buffers[0])
+                        common, out_of = compare(mine, load(sets, other, buffers[1]), rule)
+                    if common >= 0:
+                        matches[written, 0] = item
+                        matches[written, 1] = other
+                        matches[written, 2] = common
+                        matches[written, 3] = out_of
+                        written += 1
+                        witness = state[item, 0]
+                        better = common * state[item, 2] - state[item, 1] * out_of if witness >= 0 else np.int64(1)
+                        if better > 0 or (better == 0 and other < witness):
+                            state[item, 0] = other
+                            state[item, 1] = common
+                            state[item, 2] = out_of
             home = bucket[band, item]
-            if home >= 0:
-                per_bucket[home, 1] += per_bucket[home, 0] - visited
+            if home >= 0 and lists[home, KEPT] > visited:
+                cut[home] += lists[home, KEPT] - visited
         if state[item, 0] < 0:
-            keep(item, bucket, splits, cursor, lists, following, budget, per_bucket)
+            keep(item, bucket, finer, cursor, depth, lists, following, budget)
     return place, written, compared
 
 
-@inline
-def bucket_of(item, level, band, bucket, splits, cursor):
-    """The item's bucket at a level of a band, or -1; ``cursor`` is where the item is among those of split buckets, if it is one."""
-    if level == 0:
-        return bucket[band, item]
-    place = cursor[band]
-    there = place < splits.begin[band + 1] and splits.items[place] == item
-    return splits.bucket[level - 1, place] if there else np.int32(-1)
-
-
-@inline
-def keep(item, bucket, splits, cursor, lists, following, budget, per_bucket):
+@always
+def keep(item, bucket, finer, cursor, depth, lists, following, budget):
     """Enter a kept item into the first list of each band that has room: its bucket's, or else that of a finer split."""
     for band in range(len(bucket)):
         if bucket[band, item] >= 0:
-            per_bucket[bucket[band, item], 0] += 1
-        for level in range(1 + len(splits.bucket)):
-            here = bucket_of(item, level, band, bucket, splits, cursor)
+            lists[bucket[band, item], KEPT] += 1
+        for level in range(depth[band]):
+            here = finer[level - 1, cursor[band]] if level else bucket[band, item]
             if here < 0:
                 break
-            if lists[here, 2] < budget:
-                if lists[here, 2] == 0:
-                    lists[here, 0] = item
+            if lists[here, NUMBER] < budget:
+                if lists[here, NUMBER] == 0:
+                    lists[here, FIRST] = item
                 else:
-                    following[band, lists[here, 1]] = item
-                lists[here, 1] = item
-                lists[here, 2] += 1
-                following[band, item] = -1
+                    following[band, lists[here, LAST]] = item
+                lists[here, LAST] = item
+                lists[here, NUMBER] += 1
                 break
 
 
@@ -153,7 +151,8 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
     side: uint8[n], empty or 1: the item stands for rows of A, 2: of B, 3: of both; pairs that are of one side only are passed over.
     buffers, matches: as for the walk; matches at least as long as the largest bucket. Stops early when it is nearly full.
     """
-    size, mode = sets[3], rule.mode
+    _, _, _, size, odd, row = sets
+    mode = rule.mode
     written = 0
     compared = 0
     place = begin
@@ -183,7 +182,7 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
             compared += 1
             common, out_of = np.int64(0), np.int64(0)
             if mode != UNCHECKED:
-                if hopeless(size[a], size[b], rule):
+                if hopeless(size, odd, row, a, b, rule):
                     continue
                 if len(mine) == 0:
                     mine = load(sets, a, buffers[0])
@@ -201,8 +200,11 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
 @kernel
 def count_alike(sets, rule, left, right, buffers):
     """How many of the pairs left[i], right[i] are at or above the threshold."""
+    _, _, _, size, odd, row = sets
     alike = 0
     for i in range(len(left)):
+        if hopeless(size, odd, row, left[i], right[i], rule):
+            continue
         common, _ = compare(load(sets, left[i], buffers[0]), load(sets, right[i], buffers[1]), rule)
         alike += common >= 0
     return alike

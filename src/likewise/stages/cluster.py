@@ -32,10 +32,12 @@ class Sets:
     offset: np.ndarray
     size: np.ndarray
     rule: Any  # one of kernels.compare
+    odd: np.ndarray  # of the rows, or of none
+    row: np.ndarray
 
     def arguments(self) -> tuple[tuple, Any]:
         """(sets, rule), as the kernels take them."""
-        return (self.file, self.values, self.offset, self.size), self.rule
+        return (self.file, self.values, self.offset, self.size, self.odd, self.row), self.rule
 
     def similarity(self, overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
         """Similarities, or distances where the rule is for them; NaN where nothing was checked. float64[n]"""
@@ -69,12 +71,11 @@ def walk(
     """
     bands, n = buckets.bucket.shape
     levels = 1 + len(buckets.splits.bucket)
-    lists = np.full((buckets.count, 3), -1, np.int32)
-    lists[:, 2] = 0
+    lists = np.full((buckets.count, 4), 0, np.int32)
     following = allocate((bands, n), "i4")
     seen = np.full(n, -1, np.int32)
     state = np.full((n, 3), -1, np.int64)
-    per_bucket = np.zeros((buckets.count, 2), np.int64)
+    cut = np.zeros(buckets.count, np.int64)
 
     def part(items: np.ndarray) -> tuple[list[np.ndarray], int]:
         matches = np.empty((levels * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
@@ -82,7 +83,7 @@ def walk(
         found, compared, place = [], 0, 0
         while place < len(items):
             before = place
-            room = (buffers, seen, state, matches, per_bucket)
+            room = (buffers, seen, state, matches, cut)
             place, written, more = greedy_walk(
                 *sets.arguments(), buckets.bucket, buckets.splits, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room
             )
@@ -95,7 +96,7 @@ def walk(
     matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
     compared = sum(number for _, number in done)
-    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, per_bucket[:, 1], compared)
+    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, cut, compared)
 
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from likewise.families.minhash import MinHash
 from likewise.items.documents import shingler
 from likewise.items.words import Hasher
+from likewise.kernels.sets import odd_sketches
 from likewise.methods import Text
 from likewise.options import Options
 from likewise.records import TEXT, Records
@@ -21,11 +22,13 @@ Stage = Callable[[Records], Columns]
 
 
 def sketcher(options: Options, *, bands: bool = True) -> Stage:
-    """A function from the rows of one chunk to their columns: schema.ROW_COLUMNS, ``band_keys`` uint64[bands, n] and ``sets`` uint64[m].
+    """A function from the rows of one chunk to their columns: schema.ROW_COLUMNS, ``band_keys`` uint64[bands, n], ``sets`` uint64[m]
+    and, where pairs of them will be compared, ``odd``.
 
     ``bands``: whether band keys are wanted. It may be called from several threads. What it gives for a row depends on the row alone.
     """
     sketch = texts(options, bands) if isinstance(options.method, Text) else others(options, bands)
+    compared = bands and options.verify == "exact" and options.items in ("texts", "sets")
 
     def stage(records: Records) -> Columns:
         columns = {
@@ -36,6 +39,8 @@ def sketcher(options: Options, *, bands: bool = True) -> Stage:
             "score": np.full(len(records), np.nan) if records.score is None else records.score,
             **sketch(records),
         }
+        if compared:
+            columns["odd"] = odd_sketches(columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64))))
         if options.verify == "none":
             columns |= {"sets": columns["sets"][:0], "size": np.zeros(len(records), "u4")}
         return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
