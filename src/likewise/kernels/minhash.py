@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.kernels.hashing import mix64, multiply_fold
-from likewise.kernels.jit import inline, kernel
+from likewise.kernels.jit import always, inline, kernel
 
 #: Names this way of computing slots and band keys in manifests: another value of any slot or key is another scheme.
 SCHEME = "oph-fill-1"
@@ -22,7 +22,6 @@ SCHEME = "oph-fill-1"
 EMPTY = 0xFFFFFFFF
 FILLED = 0x80000000
 
-CHUNK = 256  # elements mixed at a time: mixing apart from the scattered minima lets it run in vectors
 LANES = 16  # the fill loop runs over whole vectors of slots,
 WORDS = 4  # and over so many elements at once, which saves loads and stores of the slots
 
@@ -44,49 +43,48 @@ def functions(slots, key):
     return multipliers, addends
 
 
-@inline
-def hit(values, begin, end, key, row, mixed):
-    """Each element into one slot of ``row``: the high half of its mixed word chooses the slot, the low 31 bits are the value."""
+@always
+def hit(mixed, size, row):
+    """Each mixed element into one slot of ``row``: its high half chooses the slot, its low 31 bits are the value."""
     slots = np.uint64(row.size)
     row[:] = np.uint32(EMPTY)
-    for chunk in range(begin, end, CHUNK):
-        count = min(CHUNK, end - chunk)
-        for i in range(count):
-            mixed[i] = mix64(values[chunk + i] ^ key)
-        for i in range(count):
-            slot = ((mixed[i] >> np.uint64(32)) * slots) >> np.uint64(32)
-            row[slot] = min(row[slot], np.uint32(mixed[i]) & np.uint32(FILLED - 1))
+    for i in range(size):
+        slot = ((mixed[i] >> np.uint64(32)) * slots) >> np.uint64(32)
+        row[slot] = min(row[slot], np.uint32(mixed[i]) & np.uint32(FILLED - 1))
 
 
-@inline
-def fill(values, begin, end, key, count, multipliers, addends, least, words):
+@always
+def fill(mixed, size, count, multipliers, addends, least, words):
     """least[c] = min over the elements of multipliers[c] * word + addends[c] mod 2^32, for c below ``count`` rounded up to LANES.
 
     The word is a second mix of the element, so that its bits are independent of those that chose slot and value.
     """
     padded = (count + LANES - 1) // LANES * LANES
-    least[:padded] = np.uint32(EMPTY)
-    for chunk in range(begin, end, CHUNK):
-        size = min(CHUNK, end - chunk)
-        for i in range(size):
-            words[i] = np.uint32(mix64(mix64(values[chunk + i] ^ key) ^ np.uint64(FILL)) >> np.uint64(32))
-        words[size : size + WORDS] = words[size - 1]  # repeats of an element do not change a minimum
-        for i in range(0, size, WORDS):
-            w0, w1, w2, w3 = words[i], words[i + 1], words[i + 2], words[i + 3]
-            for c in range(padded):
-                multiplier, addend = multipliers[c], addends[c]
-                first = min(np.uint32(multiplier * w0 + addend), np.uint32(multiplier * w1 + addend))
-                second = min(np.uint32(multiplier * w2 + addend), np.uint32(multiplier * w3 + addend))
-                least[c] = min(least[c], first, second)
+    for c in range(padded):
+        least[c] = np.uint32(EMPTY)
+    for i in range(size):
+        words[i] = np.uint32(mix64(mixed[i] ^ np.uint64(FILL)) >> np.uint64(32))
+    for i in range(size, size + WORDS):
+        words[i] = words[size - 1]  # repeats of an element do not change a minimum
+    for i in range(0, size, WORDS):
+        w0, w1, w2, w3 = words[i], words[i + 1], words[i + 2], words[i + 3]
+        for c in range(padded):
+            multiplier, addend = multipliers[c], addends[c]
+            first = min(np.uint32(multiplier * w0 + addend), np.uint32(multiplier * w1 + addend))
+            second = min(np.uint32(multiplier * w2 + addend), np.uint32(multiplier * w3 + addend))
+            least[c] = min(least[c], first, second)
 
 
 @inline
-def scratch(slots):
+def scratch(slots, offsets):
     """Working arrays for one set after the other: mixed, words, empty, chosen multipliers, chosen addends, least."""
     padded = slots + LANES
+    longest = 0
+    for i in range(offsets.size - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
     return (
-        np.empty(CHUNK, np.uint64),
-        np.empty(CHUNK + WORDS, np.uint32),
+        np.empty(longest, np.uint64),
+        np.empty(longest + WORDS, np.uint32),
         np.empty(slots, np.int64),
         np.zeros(padded, np.uint32),
         np.zeros(padded, np.uint32),
@@ -94,29 +92,36 @@ def scratch(slots):
     )
 
 
-@inline
+@always
 def sign(values, begin, end, key, classic, multipliers, addends, row, work):
     """The signature of values[begin:end] into ``row``, uint32[slots]."""
     mixed, words, empty, chosen_multipliers, chosen_addends, least = work
-    if classic:
-        fill(values, begin, end, key, row.size, multipliers, addends, least, words)
-        row[:] = least[: row.size]
+    size = end - begin
+    if size == 0:
+        row[:] = np.uint32(EMPTY)
         return
-    hit(values, begin, end, key, row, mixed)
+    for i in range(size):  # apart from the scattered minima this runs in vectors
+        mixed[i] = mix64(values[begin + i] ^ key)
+    if classic:
+        fill(mixed, size, row.size, multipliers, addends, least, words)
+        for j in range(row.size):
+            row[j] = least[j]
+        return
+    hit(mixed, size, row)
     count = 0
     for j in range(row.size):  # without a branch: which slots are empty cannot be foretold
         empty[count] = j
         chosen_multipliers[count] = multipliers[j]
         chosen_addends[count] = addends[j]
         count += row[j] == np.uint32(EMPTY)
-    if count == 0 or begin == end:
+    if count == 0:
         return
-    fill(values, begin, end, key, count, chosen_multipliers, chosen_addends, least, words)
+    fill(mixed, size, count, chosen_multipliers, chosen_addends, least, words)
     for c in range(count):
         row[empty[c]] = (least[c] >> np.uint32(1)) | np.uint32(FILLED)
 
 
-@inline
+@always
 def band_key(slots, begin, end, key):
     """An ordered, mixed 64-bit hash of slots[begin:end]. Never their sum: sums of small minima concentrate and collide."""
     state = key
@@ -142,7 +147,7 @@ def sketch(values, offsets, slots, key, classic):
     n = offsets.size - 1
     key = mix64(key ^ np.uint64(GOLDEN))
     multipliers, addends = functions(slots + LANES, key)
-    work = scratch(slots)
+    work = scratch(slots, offsets)
     out = np.empty((n, slots), np.uint32)
     for i in range(n):
         sign(values, offsets[i], offsets[i + 1], key, classic, multipliers, addends, out[i], work)
@@ -156,7 +161,7 @@ def sketch_bands(values, offsets, slots, bands, rows, key, classic):
     seeds = seeds_of_bands(bands, mix64(key ^ np.uint64(GOLDEN)))
     key = mix64(key ^ np.uint64(GOLDEN))
     multipliers, addends = functions(slots + LANES, key)
-    work = scratch(slots)
+    work = scratch(slots, offsets)
     row = np.empty(slots, np.uint32)
     out = np.empty((bands, n), np.uint64)
     for i in range(n):
