@@ -80,10 +80,10 @@ def test_a_writer_that_drops_a_row_gives_no_output(likewise, tmp_path, monkeypat
     arguments = ("dedup", name, "-o", "out", "--overwrite", "--removed-records", "--threshold", "0.6", "--output", output, *KIND.get(name, ()))
     write = module.write
 
-    def dropping(source, target, keep, start, length, add=None):
+    def dropping(source, target, keep, start, length, add=None, *more):
         keep = keep.copy()
         keep[np.flatnonzero(keep)[-1]] = False
-        return write(source, target, keep, start, length, None if add is None else add.slice(0, len(add) - 1))
+        return write(source, target, keep, start, length, None if add is None else add.slice(0, len(add) - 1), *more)
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "write", dropping)

@@ -133,9 +133,7 @@ def test_a_large_window_is_named(tmp_path: Path) -> None:
 
 def test_writing_is_deterministic(tmp_path: Path, kind: str) -> None:
     for name in (f"one.{kind}", f"two.jsonl.{kind}"):
-        with compression.open_write(tmp_path / name) as out:
-            for at in range(0, len(TEXT), 7919):
-                out.write(memoryview(TEXT)[at : at + 7919])
+        compression.save(tmp_path / name, (memoryview(TEXT)[at : at + 7919] for at in range(0, len(TEXT), 7919)))
     one, two = (tmp_path / f"one.{kind}").read_bytes(), (tmp_path / f"two.jsonl.{kind}").read_bytes()
     assert one == two
     assert len(one) < len(TEXT) // 3
@@ -148,9 +146,7 @@ def test_writing_is_deterministic(tmp_path: Path, kind: str) -> None:
 def test_large_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compression, "FRAME_BYTES", 1000)
     path = tmp_path / "a.zst"
-    with compression.open_write(path) as out:
-        for part in (TEXT[:999], TEXT[999:1001], TEXT[1001:]):
-            out.write(part)
+    compression.save(path, (TEXT[:999], TEXT[999:1001], TEXT[1001:]))
     assert read(path) == TEXT
     assert path.read_bytes().count(b"\x28\xb5\x2f\xfd") == len(TEXT) // 1000 + 1
 

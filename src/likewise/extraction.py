@@ -144,24 +144,24 @@ def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: 
 def of_each_file(
     named: list[tuple[str, Path]], made: Callable[[Path], Vectors], options: Options, progress: Progress, to: Extraction
 ) -> Iterator[Batch]:
-    def stage(entry: tuple[str, Path]) -> Vectors | str:
+    def stage(entry: tuple[str, Path]) -> tuple[str, Path, Vectors | str]:
         try:
-            return made(entry[1])
+            return *entry, made(entry[1])
         except DataError as error:
-            return str(error)
+            return *entry, str(error)
 
     progress.begin("describing", len(named), "files")
     engine = Local(options.threads)
     try:
         results = engine.map(stage, named)
         while some := list(islice(results, ITEMS_AT_ONCE)):
-            for (name, path), result in some:
+            for name, path, result in some:
                 if isinstance(result, str):
                     if options.on_error != "skip":
                         raise DataError(f"{result}; --on-error skip sets such files aside in rejected.jsonl and goes on")
                     reason = result.removeprefix(f"{path}: ")  # where the input lies is no part of the result
                     to.rejected.append({"source": name, "position": 0, "reason": reason, "bytes": ""})
-            good = [(name, result) for (name, _), result in some if not isinstance(result, str)]
+            good = [(name, result) for name, _, result in some if not isinstance(result, str)]
             progress.advance(len(some))
             if good:
                 yield Batch(pa.array([name for name, _ in good], pa.string()), [result for _, result in good])

@@ -24,7 +24,7 @@ from likewise.io.work import STAGED
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
-from likewise.records import REJECTED
+from likewise.records import REJECTED, Each, in_turn
 from likewise.results import Decision, Removal, pairs_table
 
 #: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
@@ -59,8 +59,10 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     collection, options, work = items.collection, run.options, run.work
     staged, note = work.staged(), collection.id_note
     counts = result.report["counts"]
+    # the threads share the work within one file, or across several: a task that waited for other tasks could wait for ever
+    within, across = (run.engine.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.engine.map)
     steps = [
-        *records(collection, decision, options, staged, counts),
+        *records(collection, decision, options, staged, counts, within),
         alone(staged / "removed.parquet", counts["removed"], lambda path: write_table(result.removed.to_arrow(), path, note)),
         alone(staged / "clusters.parquet", len(result.clusters), lambda path: write_table(result.clusters.to_arrow(), path, note)),
         alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(work.column("rejected", "u1"), path)),
@@ -72,7 +74,7 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.progress.begin("writing", len(steps), "files")
     remaining = (step for step in steps if step.name not in written)
-    for step, outputs in run.engine.map(lambda step: checksums(written_by(step), staged), remaining):
+    for step, outputs in across(lambda step: (step, checksums(written_by(step), staged)), remaining):
         work.append({}, step="write", file=step.name, outputs=outputs)
         written[step.name] = outputs
         run.progress.advance(1)
@@ -121,7 +123,7 @@ def digest(path: Path) -> str | None:
         return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
 
-def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int]) -> list[Step]:
+def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int], each: Each) -> list[Step]:
     """The steps that write records, or stand for them: --output and --removed-records. Their rows are as many as the report counts."""
     readable = collection.column("kind") != REJECTED
     kept = readable & ~decision.removed
@@ -130,8 +132,8 @@ def records(collection: Collection, decision: Decision, options: Options, staged
         return write_table(placed(collection, np.flatnonzero(kept)), path, collection.id_note)
 
     whole = {
-        "copy": lambda: copied(collection, kept, staged / "kept"),
-        "annotate": lambda: copied(collection, readable, staged / "annotated", added(collection, decision)),
+        "copy": lambda: copied(collection, kept, staged / "kept", each),
+        "annotate": lambda: copied(collection, readable, staged / "annotated", each, added(collection, decision)),
         "ids": lambda: [alone(staged / "kept.parquet", counts["kept"], ids)],
         "mask": lambda: [alone(staged / "mask.parquet", counts["read"], lambda path: write_table(mask(collection, kept), path))],
     }
@@ -140,11 +142,11 @@ def records(collection: Collection, decision: Decision, options: Options, staged
     if sum(step.rows or 0 for step in steps) != sum(counts[part] for part in WHOLE[options.output]):
         raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a fault of likewise, please report it")
     if options.removed_records:
-        steps += copied(collection, decision.removed, staged / "removed")
+        steps += copied(collection, decision.removed, staged / "removed", each)
     return steps
 
 
-def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[Step]:
+def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[Step]:
     """A step a source: its rows of ``keep``, as they were, under ``folder``."""
 
     def step(number: int) -> tuple[list[Path], int]:
@@ -156,7 +158,8 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, add: Callable
         added = None if add is None else add(rows.start + np.flatnonzero(here))
         try:
             with naming(target):
-                written = source.format.write(source.path, target, here, collection.column("start")[rows], collection.column("length")[rows], added)
+                start, length = collection.column("start")[rows], collection.column("length")[rows]
+                written = source.format.write(source.path, target, here, start, length, added, each)
         except DataError:
             if here.any() or not collection.failed(number):
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -27,6 +28,14 @@ PAYLOADS = {
 
 #: So many times as much a compressed batch of records may expand to.
 BATCH_FACTOR = 64
+
+
+#: `engines.local.Local.map`, or what stands for it on one thread.
+Each = Callable[..., Iterator[Any]]
+
+
+def in_turn(function: Callable[[Any], Any], values: Iterable[Any], at_once: int = 1) -> Iterator[Any]:
+    return map(function, values)
 
 
 class Want(NamedTuple):

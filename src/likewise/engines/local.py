@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,16 +27,16 @@ class Local:
         self.stopping = threading.Event()
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def map(self, stage: Callable[[A], B], batches: Iterable[A]) -> Iterator[tuple[A, B]]:
-        """(batch, stage(batch)) in the order of the batches, reading at most two batches a thread ahead.
+    def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | None = None) -> Iterator[B]:
+        """stage(batch) in the order of the batches, of which ``at_once`` are in work or wait for it, or two a thread, while the next is read.
 
-        What is read ahead is not yet wanted: if that fails, the results before it still come first.
+        With ``at_once=1`` the stage too goes from batch to batch. What is read ahead is not yet wanted: if that fails, the results before it still
+        come first. When this ends, the stage has ended. A stage must not map in its turn: all threads could be in stages that wait for others.
         """
         if self._pool is None:
-            for batch in batches:
-                yield batch, stage(batch)
+            yield from map(stage, batches)
             return
-        waiting: deque = deque()
+        waiting: deque[Future[B]] = deque()
         source, failure = iter(batches), None
         try:
             while failure is None:
@@ -47,18 +47,17 @@ class Local:
                 except Exception as error:
                     failure = error
                     break
-                waiting.append((batch, self._submit(stage, batch)))
-                if len(waiting) > 2 * self.threads:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
+                if len(waiting) == (at_once or 2 * self.threads):
+                    yield waiting[0].result()
+                    waiting.popleft()
+                waiting.append(self._submit(stage, batch))
             while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
+                yield waiting[0].result()
+                waiting.popleft()
             if failure is not None:
                 raise failure
         finally:
-            for _, future in waiting:
-                future.cancel()
+            wait([future for future in waiting if not future.cancel()])
 
     def run(self, function: Callable[[A], B], values: Iterable[A], at_once: int | None = None) -> list[B]:
         """[function(value) for value in values], several at once, or so many at most."""

@@ -68,7 +68,7 @@ def read(
         work.append({}, step="read")
         return
     ended = -1  # the source that was found damaged last: chunks behind that may be on their way
-    for _, (task, records, columns, digest) in engine.map(stage, tasks(sources, want, work, skip=skip)):
+    for task, records, columns, digest in engine.map(stage, tasks(sources, want, work, skip=skip)):
         if task.source == ended:
             continue
         ended = task.source if task.chunk is None else -1

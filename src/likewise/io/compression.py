@@ -7,14 +7,15 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from likewise.errors import DEVICE_ERRORS, DataError, naming
+from likewise.records import Each, in_turn
 
 READ_BYTES = 1 << 18
 #: So much is given to a decoder of members at once: it copies what is left where one ends, and they may be short.
@@ -47,39 +48,18 @@ class _Inflate:
         return self.decoder.unused_data
 
 
-class _Frames:
-    """zstd's encoder with the interface of those of bz2 and lzma: one frame for every 4 MiB, at the level that ``zstd`` itself has."""
-
-    def __init__(self) -> None:
-        self.codec = pa.Codec("zstd", compression_level=3)
-        self.pending = bytearray()
-
-    def compress(self, data: Any) -> bytes:
-        self.pending += data
-        frames = [self._frame() for _ in range(len(self.pending) // FRAME_BYTES)]
-        return b"".join(frames)
-
-    def flush(self) -> bytes:
-        return self._frame()
-
-    def _frame(self) -> bytes:
-        part = bytes(self.pending[:FRAME_BYTES])
-        del self.pending[:FRAME_BYTES]
-        return self.codec.compress(part, asbytes=True)
-
-
 class Kind(NamedTuple):
     name: str
     suffixes: tuple[str, ...]
     magic: tuple[bytes, ...]
     decoder: Callable[[], Any] | None  # of one member; None: Arrow reads the whole stream
-    encoder: Callable[[], Any]
+    encoder: Callable[[], Any] | None  # of the whole stream; None: it is cut into frames
 
 
 #: The compressions, by what is written after the last dot. gzip: no name and no time in the header, so equal texts give equal files.
 KINDS: dict[str, Kind] = {
     "gz": Kind("gzip", (".gz", ".gzip"), (b"\x1f\x8b",), _Inflate, lambda: zlib.compressobj(6, zlib.DEFLATED, 31)),
-    "zst": Kind("zstd", (".zst", ".zstd"), ZSTD_FRAMES, None, _Frames),
+    "zst": Kind("zstd", (".zst", ".zstd"), ZSTD_FRAMES, None, None),
     "bz2": Kind("bzip2", (".bz2",), BZ2_HEADS, bz2.BZ2Decompressor, bz2.BZ2Compressor),
     "xz": Kind("xz", (".xz",), (b"\xfd7zXZ\0",), lambda: lzma.LZMADecompressor(memlimit=XZ_MEMORY), lzma.LZMACompressor),
 }
@@ -268,26 +248,34 @@ class _Members:
         self.file.close()
 
 
-class _Compressed(io.RawIOBase):
-    def __init__(self, file: BinaryIO, encoder: Any):
-        self.file, self.encoder = file, encoder
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.file.write(self.encoder.compress(data))
-        return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self.file.write(self.encoder.flush())
-            self.file.close()
-        super().close()
-
-
-def open_write(path: Path, kind: str | None = None) -> BinaryIO:
-    """A new file to write to, compressed as ``kind`` says or, without it, as the name does. Equal writes give equal files."""
+def save(path: Path, pieces: Iterable[Any], kind: str | None = None, each: Each = in_turn) -> None:
+    """A new file of these bytes, compressed as ``kind`` says or, without it, as the name does. Equal pieces give equal files."""
     key = kind_by_name(path) if kind is None else kind
-    file = open(path, "wb")  # noqa: SIM115 - handed on
-    return _Compressed(file, KINDS[key].encoder()) if key else file  # type: ignore[return-value]
+    with open(path, "wb") as file:
+        for data in _encoded(KINDS[key], pieces, each) if key else pieces:
+            file.write(data)
+
+
+def _encoded(kind: Kind, pieces: Iterable[Any], each: Each) -> Iterator[Any]:
+    if kind.encoder is None:
+        yield from each(_frame, _framed(pieces))
+        return
+    encoder = kind.encoder()
+    yield from map(encoder.compress, pieces)
+    yield encoder.flush()
+
+
+def _framed(pieces: Iterable[Any]) -> Iterator[bytes]:
+    """The text of each frame; of the last, which may be empty, less than FRAME_BYTES."""
+    pending = bytearray()
+    for piece in pieces:
+        pending += piece
+        while len(pending) >= FRAME_BYTES:
+            yield bytes(pending[:FRAME_BYTES])
+            del pending[:FRAME_BYTES]
+    yield bytes(pending)
+
+
+def _frame(text: bytes) -> bytes:
+    """A frame of zstd, at the level that ``zstd`` itself has. The GIL is let go of."""
+    return pa.Codec("zstd", compression_level=3).compress(text, asbytes=True)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from likewise.errors import DataError
 from likewise.io import compression, fields
 from likewise.io.encoding import BOM
-from likewise.records import Chunk, Records, Want
+from likewise.records import Chunk, Each, Records, Want, in_turn
 
 CODE = "py pyi c h cc cpp cxx hpp cs java kt scala go rs swift js mjs ts jsx tsx vue php rb pl pm lua r jl m sh bash ps1 sql hs ml clj ex erl f90"
 
@@ -56,8 +56,11 @@ class Format(Protocol):
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
         """The rows of a chunk, on any thread."""
 
-    def write(self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
-        """The rows where ``keep`` is true, as they were read; returns how many it wrote. ``add``: columns to append, one row a kept row."""
+    def write(
+        self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    ) -> int:
+        """The rows where ``keep`` is true, as they were read; returns how many it wrote. ``add``: columns to append, one row a kept row.
+        ``each``: how work of it can be done on threads; what is written does not depend on that."""
 
 
 def load(name: str) -> Format:

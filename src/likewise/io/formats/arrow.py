@@ -19,7 +19,7 @@ from pyarrow import ipc
 from likewise.errors import DataError
 from likewise.io.batches import Keeper, check, check_names, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
-from likewise.records import BATCH_FACTOR, Chunk, Want
+from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "parse", "schema", "write"]
 
@@ -74,7 +74,9 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     yield from gather(chain((batch for _, batch in zip(bounded, batches, strict=False)), batches), names, 0, start)
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """The rows where ``keep`` is true, batch by batch, as the same kind of file; ``add``: columns for behind the others, one row a kept row."""
     reader = _open(source)
     keeper = Keeper(source, reader.schema, keep, add)

@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 
 from likewise.errors import DataError, UsageError
 from likewise.io import binary, payloads
-from likewise.io.compression import KINDS, kind_of, open_read, open_write, read_into
+from likewise.io.compression import KINDS, open_read, read_into
 from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
-from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, values
+from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, save_rows, values
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
 
@@ -219,7 +219,9 @@ def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndar
         yield Rejected(row, f"{ruler.place(at)}: {reason}", chunk.data[start[row] : start[row] + length[row]].tobytes().rstrip(LINE_ENDS))  # type: ignore[union-attr]
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """The header and the kept records byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further cells."""
     header = _header(source)
     head = bytearray(header.end if header else 0)
@@ -228,16 +230,12 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
     begin = start[keep]
     end = begin + length[keep]
     if header is None or add is None:
-        return copy_rows(source, target, begin, end, bytes(head))
+        return copy_rows(source, target, begin, end, bytes(head), each=each)
     if clash := set(header.columns) & set(add.column_names):
         raise UsageError(f"{source}: already has a column {min(clash)!r}, which is to be added; rename or drop it there first")
-    written = 0
-    with open_write(target, kind_of(source)) as out:
-        out.write(_extended(bytes(head), add.column_names, header.separator))
-        for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
-            out.write(_extended(row, extra.values(), header.separator))
-            written += 1
-    return written
+    separator = header.separator
+    records = (_extended(row, extra.values(), separator) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+    return save_rows(source, target, records, _extended(bytes(head), add.column_names, separator), each=each)
 
 
 def _extended(record: bytes, more: Iterable[Any], separator: str) -> bytes:

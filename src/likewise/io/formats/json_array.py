@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError
-from likewise.io.compression import kind_of, open_read, open_write, read_into
+from likewise.io.compression import open_read, read_into
 from likewise.io.encoding import BOM
 from likewise.io.formats.jsonl import SAMPLE, additions, extended, read_rows
-from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, count_lines, pieces, rows
+from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, count_lines, pieces, rows, save_rows
 from likewise.kernels.json import elements
-from likewise.records import Chunk, Records, Want
+from likewise.records import Chunk, Each, Records, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
 
@@ -112,18 +112,14 @@ def sample(path: Path, want: Want) -> Records | None:
     return None
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """The kept elements byte for byte, one a line, in a new array; with the columns of ``add`` as further fields of the objects."""
     begin = start[keep]
     end = begin + length[keep]
     head, between, tail = (BOM[: beginning(source)] + b"[\n", b",\n", b"\n]\n") if len(begin) else (b"[]\n", b"", b"")
     if add is None:
-        return copy_rows(source, target, begin, end, head, between, tail)
-    written = 0
-    with open_write(target, kind_of(source)) as out:
-        out.write(head)
-        for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
-            out.write((between if written else b"") + extended(row, extra, source))
-            written += 1
-        out.write(tail)
-    return written
+        return copy_rows(source, target, begin, end, head, between, tail, each)
+    records = (extended(row, extra, source) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+    return save_rows(source, target, records, head, between, tail, each)

@@ -18,7 +18,6 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.io import binary, decoded, payloads
 from likewise.io import fields as names
-from likewise.io.compression import kind_of, open_write
 from likewise.io.encoding import BOM
 from likewise.io.formats.lines import (
     PASSED_OVER,
@@ -32,12 +31,13 @@ from likewise.io.formats.lines import (
     passed_over,
     pieces,
     rows,
+    save_rows,
     values,
 )
 from likewise.io.ids import as_json
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, lines, read
 from likewise.kernels.json_strings import identities
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
 
@@ -168,20 +168,17 @@ def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:
     return tuple(seen)[:MAX_FIELDS]
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """The kept lines byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further fields of the objects."""
     head = BOM[: beginning(source)] if keep.any() else b""
     begin = start[keep]
     end = begin + length[keep]
     if add is None:
-        return copy_rows(source, target, begin, end, head)
-    written = 0
-    with open_write(target, kind_of(source)) as out:
-        out.write(head)
-        for row, extra in zip(rows(source, begin, end), additions(add), strict=True):
-            out.write(extended(row, extra, source))
-            written += 1
-    return written
+        return copy_rows(source, target, begin, end, head, each=each)
+    records = (extended(row, extra, source) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+    return save_rows(source, target, records, head, each=each)
 
 
 def additions(add: pa.Table) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from likewise.errors import DataError, FormatError
 from likewise.io import binary, fields
 from likewise.io.batches import changed
-from likewise.io.compression import kind_of, open_read, open_write, read_into, read_readable
+from likewise.io.compression import kind_of, open_read, read_into, read_readable, save
 from likewise.io.encoding import BOM, refuse_other
 from likewise.kernels.bytes import gather
-from likewise.records import REJECTED, Chunk, Records, Rejected, Want
+from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
 
 CHUNK_BYTES = 8 << 20
 BLOCK_BYTES = 4 << 20
@@ -246,7 +246,16 @@ def until_last(source: Path, end: np.ndarray) -> _Until:
     return _Until(open_read(source), int(end[-1]) if len(end) else 0)
 
 
-def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, head: bytes = b"", between: bytes = b"", tail: bytes = b"") -> int:
+def copy_rows(
+    source: Path,
+    target: Path,
+    begin: np.ndarray,
+    end: np.ndarray,
+    head: bytes = b"",
+    between: bytes = b"",
+    tail: bytes = b"",
+    each: Each = in_turn,
+) -> int:
     """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed as the source is.
 
     Returns how many of them it wrote.
@@ -262,18 +271,42 @@ def copy_rows(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, he
     block = np.empty(BLOCK_BYTES, np.uint8)
     packed = np.empty((1 + len(between)) * BLOCK_BYTES + 64, np.uint8)
     separator = np.frombuffer(bytearray(between), np.uint8)
-    with until_last(source, end) as stream, open_write(target, kind_of(source)) as out:
-        out.write(head)
-        at = row = 0
+    row = 0
+
+    def pieces(stream: io.RawIOBase) -> Iterator[Any]:
+        nonlocal row
+        yield head
+        at = 0
         while row < len(begin):
             size = read_into(stream, block.data)
             used, row = gather(block[:size], at, begin, end, row, separator, packed)
-            out.write(packed.data[:used])
+            yield packed.data[:used]
             at += size
             if size < BLOCK_BYTES and row < len(begin):
                 raise changed(source)
-        out.write(tail)
+        yield tail
+
+    with until_last(source, end) as stream:
+        save(target, pieces(stream), kind_of(source), each)
     return int(ends[row - 1]) if row else 0
+
+
+def save_rows(
+    source: Path, target: Path, records: Iterable[bytes], head: bytes, between: bytes = b"", tail: bytes = b"", each: Each = in_turn
+) -> int:
+    """Write ``head``, the records with ``between`` between them, and ``tail``; compressed as the source is. Returns how many records."""
+    written = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal written
+        yield head
+        for record in records:
+            yield between + record if written else record
+            written += 1
+        yield tail
+
+    save(target, pieces(), kind_of(source), each)
+    return written
 
 
 def rows(source: Path, begin: np.ndarray, end: np.ndarray) -> Iterator[bytes]:

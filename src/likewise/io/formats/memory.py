@@ -18,7 +18,7 @@ from likewise.io.batches import Keeper, gather
 from likewise.io.columns import parse, wanted
 from likewise.io.formats.arrow import save
 from likewise.items.given import shown
-from likewise.records import Chunk, Want
+from likewise.records import Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "parse", "schema", "table", "write"]
 
@@ -136,7 +136,9 @@ def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.
     return pa.Table.from_batches(kept, keeper.schema)
 
 
-def write(source: pa.Table, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: pa.Table, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """An Arrow file: the one format that holds every column type."""
     kept = take(source, keep, add)
     return save(((batch, None) for batch in kept.to_batches()), target, partial(ipc.new_file, schema=kept.schema))

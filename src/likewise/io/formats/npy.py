@@ -19,7 +19,7 @@ import pyarrow as pa
 from likewise.errors import DataError, UsageError
 from likewise.io import arrays, columns
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
-from likewise.records import Chunk, Records, Want
+from likewise.records import Chunk, Each, Records, Want, in_turn
 
 KIND = "a .npy file"
 COLUMN = "array"
@@ -119,7 +119,9 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     return columns.parse(chunk, want._replace(text=COLUMN, id=want.id and "", per=want.per and "", score=want.score and ""), where)
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """An array of the rows where ``keep`` is true, of the same type and order, their bytes as they were."""
     if add is not None:
         raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to an array; choose --output ids or mask instead")

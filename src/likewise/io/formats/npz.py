@@ -22,7 +22,7 @@ from likewise.io import arrays
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.formats.npy import COLUMN, Header, header_of, parse
 from likewise.items.given import borders
-from likewise.records import BATCH_FACTOR, Chunk, Want
+from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
 
@@ -111,7 +111,9 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
                 first = end
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """The sets where ``keep`` is true, in arrays of the same types, their bytes as they were, compressed as they were."""
     if add is not None:
         raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to arrays; choose --output ids or mask instead")

@@ -16,7 +16,7 @@ from likewise.errors import DataError
 from likewise.io import footer
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
-from likewise.records import BATCH_FACTOR, Chunk, Want
+from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "parse", "schema", "write"]
 
@@ -116,7 +116,9 @@ def _spans(groups: list[footer.Group]) -> Iterator[dict[int, footer.Group]]:
             span, size = {}, 0
 
 
-def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """The rows where ``keep`` is true, row group by row group, with the columns of ``add`` (one row a kept row) behind the others."""
     file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
     groups = dict(enumerate(_groups(source)))
@@ -125,23 +127,32 @@ def write(source: Path, target: Path, keep: np.ndarray, start: np.ndarray, lengt
         return len(keep)
     keeper = Keeper(source, file.schema_arrow, keep, add)
     with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **_options(file, groups, keeper.schema)) as writer:
-        pending: list[pa.RecordBatch] = []
-        size = at = written = 0
+
+        def write_group(table: pa.Table) -> int:
+            writer.write_table(table, row_group_size=len(table))
+            return len(table)
+
         batches = ((group, batch) for group in groups for batch in _batches(source, file, {group: groups[group]}, None))
-        for group, batch in keeper.wanted(batches):
-            if group != at or size >= GROUP_BYTES:
-                written += _flush(writer, pending)
-                size, at = 0, group
-            pending.append(keeper(batch))
-            size += pending[-1].nbytes
-        return written + _flush(writer, pending)
+        return sum(each(write_group, _tables(keeper, batches), at_once=1))  # the next is read while one is written
 
 
-def _flush(writer: pq.ParquetWriter, pending: list[pa.RecordBatch]) -> int:
-    if rows := sum(batch.num_rows for batch in pending):
-        writer.write_table(pa.Table.from_batches(pending), row_group_size=rows)
+def _tables(keeper: Keeper, batches: Iterable[tuple[int, pa.RecordBatch]]) -> Iterator[pa.Table]:
+    """The kept rows of each row group, or of a part of it."""
+    pending: list[pa.RecordBatch] = []
+    size = at = 0
+    for group, batch in keeper.wanted(batches):
+        if group != at or size >= GROUP_BYTES:
+            yield from _joined(pending)
+            size, at = 0, group
+        pending.append(keeper(batch))
+        size += pending[-1].nbytes
+    yield from _joined(pending)
+
+
+def _joined(pending: list[pa.RecordBatch]) -> Iterator[pa.Table]:
+    if any(batch.num_rows for batch in pending):
+        yield pa.Table.from_batches(pending)
     pending.clear()
-    return rows
 
 
 def _options(file: pq.ParquetFile, groups: dict[int, footer.Group], schema: pa.Schema) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from likewise.io import binary
 from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.encoding import other
 from likewise.io.ids import as_json
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 KIND = "text"
 
@@ -103,7 +103,9 @@ def _reason(body: bytes, at: int) -> str:
     return f"line {line}, column {column} (0x{body[at]:02x}): this byte is not UTF-8{hint}"
 
 
-def write(source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None) -> int:
+def write(
+    source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
     """Copies of the kept files under the folder ``target``."""
     if add is not None:
         raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose --output ids or mask instead")
