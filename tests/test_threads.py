@@ -1,0 +1,215 @@
+"""What threads share: stages over batches in order, with little in flight, and the writing of one large file; the bytes are those of one thread."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jobs
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import likewise as lw
+from likewise.engines.local import Local
+from likewise.io import compression
+from likewise.io.formats import lines, parquet
+from likewise.records import in_turn
+
+ROWS = jobs.rows(5, 200)
+
+
+@pytest.fixture
+def engine() -> Iterator[Local]:
+    engine = Local(3)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of some kilobytes has many blocks and frames, and a row group of the output less than one of the source."""
+    monkeypatch.setattr(compression, "FRAME_BYTES", 1000)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 700)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 10)
+    monkeypatch.setattr(parquet, "GROUP_BYTES", 3000)
+
+
+# --- the engine
+
+
+def slowly(value: int) -> int:
+    time.sleep((value * 7 % 5) / 1000)  # later ones may be ready earlier
+    return -value
+
+
+def test_results_come_in_order_and_little_is_read_ahead(engine: Local) -> None:
+    for at_once, ahead in ((None, 6), (1, 1), (2, 2)):
+        read: list[int] = []
+        taken = 0
+        for result in engine.map(slowly, (read.append(i) or i for i in range(40)), at_once):  # type: ignore[func-returns-value]
+            assert result == -taken
+            taken += 1
+            assert len(read) - taken <= ahead
+        assert taken == len(read) == 40
+    assert list(in_turn(slowly, range(40), at_once=1)) == [-i for i in range(40)]
+
+
+def test_a_stage_one_at_a_time_never_meets_itself_while_the_next_batch_is_read(engine: Local) -> None:
+    second, lock = threading.Event(), threading.Lock()
+
+    def batches() -> Iterator[int]:
+        yield 0
+        second.set()
+        yield from range(1, 20)
+
+    def stage(value: int) -> int:
+        assert lock.acquire(blocking=False)
+        assert value or second.wait(10)
+        time.sleep(0.001)
+        lock.release()
+        return value
+
+    assert list(engine.map(stage, batches(), at_once=1)) == list(range(20))
+
+
+def test_when_a_map_ends_early_its_stage_has_ended(engine: Local) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def stage(value: int) -> int:
+        if value:
+            begun.set()
+            time.sleep(0.05)
+            ended.set()
+        return value
+
+    results = engine.map(stage, iter((0, 1)))
+    assert next(results) == 0
+    assert begun.wait(10)
+    results.close()  # type: ignore[attr-defined]
+    assert ended.is_set()
+
+
+# --- what is written
+
+
+def as_lines(path: Path, rows: list[dict]) -> None:
+    path.write_bytes(jobs.packed(jobs.lines(rows), "zst"))
+
+
+def as_cells(path: Path, rows: list[dict]) -> None:
+    path.write_bytes(jobs.packed(b"id,text,n\n" + b"".join(b"%d,%s,%r\n" % (r["id"], r["text"].encode(), r["n"]) for r in rows), "zst"))
+
+
+def as_array(path: Path, rows: list[dict]) -> None:
+    path.write_bytes(jobs.packed(b"[" + b",".join(jobs.lines([row]) for row in rows) + b"]", "zst"))
+
+
+def as_packed(path: Path, rows: list[dict]) -> None:
+    path.write_bytes(jobs.packed(jobs.lines(rows), "gz"))
+
+
+def as_table(path: Path, rows: list[dict]) -> None:
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=50, compression="zstd")
+
+
+MAKE = {"a.jsonl.zst": as_lines, "a.csv.zst": as_cells, "a.json.zst": as_array, "a.jsonl.gz": as_packed, "a.parquet": as_table}
+
+
+@pytest.mark.parametrize("output", ["copy", "annotate"])
+@pytest.mark.parametrize("name", MAKE)
+def test_the_bytes_are_the_same_for_any_number_of_threads_and_files(tmp_path: Path, name: str, output: str) -> None:
+    MAKE[name](tmp_path / name, ROWS)
+    more = name.replace("a.", "b.")
+    MAKE[name](tmp_path / more, [{"id": 1000, "text": "a text that is like no other", "n": 0.5}])
+    found = {}
+    for threads in (1, 3):
+        for inputs in ([name], [name, more]):
+            out = tmp_path / f"{threads} {len(inputs)}"
+            lw.dedup([tmp_path / given for given in inputs], out=out, threshold="0.6", output=output, removed_records=True, threads=threads)
+            found[threads, len(inputs)] = jobs.snapshot(out)
+    assert found[1, 1] == found[3, 1]
+    assert found[1, 2] == found[3, 2]
+    whole = f"{'kept' if output == 'copy' else 'annotated'}/{name}"
+    assert found[1, 1][whole] == found[1, 2][whole]  # threads within a file, and across files
+    if name.endswith("zst"):
+        assert found[1, 1][whole].count(compression.ZSTD_FRAMES[0]) > 10
+    if name.endswith("parquet"):
+        groups = pq.ParquetFile(pa.BufferReader(found[1, 1][whole])).metadata
+        assert groups.num_row_groups > 4
+
+
+@pytest.fixture
+def frames(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The thread that made each frame."""
+    by: list[int] = []
+    frame = compression._frame
+    monkeypatch.setattr(compression, "_frame", lambda text: by.append(threading.get_ident()) or frame(text))  # type: ignore[func-returns-value]
+    return by
+
+
+def test_one_file_is_compressed_on_the_threads_and_several_each_on_one(tmp_path: Path, frames: list[int]) -> None:
+    as_lines(tmp_path / "a.jsonl.zst", ROWS)
+    as_lines(tmp_path / "b.jsonl.zst", [{"text": "a text that is like no other"}])
+    lw.dedup(tmp_path / "a.jsonl.zst", out=tmp_path / "one", threshold="0.6", threads=3)
+    assert len(frames) > 10
+    assert threading.get_ident() not in frames
+    frames.clear()
+    lw.dedup([tmp_path / "a.jsonl.zst", tmp_path / "b.jsonl.zst"], out=tmp_path / "two", threshold="0.6", threads=3)
+    assert len(frames) > 11
+    assert len(set(frames)) <= 2
+    frames.clear()
+    lw.dedup(tmp_path / "a.jsonl.zst", out=tmp_path / "three", threshold="0.6", threads=1)
+    assert set(frames) == {threading.get_ident()}
+
+
+def failing(function: Callable, calls: int) -> Callable:
+    """The function; from so many calls on the disk is full."""
+    left, lock = [calls], threading.Lock()
+
+    def failed(*given: object, **how: object) -> object:
+        with lock:
+            left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return function(*given, **how)
+
+    return failed
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("name", "module", "function"), [("a.jsonl.zst", compression, "_frame"), ("a.parquet", pq.ParquetWriter, "write_table")])
+def test_what_fails_on_a_thread_names_the_file_and_the_run_goes_on_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, module: object, function: str, threads: int
+) -> None:
+    MAKE[name](tmp_path / name, ROWS)
+    how = {"threshold": "0.6", "threads": threads}
+    lw.dedup(tmp_path / name, out=tmp_path / "whole", **how)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as failure:
+        patch.setattr(module, function, failing(getattr(module, function), 3))
+        lw.dedup(tmp_path / name, out=tmp_path / "out", work=tmp_path / "work", **how)
+    assert Path(failure.value.filename).name == name
+    assert not (tmp_path / "out").exists()
+    lw.dedup(tmp_path / name, out=tmp_path / "out", work=tmp_path / "work", resume=True, **how)
+    assert jobs.snapshot(tmp_path / "out") == jobs.snapshot(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.zst", "a.parquet"])
+def test_a_source_that_has_shrunk_is_told_after_what_was_read_of_it(tmp_path: Path, engine: Local, name: str) -> None:
+    """The failure of reading comes through the threads that write."""
+    MAKE[name](tmp_path / name, ROWS[:100])
+    module = parquet if name == "a.parquet" else lines
+    length = np.array([len(line) for line in jobs.lines(ROWS).splitlines(keepends=True)])
+    keep, start = np.ones(len(ROWS), bool), np.cumsum(length) - length
+    keep[0] = False
+    with pytest.raises(lw.DataError, match="when it was first read"):
+        if module is parquet:
+            parquet.write(tmp_path / name, tmp_path / "out", keep, start, length, each=engine.map)
+        else:
+            lines.copy_rows(tmp_path / name, tmp_path / "out", start[keep], (start + length)[keep], each=engine.map)
+    assert (tmp_path / "out").stat().st_size > 1000
