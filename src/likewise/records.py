@@ -35,6 +35,7 @@ Each = Callable[..., Iterator[Any]]
 
 
 def in_turn(function: Callable[[Any], Any], values: Iterable[Any], at_once: int = 1) -> Iterator[Any]:
+    """Value after value, each when it is asked for."""
     return map(function, values)
 
 
