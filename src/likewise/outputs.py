@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,8 +62,8 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     counts = result.report["counts"]
     # the threads share the work within one file, or across several: a task that waited for other tasks could wait for ever
     within, across = (run.engine.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.engine.map)
-    steps = [
-        *records(collection, decision, options, staged, counts, within),
+    of_records = records(collection, decision, options, staged, counts, within)
+    tables = [
         alone(staged / "removed.parquet", counts["removed"], lambda path: write_table(result.removed.to_arrow(), path, note)),
         alone(staged / "clusters.parquet", len(result.clusters), lambda path: write_table(result.clusters.to_arrow(), path, note)),
         alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(work.column("rejected", "u1"), path)),
@@ -70,11 +71,14 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     ]
     if options.pairs:
         pairs = partial(compared_pairs, collection, decision)
-        steps.append(alone(staged / "pairs.parquet", len(decision.matches), lambda path: write_table(pairs(), path, note)))
+        tables.append(alone(staged / "pairs.parquet", len(decision.matches), lambda path: write_table(pairs(), path, note)))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
-    run.progress.begin("writing", len(steps), "files")
-    remaining = (step for step in steps if step.name not in written)
-    for step, outputs in across(lambda step: (step, checksums(written_by(step), staged)), remaining):
+    run.progress.begin("writing", len(of_records) + len(tables), "files")
+
+    def take(each: Each, steps: list[Step]) -> Iterator[tuple[Step, list[dict[str, Any]]]]:
+        return each(lambda step: (step, checksums(written_by(step), staged)), (step for step in steps if step.name not in written))
+
+    for step, outputs in chain(take(across, of_records), take(run.engine.map, tables)):
         work.append({}, step="write", file=step.name, outputs=outputs)
         written[step.name] = outputs
         run.progress.advance(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -268,27 +269,37 @@ def copy_rows(
     begin, end = np.ascontiguousarray(begin, np.int64), np.ascontiguousarray(end, np.int64)
     if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel looks at no bound
         raise FormatError(f"{source}: its records are said to overlap, so that the work folder is damaged; delete it and start anew")
-    block = np.empty(BLOCK_BYTES, np.uint8)
-    packed = np.empty((1 + len(between)) * BLOCK_BYTES + 64, np.uint8)
-    separator = np.frombuffer(bytearray(between), np.uint8)
-    row = 0
+    separator, kind = np.frombuffer(bytearray(between), np.uint8), kind_of(source)
+    used = int(end[-1]) if len(end) else 0
+    rows = 0
 
-    def pieces(stream: io.RawIOBase) -> Iterator[Any]:
-        nonlocal row
+    def packed(stream: io.RawIOBase, at: int) -> tuple[memoryview, int]:
+        """What of the rows lies in the next block of the text, and the first row that ends behind it."""
+        block = np.empty(min(BLOCK_BYTES, used - at), np.uint8)
+        if read_into(stream, block.data) < len(block):
+            raise changed(source)
+        out = np.empty((1 + len(between)) * len(block) + 64, np.uint8)
+        size, row = gather(block, at, begin, end, int(np.searchsorted(end, at, side="right")), separator, out)
+        return out.data[:size], row
+
+    def packed_alone(at: int) -> tuple[memoryview, int]:
+        with open_read(source) as stream:
+            stream.seek(at)
+            return packed(stream, at)
+
+    def pieces() -> Iterator[Any]:
+        nonlocal rows
+        places = range(0, used, BLOCK_BYTES)
         yield head
-        at = 0
-        while row < len(begin):
-            size = read_into(stream, block.data)
-            used, row = gather(block[:size], at, begin, end, row, separator, packed)
-            yield packed.data[:used]
-            at += size
-            if size < BLOCK_BYTES and row < len(begin):
-                raise changed(source)
+        with open_read(source) as stream:
+            # of what is not compressed each block can be read for itself, and what is, is compressed again at once
+            for data, done in map(partial(packed, stream), places) if kind else each(packed_alone, places):
+                rows = done
+                yield data
         yield tail
 
-    with until_last(source, end) as stream:
-        save(target, pieces(stream), kind_of(source), each)
-    return int(ends[row - 1]) if row else 0
+    save(target, pieces(), kind, each)
+    return int(ends[rows - 1]) if rows else 0
 
 
 def save_rows(
