@@ -34,7 +34,7 @@ class State(NamedTuple):
     path: Path
     line_start: int  # the offset of the line in which the chunk begins; means something where Chunk.line does
     more: Any  # what the format must know besides
-    known: list[tuple[int, int, int]] | None = None  # an offset whose line was counted, the line, and where that begins; one list a file
+    known: list[tuple[int, int, int]] | None = None  # offsets whose lines were counted, those, and where they begin; one list a file
 
 
 class Cut(NamedTuple):
@@ -68,7 +68,7 @@ def pieces(
     limit = max(CHUNK_BYTES, most + 1)
     with open_read(path) as stream:
         line, line_start, known = 0, 0, [(0, 1, 0)]
-        if stream.seekable() and start > CHUNK_BYTES:
+        if stream.seekable():  # lines are counted where one is to be named
             stream.seek(start)
         else:
             line, line_start = count_lines(stream, start, cr)
@@ -164,13 +164,13 @@ def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
 
 def counted(chunk: Chunk, cr: bool) -> tuple[int, int]:
     """(line, offset of its start) of a chunk of a file that can be sought in, counted from where that was done before."""
-    at, line, line_start = next((known for known in chunk.state.known or () if known[0] <= chunk.start), (0, 1, 0))
+    at, line, line_start = max((known for known in chunk.state.known or () if known[0] <= chunk.start), default=(0, 1, 0))
     with open_read(chunk.state.path) as stream:
         stream.seek(at)
         more, begun = count_lines(stream, chunk.start - at, cr)
     line, line_start = line + more - 1, at + begun if begun else line_start
-    if chunk.state.known:
-        chunk.state.known[0] = chunk.start, line, line_start
+    if chunk.state.known is not None:
+        chunk.state.known.append((chunk.start, line, line_start))
     return line, line_start
 
 
