@@ -10,10 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
+from compiled import alone
 from likewise.families import CrossPolytope, Hyperplane, Line, Stripe
 from likewise.items.sparse import of_words, sparse, words_of
 from likewise.kernels import directions as constants
 from sparse_rows import csr, mapping
+
+streams_alone = alone(constants.streams)
+fill_alone = alone(constants.fill)
+room_alone = alone(constants.room)
+address_alone = alone(constants.address)
+entry_alone = alone(constants.entry)
 
 numbers = st.sampled_from([0.0, 1.0, -1.5, 0.1, 3e-200, 2e150]) | st.floats(-100, 100, allow_nan=False, width=32)
 
@@ -89,12 +96,12 @@ def test_families_that_must_turn_all_coordinates_say_so():
 def test_directions_made_many_at_once_are_those_of_their_addresses(kind):
     """Any coordinate, and of normals the ones in all three ranges of the inverse."""
     number, seed = constants.KINDS[kind], np.uint64(5)
-    columns = constants.streams(number, seed, 3, 500)
+    columns = streams_alone(number, seed, 3, 500)
     for coordinate in (0, 77, 2**63, 2**64 - 1):
         out = np.empty(500)
-        constants.fill(number, columns, np.uint64(coordinate), constants.room(500), out)
-        words = [constants.address(column, np.uint64(coordinate)) for column in columns]
-        assert out.tolist() == [constants.entry(number, np.uint64(word)) for word in words]
+        fill_alone(number, columns, np.uint64(coordinate), room_alone(500), out)
+        words = [address_alone(column, np.uint64(coordinate)) for column in columns]
+        assert out.tolist() == [entry_alone(number, np.uint64(word)) for word in words]
         if coordinate < 100:
             assert out.tolist() == constants.directions(kind, 5, 78, 503)[coordinate, 3:].tolist()
 

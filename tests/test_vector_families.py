@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiled import alone
 from likewise import curves
 from likewise.errors import UsageError
 from likewise.families import FAMILIES, Bits, CrossPolytope, Hyperplane, Line, Stripe, Threshold
@@ -99,7 +100,7 @@ def test_hyperplanes_by_hand():
 
     tile, out = np.zeros((30, 12), np.float32), np.empty((30, 200), np.float32)
     tile[:, :10] = unit
-    project(tile, directions("gaussian", 3, 10, 200, narrow=True), out)
+    alone(project)(tile, directions("gaussian", 3, 10, 200, narrow=True), out)
     assert (out == sums).all()
 
 
