@@ -7,6 +7,7 @@ import threading
 import time
 from typing import Any
 
+from likewise.cli.compiling import must_compile, share
 from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
 from likewise.progress import Progress
 
@@ -32,6 +33,7 @@ class Told(Progress):
     def begin(self, stage: str, total: int, unit: str) -> None:
         if not self.seconds and must_compile():
             self.screen.say("compiling for this machine, which only the first run waits for")
+            share()
         super().begin(stage, total, unit)
         self.total, self.unit, self.done = total, unit, 0
 
@@ -119,13 +121,6 @@ class Bar(Told):
             self._bar.console.print(f"warning: {in_line(message)}", markup=False, highlight=False)
         else:
             self.screen.warn(message)
-
-
-def must_compile() -> bool:
-    """Whether no kernel has been compiled for this machine yet, or none can be kept."""
-    from likewise.kernels.jit import CACHE
-
-    return CACHE is None or not any(CACHE.rglob("*.nbi"))
 
 
 def told(screen: Screen) -> Told:

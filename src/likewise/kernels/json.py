@@ -108,7 +108,9 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
     text[offsets[i]:offsets[i + 1]] is the row's text: its strings without their escapes, with a blank line between two; a lone surrogate is
     three bytes (WTF-8). With ``tokens``: the whole numbers of its lists, 8 bytes each, little endian.
     """
-    n, values = begin.size, value_of.max() + 1
+    n, values = begin.size, 1
+    for value in value_of:  # its method ``max`` takes half a second to compile
+        values = max(values, value + 1)
     fault, place = np.zeros(n, np.uint8), np.zeros(n, np.int64)
     first, last = np.full((n, values), -1, np.int64), np.full((n, values), -1, np.int64)
     is_text, offsets = np.zeros(n, np.bool_), np.zeros(n + 1, np.int64)

@@ -42,7 +42,10 @@ def normalise(data, start, length, table, ranks, manner, out):
     The place of a text that is handed back is kept free, with its old length.
     """
     count = start.size
-    most = length.sum() * 3 // 2 + SPARE  # Ⱥ has two bytes, ⱥ three; nothing grows more
+    most = 0
+    for size in length:
+        most += size
+    most = most * 3 // 2 + SPARE  # Ⱥ has two bytes, ⱥ three; nothing grows more
     if out.size < most:
         out = np.empty(most, np.uint8)
     out_start = np.empty(count, np.int64)

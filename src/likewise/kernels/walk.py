@@ -46,7 +46,7 @@ def load(sets, item, buffer):
 
 
 @kernel
-def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, begin, most, buffers, seen, state, matches, cut):
+def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, begin, most, cursor, buffers, seen, state, matches, cut):
     """Go on with the greedy walk in keep order from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
@@ -55,6 +55,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, beg
     into by further bands, level after level.
     lists: int32[buckets, 4], 0 at first: FIRST and LAST kept item of the list, their NUMBER, at most ``budget``, and how many items were KEPT of the
     bucket. following: int32[bands, n] links the list; nothing is looked up in it that was not entered.
+    cursor: int64[bands], splits.begin[:-1] at first: in each band a split item that is not behind the item at hand.
     seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
     cut: int64[buckets], 0 at first: comparisons that the budget cut.
@@ -65,11 +66,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, beg
     split_items, split_begin, finer = splits  # taken apart once: each time costs counts of references, and threads wait for each other at them
     mode = rule.mode
     bands, levels = len(bucket), 1 + len(finer)
-    cursor = np.empty(bands, np.int64)  # in each band the first split item that is not before the item at hand,
-    depth = np.empty(bands, np.int64)  # and in how many levels the item has a bucket
-    for band in range(bands):
-        first, last = split_begin[band], split_begin[band + 1]
-        cursor[band] = first + np.searchsorted(split_items[first:last], items[begin]) if begin < len(items) else last
+    depth = np.empty(bands, np.int64)  # in how many levels the item at hand has a bucket
     written = 0
     compared = 0
     room = len(matches) - levels * bands * budget

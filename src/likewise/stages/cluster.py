@@ -79,11 +79,11 @@ def walk(
 
     def part(items: np.ndarray) -> tuple[list[np.ndarray], int]:
         matches = np.empty((levels * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
-        buffers = sets.buffers()
+        buffers, cursor = sets.buffers(), buckets.splits.begin[:-1].copy()
         found, compared, place = [], 0, 0
         while place < len(items):
             before = place
-            room = (buffers, seen, state, matches, cut)
+            room = (cursor, buffers, seen, state, matches, cut)
             place, written, more = greedy_walk(
                 *sets.arguments(), buckets.bucket, buckets.splits, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room
             )

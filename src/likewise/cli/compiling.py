@@ -1,0 +1,58 @@
+"""The first run ever on a machine compiles the kernels. A second process takes a part of that on, where there is a second core for it.
+
+Compiled kernels are found on disk when they are wanted. The run itself begins with those that read and normalise; by the time that it comes to the
+others, this has them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import sys
+from contextlib import suppress
+
+import numpy as np
+
+#: Memory that there must be for two processes.
+ENOUGH = 4 * 2**30
+
+
+def must_compile() -> bool:
+    """Whether no kernel has been compiled for this machine yet, or none can be kept."""
+    from likewise.kernels.jit import CACHE
+
+    return CACHE is None or not any(CACHE.rglob("*.nbi"))
+
+
+def share() -> None:
+    """Start the second process, where it helps. It ends by itself, or with this one."""
+    from likewise.engines.local import usable_cores, usable_memory
+    from likewise.kernels.jit import CACHE
+
+    if CACHE is None or usable_cores() < 2 or usable_memory() < ENOUGH:
+        return
+    command = [sys.executable, "-P", "-m", __name__]  # -P: what lies in the folder at hand is no module of this
+    with suppress(OSError):
+        nothing = subprocess.DEVNULL
+        process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603 - this program itself
+        atexit.register(process.kill)
+
+
+def as_they_are(data: np.ndarray, start: np.ndarray, length: np.ndarray, *_: object) -> tuple[np.ndarray, ...]:
+    """kernels.text.normalise for texts of plain ASCII, with nothing to compile."""
+    from likewise.kernels.text import SPARE
+
+    return np.append(data, np.zeros(SPARE, np.uint8)), start, length, length.astype(np.uint32), np.zeros(len(length), bool)
+
+
+def main() -> None:
+    """Take all steps of a small run but the first."""
+    import likewise
+    from likewise.kernels import text
+
+    text.normalise = as_they_are
+    likewise.dedup([" ".join(map(str, range(first, 100))) for first in (0, 1)])  # alike, so that they are compared
+
+
+if __name__ == "__main__":
+    main()
