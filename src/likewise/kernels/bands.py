@@ -10,20 +10,21 @@ from likewise.kernels.jit import kernel
 SPARE_PLACES = 8
 
 
-@kernel
-def repeated(keys):
+def repeated(keys: np.ndarray) -> np.ndarray:
     """Where keys occur more than once, and by chance now and then where they do not: bool[n]. keys: uint64[n], uniform.
 
     A count that stops at two, in a table by the top bits: it costs a fraction of sorting the keys, and most of them are alone.
+    The table is NumPy's, which asks for huge pages: of small ones nearly each look into it would miss the address, too.
     """
-    bits = 1
-    while 1 << bits < SPARE_PLACES * keys.size:
-        bits += 1
-    away = np.uint64(64 - bits)
-    seen = np.zeros(1 << bits, np.uint8)
+    bits = max(1, (SPARE_PLACES * len(keys) - 1).bit_length())
+    return seen_twice(keys, np.uint64(64 - bits), np.empty(1 << bits, np.uint8), np.empty(len(keys), bool))
+
+
+@kernel
+def seen_twice(keys, away, seen, out):
+    seen[:] = 0
     for key in keys:
         seen[key >> away] += seen[key >> away] < 2
-    out = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
         out[i] = seen[keys[i] >> away] == 2
     return out

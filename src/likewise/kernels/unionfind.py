@@ -36,15 +36,17 @@ def roots(n, left, right):
     return parent
 
 
-@kernel
-def join_buckets(bucket, buckets):
+def join_buckets(bucket: np.ndarray, buckets: int) -> np.ndarray:
     """The least item that each is joined with through buckets, over any number of steps; -1 for items that are alone everywhere.
 
     bucket: int32[bands, n], -1 where an item is alone. Returns int64[n].
     """
+    return joined(bucket, np.arange(bucket.shape[1]), np.full(buckets, -1))
+
+
+@kernel
+def joined(bucket, parent, first):
     bands, n = bucket.shape
-    parent = np.arange(n)
-    first = np.full(buckets, -1, np.int64)
     for band in range(bands):
         for item in range(n):
             here = bucket[band, item]

@@ -12,7 +12,7 @@ from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_dis
 from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import greedy_walk
-from likewise.stages.candidates import BUDGET, Allocate, Buckets
+from likewise.stages.candidates import BUDGET, MIX, Allocate, Buckets
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
 #: Comparisons that a kernel makes before it returns for a moment, so that progress shows and Ctrl-C works.
@@ -100,13 +100,11 @@ def walk(
 
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
-    """The items that share a bucket with any, in up to ``shares`` parts of about equal size that share none with each other."""
+    """The items that share a bucket with any, in up to ``shares`` parts of about equal size that share none with each other; each ascending."""
     head = join_buckets(buckets.bucket, len(buckets.sizes))
     items = np.flatnonzero(head >= 0)
-    order = items[np.argsort(head[items], kind="stable")]  # one connected group after the other
-    begins = np.flatnonzero(np.diff(head[order], prepend=-1))
-    cuts = begins[np.searchsorted(begins, len(order) * np.arange(1, shares) // shares).clip(max=max(0, len(begins) - 1))] if len(begins) else []
-    return [np.sort(part) for part in np.split(order, cuts) if len(part)]
+    part = (head[items].astype(np.uint64) * MIX >> np.uint64(32)) % np.uint64(shares)  # of the connected group that it is in
+    return [items[part == number] for number in range(shares) if (part == number).any()]
 
 
 def components(n: int, matches: np.ndarray) -> np.ndarray:

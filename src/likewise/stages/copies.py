@@ -16,7 +16,8 @@ def first_of_copies(copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: n
     copy: uint64[n, 2]; per: uint64[n]; live: bool[n], others stand for themselves; rank: int64[n], place in keep order.
     """
     first = np.arange(len(live), dtype=np.int32 if len(live) <= MOST_ROWS else np.int64)  # of many rows it is much
-    rows = np.flatnonzero(repeated(np.ascontiguousarray(copy[:, 0])) & live)  # few: only these can have a copy
+    rows = np.flatnonzero(repeated(np.ascontiguousarray(copy[:, 0])) & live)
+    rows = rows[repeated(np.ascontiguousarray(copy[rows, 1]))]  # few: only these can have a copy
     rows = rows[np.lexsort((rank[rows], per[rows], copy[rows, 1], copy[rows, 0]))]
     if not len(rows):
         return first
