@@ -10,6 +10,7 @@ import pytest
 from likewise.items.codes import codes
 from likewise.items.weighted import weighted
 from likewise.kernels.compare import EXACT, CodeRule, DirectionRule, NormRule, SetRule, WeightedRule, values
+from likewise.kernels.sets import odd_sketches
 from likewise.kernels.walk import bucket_pairs
 from likewise.measures import measure
 
@@ -18,7 +19,8 @@ def met(words: list[np.ndarray], rule) -> dict[tuple[int, int], tuple[int, int]]
     """All pairs of the items that are alike by the rule, with what they were told to be: every item lies in one bucket."""
     n = len(words)
     size = np.array([len(item) for item in words], np.uint32)
-    stored = (-1, np.concatenate(words).astype(np.uint64), np.cumsum(size, dtype=np.int64) - size, size)
+    values, begin = np.concatenate(words).astype(np.uint64), np.cumsum(size, dtype=np.int64) - size
+    stored = (-1, values, begin, size, odd_sketches(values, np.append(begin, len(values))), np.arange(n))
     matches = np.empty((n * n, 4), np.int64)
     buffers = np.empty((2, int(size.max())), np.uint64)
     order = np.arange(n)

@@ -167,7 +167,8 @@ def test_formats_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: s
     chunks = list(format.chunks(source, Want()))
     plain = tmp_path / "plain"
     plain.write_bytes(raw)
-    assert [(c.data.tobytes(), c.start, c.line) for c in chunks] == [(c.data.tobytes(), c.start, c.line) for c in format.chunks(plain, Want())]
+    assert [(c.data.tobytes(), c.start) for c in chunks] == [(c.data.tobytes(), c.start) for c in format.chunks(plain, Want())]
+    assert [c.line for c in chunks] == [1 + raw[: c.start].count(b"\n") for c in chunks]
     assert len(chunks) > 1
     rest = list(format.chunks(source, Want(), chunks[0].start + len(chunks[0].data)))
     assert [(c.data.tobytes(), c.start, c.line) for c in rest] == [(c.data.tobytes(), c.start, c.line) for c in chunks[1:]]

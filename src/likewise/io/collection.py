@@ -56,7 +56,7 @@ def read(
         try:
             records = source.format.parse(task.chunk, want, source.name) if task.chunk is not None else failed(task.failure, want)
         except DataError as error:  # damage that shows only where values are looked at
-            if not skip:
+            if not skip or has_gone(error):
                 raise
             task, records = replace(task, chunk=None, failure=str(error)), failed(str(error), want)
         return task, records, sketch(records), fingerprint(records)
