@@ -13,11 +13,11 @@ from likewise.planning.families import DIMENSION, FILLED, costs
 BAND_COST = 60.0
 #: Texts and sets of which nothing is known are taken to have so many shingles.
 SHINGLES = 300.0
-# Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, and a band has a key of 8.
-SHINGLE_BYTES, BAND_BYTES, ROW_BYTES = 8, 8, 61
-# Bytes of memory for each item, measured as the growth from 100 thousand to a million documents at 16 bands (480 an item): the walk holds two
-# numbers of 4 bytes a band, the rest are row columns, orders and ids.
-MEMORY_BYTES, MEMORY_BAND_BYTES = 350, 8
+# Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, a band has a key of 8, and a set an odd sketch of 64.
+SHINGLE_BYTES, BAND_BYTES, ROW_BYTES, ODD_BYTES = 8, 8, 61, 64
+# Bytes of memory for each item, measured as the growth to ten million documents at 16 bands (286 an item): the walk holds two numbers of 4 bytes
+# a band, the rest are row columns, odd sketches, orders and ids.
+MEMORY_BYTES, MEMORY_BAND_BYTES = 158, 8
 
 
 def chance(p: float, bands: int, rows: int) -> float:
@@ -74,7 +74,8 @@ class Model:
         """Bytes of the work folder for each item: a set of shingles, a vector of 4-byte numbers, or of indices and values, or a code."""
         number = 0.125 if self.curve.family == "Bits" else 16 if self.sparse else 4
         item = SHINGLE_BYTES * self.shingles if self.of_sets else number * self.numbers
-        return round(item + BAND_BYTES * bands + ROW_BYTES)
+        odd = ODD_BYTES if self.curve.family == "MinHash" else 0
+        return round(item + odd + BAND_BYTES * bands + ROW_BYTES)
 
     def core_seconds(self, bands: int, rows: int) -> float:
         """Seconds of one core for all items, within a factor of two or three; reading vectors or codes from a file is not in it."""
