@@ -67,6 +67,7 @@ def read(
     if limit is not None and sum(read_of) >= limit:
         work.append({}, step="read")
         return
+    without = {"odd"} if work.done("chunk") and "odd" not in work.lengths else set()  # an earlier version began: all rows have one, or none
     ended = -1  # the source that was found damaged last: chunks behind that may be on their way
     for task, records, columns, digest in engine.map(stage, tasks(sources, want, work, skip=skip)):
         if task.source == ended:
@@ -79,6 +80,7 @@ def read(
             name, _ = place(sources[task.source], read_of[task.source], first.row)
             raise DataError(f"{name}, {first.reason}; {SET_ASIDE}")
         raw = 0 if task.chunk is None else len(task.chunk.data)
+        columns = {name: values for name, values in columns.items() if name not in without}
         work.append(
             stored(records, columns, digest, partial(place, sources[task.source], read_of[task.source])),
             step="chunk",
