@@ -7,11 +7,15 @@ others, this has them.
 from __future__ import annotations
 
 import atexit
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
+
+from likewise.errors import UsageError
 
 #: Memory that there must be for two processes.
 ENOUGH = 4 * 2**30
@@ -28,13 +32,17 @@ def share() -> None:
     """Start the second process, where it helps. It ends by itself, or with this one."""
     from likewise.engines.local import usable_cores, usable_memory
     from likewise.kernels.jit import CACHE
+    from likewise.lifetime import temporary_folder
 
-    if CACHE is None or usable_cores() < 2 or usable_memory() < ENOUGH:
+    if CACHE is None or not sys.executable or usable_cores() < 2 or usable_memory() < ENOUGH:
         return
-    command = [sys.executable, "-P", "-m", __name__]  # -P: what lies in the folder at hand is no module of this
-    with suppress(OSError):
+    with suppress(OSError, UsageError):  # then it is this process alone that compiles
+        work = temporary_folder()
+        atexit.register(shutil.rmtree, work, ignore_errors=True)  # what is killed leaves it
+        command = [sys.executable, "-P", "-m", __name__, str(work)]  # -P: what lies in the folder at hand is no module of this
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603 - this program itself
+        atexit.register(process.wait)  # the last that was registered is called first
         atexit.register(process.kill)
 
 
@@ -45,14 +53,14 @@ def as_they_are(data: np.ndarray, start: np.ndarray, length: np.ndarray, *_: obj
     return np.append(data, np.zeros(SPARE, np.uint8)), start, length, length.astype(np.uint32), np.zeros(len(length), bool)
 
 
-def main() -> None:
-    """Take all steps of a small run but the first."""
+def main(work: Path) -> None:
+    """Take all steps of a small run but the first, in a work folder that is there."""
     import likewise
     from likewise.kernels import text
 
     text.normalise = as_they_are
-    likewise.dedup([" ".join(map(str, range(first, 100))) for first in (0, 1)])  # alike, so that they are compared
+    likewise.dedup([" ".join(map(str, range(first, 100))) for first in (0, 1)], work=work)  # alike, so that they are compared
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))
