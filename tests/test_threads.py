@@ -110,6 +110,14 @@ def as_array(path: Path, rows: list[dict]) -> None:
     path.write_bytes(jobs.packed(b"[" + b",".join(jobs.lines([row]) for row in rows) + b"]", "zst"))
 
 
+def as_plain(path: Path, rows: list[dict]) -> None:
+    path.write_bytes(jobs.lines(rows))
+
+
+def as_plain_array(path: Path, rows: list[dict]) -> None:
+    path.write_bytes(b"[" + b",".join(jobs.lines([row]) for row in rows) + b"]")
+
+
 def as_packed(path: Path, rows: list[dict]) -> None:
     path.write_bytes(jobs.packed(jobs.lines(rows), "gz"))
 
@@ -118,7 +126,15 @@ def as_table(path: Path, rows: list[dict]) -> None:
     pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=50, compression="zstd")
 
 
-MAKE = {"a.jsonl.zst": as_lines, "a.csv.zst": as_cells, "a.json.zst": as_array, "a.jsonl.gz": as_packed, "a.parquet": as_table}
+MAKE = {
+    "a.jsonl": as_plain,
+    "a.json": as_plain_array,
+    "a.jsonl.zst": as_lines,
+    "a.csv.zst": as_cells,
+    "a.json.zst": as_array,
+    "a.jsonl.gz": as_packed,
+    "a.parquet": as_table,
+}
 
 
 @pytest.mark.parametrize("output", ["copy", "annotate"])
