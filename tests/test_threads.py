@@ -19,7 +19,7 @@ import likewise as lw
 from likewise.engines.local import Local
 from likewise.io import compression
 from likewise.io.formats import lines, parquet
-from likewise.records import in_turn
+from likewise.records import Chunk, in_turn
 
 ROWS = jobs.rows(5, 200)
 
@@ -93,6 +93,30 @@ def test_when_a_map_ends_early_its_stage_has_ended(engine: Local) -> None:
     assert begun.wait(10)
     results.close()  # type: ignore[attr-defined]
     assert ended.is_set()
+
+
+# --- what is read
+
+
+def test_lines_that_one_thread_counts_are_not_counted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Local) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n" * 1000)
+    count, begun, sizes = lines.count_lines, threading.Event(), []
+
+    def slow(stream: object, size: int, cr: bool) -> tuple[int, int]:
+        sizes.append(size)
+        begun.set()
+        time.sleep(0.05)
+        return count(stream, size, cr)  # type: ignore[arg-type]
+
+    def counted(start: int) -> tuple[int, int]:
+        assert start == 2400 or begun.wait(10)
+        return lines.counted(Chunk(np.zeros(0, np.uint8), start, 0, state), False)
+
+    state = lines.State(path, 0, None, [(0, 1, 0)])
+    monkeypatch.setattr(lines, "count_lines", slow)
+    assert list(engine.map(counted, (2400, 2700, 2400))) == [(801, 2400), (901, 2700), (801, 2400)]
+    assert sorted(sizes) == [0, 300, 2400]
 
 
 # --- what is written

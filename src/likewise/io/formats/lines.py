@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,8 @@ BLOCK_BYTES = 4 << 20
 PASSED_OVER = "passed over"
 TOO_LONG = "the record is longer than --max-record allows, 64M where none is given"
 LF, CR = 10, 13
+#: Held while lines are counted: what one thread has counted the next goes on from, or each would read the file from its beginning.
+COUNTING = threading.Lock()
 
 
 class State(NamedTuple):
@@ -164,13 +167,14 @@ def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
 
 def counted(chunk: Chunk, cr: bool) -> tuple[int, int]:
     """(line, offset of its start) of a chunk of a file that can be sought in, counted from where that was done before."""
-    at, line, line_start = max((known for known in chunk.state.known or () if known[0] <= chunk.start), default=(0, 1, 0))
-    with open_read(chunk.state.path) as stream:
-        stream.seek(at)
-        more, begun = count_lines(stream, chunk.start - at, cr)
-    line, line_start = line + more - 1, at + begun if begun else line_start
-    if chunk.state.known is not None:
-        chunk.state.known.append((chunk.start, line, line_start))
+    with COUNTING:
+        at, line, line_start = max((known for known in chunk.state.known or () if known[0] <= chunk.start), default=(0, 1, 0))
+        with open_read(chunk.state.path) as stream:
+            stream.seek(at)
+            more, begun = count_lines(stream, chunk.start - at, cr)
+        line, line_start = line + more - 1, at + begun if begun else line_start
+        if chunk.state.known is not None:
+            chunk.state.known.append((chunk.start, line, line_start))
     return line, line_start
 
 
