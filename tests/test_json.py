@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import likewise as lw
 from likewise.errors import DataError, UsageError
 from likewise.io.formats import json_array, jsonl
 from likewise.io.formats import lines as shared
@@ -498,3 +499,10 @@ def test_seek_and_lines_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert last.data.tobytes() == chunks[-1].data.tobytes()
     bad = [entry.reason for chunk in all_chunks(path, jsonl, chunks[3].start) for entry in jsonl.parse(chunk, Want(), "x").rejected]
     assert bad == ["line 1991, column 1 (0x6f): a number, true, false or null is misspelt here (NaN and Infinity are no JSON)"]
+
+
+def test_annotate_names_positions_where_no_row_has_an_id(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "one two"}\n{"text": "three"}\n{"text": "one two"}\n')
+    lw.dedup(tmp_path / "a.jsonl", out=tmp_path / "out", output="annotate")
+    rows = [json.loads(line) for line in (tmp_path / "out/annotated/a.jsonl").read_text().splitlines()]
+    assert [(row["likewise_cluster"], row["likewise_witness"]) for row in rows] == [(0, None), (None, None), (0, 0)]

@@ -278,9 +278,13 @@ class Collection:
         column, note = ids.id_column(text.filter(pa.array(read)), positions[read])
         return column.take(pa.array(np.cumsum(read) - 1, mask=~read)), note
 
-    def ids(self, rows: np.ndarray) -> pa.Array:
-        """The ids of rows, all of one type over the whole collection; their positions where no row has an id."""
-        return self._ids[0].take(pa.array(rows)) if self.has_ids else pa.array(self.file_of(rows)[1], pa.int64())
+    def ids(self, rows: np.ndarray | pa.Array) -> pa.Array:
+        """The ids of rows, all of one type over the whole collection; their positions where no row has an id; null where there is no row."""
+        chosen = pa.array(rows)
+        if self.has_ids:
+            return self._ids[0].take(chosen)
+        positions = self.file_of(chosen.fill_null(0).to_numpy())[1]
+        return pa.array(positions, pa.int64(), mask=chosen.is_null().to_numpy(zero_copy_only=False))
 
     @property
     def id_type(self) -> pa.DataType:
