@@ -265,12 +265,9 @@ def copy_rows(
 
     Returns how many of them it wrote.
     """
-    ends = np.arange(1, len(begin) + 1)  # rows up to the end of each run
-    if not between and len(begin):  # runs of rows are copied as one
-        first = np.concatenate(([True], begin[1:] != end[:-1]))
-        last = np.concatenate((first[1:], [True]))
-        begin, end, ends = begin[first], end[last], ends[last]
-    begin, end = np.ascontiguousarray(begin, np.int64), np.ascontiguousarray(end, np.int64)
+    begin, end, ends = (np.ascontiguousarray(places, np.int64) for places in (begin, end, np.arange(1, len(begin) + 1)))
+    if not between and len(begin):
+        begin, end, ends = runs(begin, end, ends)
     if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel looks at no bound
         raise FormatError(f"{source}: its records are said to overlap, so that the work folder is damaged; delete it and start anew")
     separator, kind = np.frombuffer(bytearray(between), np.uint8), kind_of(source)
@@ -304,6 +301,13 @@ def copy_rows(
 
     save(target, pieces(), kind, each)
     return int(ends[rows - 1]) if rows else 0
+
+
+def runs(begin: np.ndarray, end: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows that follow each other as one: where each run begins and ends, and what ``ends`` says of its last row."""
+    border = np.flatnonzero(begin[1:] != end[:-1])
+    last = np.append(border, len(begin) - 1)
+    return begin[np.append(0, border + 1)], end[last], ends[last]
 
 
 def save_rows(
