@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 import cv2
@@ -15,7 +16,8 @@ import pytest
 from likewise.cli.main import main
 from likewise.errors import DataError, MissingPartError, UsageError
 from likewise.extraction import extract
-from likewise.io.media import opencv, pictures, tokens, videos
+from likewise.io.formats import lines
+from likewise.io.media import files, opencv, pictures, tokens, videos
 from likewise.items.features import features
 
 
@@ -91,6 +93,13 @@ def test_a_picture_that_cannot_be_decoded_is_named(photos, tmp_path):
     assert (skipping.report["read"], skipping.report["items"], skipping.report["empty"]) == (6, 4, 1)
     with pytest.raises(DataError, match="all 1 were rejected"):
         made(tmp_path, photos / "empty.png", on_error="skip")
+
+
+def test_pictures_that_have_gone_are_not_set_aside(photos, tmp_path, monkeypatch):
+    found = files.found
+    monkeypatch.setattr(files, "found", lambda inputs: (found(inputs), shutil.rmtree(photos))[0])
+    with pytest.raises(DataError, match="No such file"):
+        extract([photos], on_error="skip").write(tmp_path / "made.parquet")
 
 
 def test_the_command_accounts_for_all(photos, tmp_path, capsys):
@@ -211,6 +220,23 @@ def test_rows_that_cannot_be_read_are_told(texts, tmp_path):
     extraction.write(tmp_path / "made.parquet")
     assert pq.read_table(tmp_path / "made.parquet")["id"].to_pylist() == ["a", "b"]
     assert [(entry["position"], entry["bytes"]) for entry in extraction.rejected] == [(0, "{broken")]
+
+
+def test_texts_that_have_gone_are_not_set_aside(texts, tmp_path, monkeypatch):
+    """A disk that is taken out while the line of a record is to be named, whose file has to be read again for that."""
+    texts.write_text("{broken\n" + TEXTS)
+    counted = lines.counted
+
+    def gone_meanwhile(*given):
+        away = texts.rename(tmp_path / "away")
+        try:
+            return counted(*given)
+        finally:
+            away.rename(texts)
+
+    monkeypatch.setattr(lines, "counted", gone_meanwhile)
+    with pytest.raises(DataError, match="No such file"):
+        extract([texts], vectors=written(tmp_path, "npz"), on_error="skip").write(tmp_path / "made.parquet")
 
 
 def test_tokens_are_cut_as_asked(texts, tmp_path):

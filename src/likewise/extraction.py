@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from likewise import pipeline
 from likewise.engines.local import Local
-from likewise.errors import DataError, UsageError, naming
+from likewise.errors import DataError, UsageError, has_gone, naming
 from likewise.io import ids
-from likewise.io.collection import SET_ASIDE, chunks, explained, failed, first_rows, place
+from likewise.io.collection import SET_ASIDE, chunks, explained, failed, first_rows, parsed, place
 from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
 from likewise.io.media.tokens import TokenVectors, load
@@ -148,6 +148,8 @@ def of_each_file(
         try:
             return *entry, made(entry[1])
         except DataError as error:
+            if has_gone(error):
+                raise
             return *entry, str(error)
 
     progress.begin("describing", len(named), "files")
@@ -233,10 +235,8 @@ def rows_of(sources: Sequence[Source], options: Options) -> Iterator[tuple[Sourc
 def records_of(source: Source, want: Want, skip: bool) -> Iterator[Records]:
     """Chunk by chunk; the rest of a source that is damaged is one rejected row."""
     for chunk in chunks(source, want, skip=skip):
-        try:
-            yield failed(chunk, want) if isinstance(chunk, str) else source.format.parse(chunk, want, source.name)
-        except DataError as error:  # damage that shows only where values are looked at
-            if not skip:
-                raise
-            yield failed(str(error), want)
+        records = chunk if isinstance(chunk, str) else parsed(source, chunk, want, skip=skip)
+        if isinstance(records, str):
+            yield failed(records, want)
             return
+        yield records

@@ -52,13 +52,9 @@ def read(
         return
 
     def stage(task: Task) -> tuple[Task, Records, dict[str, np.ndarray], bytes]:
-        source = sources[task.source]
-        try:
-            records = source.format.parse(task.chunk, want, source.name) if task.chunk is not None else failed(task.failure, want)
-        except DataError as error:  # damage that shows only where values are looked at
-            if not skip or has_gone(error):
-                raise
-            task, records = replace(task, chunk=None, failure=str(error)), failed(str(error), want)
+        records = task.failure if task.chunk is None else parsed(sources[task.source], task.chunk, want, skip=skip)
+        if isinstance(records, str):
+            task, records = replace(task, chunk=None, failure=records), failed(records, want)
         return task, records, sketch(records), fingerprint(records)
 
     read_of = [0] * len(sources)  # rows so far, by source
@@ -123,6 +119,16 @@ def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterato
         if not skip:
             raise DataError(reason) from error
         yield reason
+
+
+def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records | str:
+    """The rows of a chunk; with ``skip``, in place of those that show damage only where values are looked at, why."""
+    try:
+        return source.format.parse(chunk, want, source.name)
+    except DataError as error:
+        if not skip or has_gone(error):
+            raise
+        return str(error)
 
 
 def failed(reason: str, want: Want) -> Records:
