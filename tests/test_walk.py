@@ -242,14 +242,14 @@ def test_an_odd_sketch_by_hand():
     """3, 515 and 1027 fall into bin 3 of 512, which is odd again with the third; 4 and 516 into bin 4, which is even; 511 into the last."""
     sketches = odd_sketches(np.array([3, 4, 511, 515, 516, 1027, 3, 515], np.uint64), np.array([0, 6, 6, 8]))
     assert sketches.tolist() == [[8, 0, 0, 0, 0, 0, 0, 2**63], [0] * 8, [0] * 8]
-    assert fewest_apart_alone(sketches, 0, 1) == 2
+    assert fewest_apart_alone(sketches, 0, sketches, 1) == 2
 
 
 @given(st.sets(st.integers(0, 2**64 - 1), max_size=40), st.sets(st.integers(0, 700), max_size=600), st.sets(st.integers(0, 700), max_size=600))
 def test_sets_differ_by_no_less_than_their_odd_sketches_say(common, some, others):
     a, b = sorted(common | some), sorted(common | others)
     sketches = odd_sketches(np.array(a + b, np.uint64), np.array([0, len(a), len(a) + len(b)]))
-    apart, told = len(set(a) ^ set(b)), fewest_apart_alone(sketches, 0, 1)
+    apart, told = len(set(a) ^ set(b)), fewest_apart_alone(sketches, 0, sketches, 1)
     assert told <= apart
     assert (apart - told) % 2 == 0  # two elements in one bin are not seen, or all are
     assert told == apart or len({value % 512 for value in set(a) ^ set(b)}) < apart

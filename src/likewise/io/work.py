@@ -255,7 +255,7 @@ class Work:
             self._maps.pop(name, None)
             (self.folder / f"{name}.col").unlink(missing_ok=True)
 
-    def scratch(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    def scratch(self, shape: tuple[int, ...], dtype: str | np.dtype) -> np.ndarray:
         """An array of no initial value: in memory while that is allowed, else in a file that the system pages."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if size <= self.in_memory:

@@ -89,25 +89,25 @@ def compare(a, b, rule):
     raise NotImplementedError
 
 
-def hopeless(size, odd, row, a, b, rule):
-    """Whether two items cannot be alike, by what is known without reading them (kernels.walk tells what the arrays are). Compiled code only."""
+def hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
+    """Whether items of so many words, whose odd sketches are odd_a[a] and odd_b[b], cannot be alike. Compiled code only."""
     raise NotImplementedError
 
 
 @overload(hopeless, jit_options={"forceinline": True})
-def _hopeless(size, odd, row, a, b, rule):
-    return _sets_hopeless if rule.instance_class is SetRule else lambda size, odd, row, a, b, rule: False
+def _hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
+    return _sets_hopeless if rule.instance_class is SetRule else lambda size_a, odd_a, a, size_b, odd_b, b, rule: False
 
 
-def _sets_hopeless(size, odd, row, a, b, rule):
+def _sets_hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
     if rule.mode != EXACT:
         return False
-    size_a, size_b = np.int64(size[a]), np.int64(size[b])
+    size_a, size_b = np.int64(size_a), np.int64(size_b)
     need = needed(size_a, size_b, rule.numerator, rule.denominator, False)
     if need > min(size_a, size_b):
         return True
     # What they have in common is half of what their sizes exceed their difference by.
-    return len(odd) > 0 and size_a + size_b - fewest_apart(odd, row[a], row[b]) < 2 * need
+    return len(odd_a) > 0 and size_a + size_b - fewest_apart(odd_a, a, odd_b, b) < 2 * need
 
 
 @overload(compare)

@@ -56,11 +56,11 @@ def odd_sketches(values, offsets):
 
 
 @always
-def fewest_apart(odd, a, b):
+def fewest_apart(odd_a, a, odd_b, b):
     """By their odd sketches two sets differ in at least so many elements: each can change one bit only."""
     bits = np.int64(0)
     for word in range(ODD_WORDS):
-        bits += count_bits(odd[a, word] ^ odd[b, word])
+        bits += count_bits(odd_a[a, word] ^ odd_b[b, word])
     return bits
 
 

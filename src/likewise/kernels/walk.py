@@ -19,8 +19,9 @@ from numba import types
 from likewise.kernels.compare import UNCHECKED, compare, hopeless
 from likewise.kernels.jit import always, inline, kernel
 
-#: What is known of a bucket, in one cache line.
-FIRST, LAST, NUMBER, KEPT = range(4)
+#: What is known of a bucket, in one cache line: it remembers the items remembered[begin : begin + number], of all its kept ones.
+LIST = np.dtype([("begin", "i8"), ("number", "i4"), ("kept", "i4")])
+REMEMBERED = np.dtype([("item", "i4"), ("size", "u4")])
 
 if sys.platform == "win32":  # no pread there: callers give no file
 
@@ -34,7 +35,7 @@ else:
 
 @inline
 def load(sets, item, buffer):
-    """Put an item's set into the buffer; returns that part of it."""
+    """Put an item's set into the buffer; returns of how many words it is."""
     file, values, offset, size, _, _ = sets
     count = np.int64(size[item])
     if file < 0:
@@ -42,19 +43,19 @@ def load(sets, item, buffer):
             buffer[i] = values[offset[item] + i]
     elif read_file(file, buffer.ctypes.data, 8 * count, 8 * offset[item]) != 8 * count:
         raise OSError("the sets in the work folder cannot be read")
-    return buffer[:count]
+    return count
 
 
 @kernel
-def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, begin, most, cursor, buffers, seen, state, matches, cut):
+def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, items, begin, most, cursor, buffers, seen, state, matches, cut):
     """Go on with the greedy walk in keep order from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
 
     bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.candidates.Splits, what crowded buckets are split
     into by further bands, level after level.
-    lists: int32[buckets, 4], 0 at first: FIRST and LAST kept item of the list, their NUMBER, at most ``budget``, and how many items were KEPT of the
-    bucket. following: int32[bands, n] links the list; nothing is looked up in it that was not entered.
+    lists: LIST[buckets], none kept at first; each has room for ``budget`` items, or for all that it may be given, in remembered: REMEMBERED[..].
+    near: uint64[.., words], the odd sketches of those first in ``remembered``, side by side: crowds are compared with the same ones all the time.
     cursor: int64[bands], splits.begin[:-1] at first: in each band a split item that is not behind the item at hand.
     seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
@@ -74,7 +75,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, beg
     while place < len(items) and written <= room and compared < most:
         item = items[place]
         place += 1
-        mine = buffers[0, :0]
+        mine = 0  # words of the item's set, once it is read
         for band in range(bands):
             visited = 0
             while cursor[band] < split_begin[band + 1] and split_items[cursor[band]] < item:
@@ -84,21 +85,24 @@ def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, beg
                 here = finer[level - 1, cursor[band]] if level else bucket[band, item]
                 if here < 0:
                     break
-                visited += lists[here, NUMBER]
-                other = np.int32(-1)
-                for number in range(lists[here, NUMBER]):
-                    other = following[band, other] if number else lists[here, FIRST]
+                visited += lists[here].number
+                for at in range(lists[here].begin, lists[here].begin + lists[here].number):
+                    other = remembered[at].item
                     if seen[other] == item:
                         continue
                     seen[other] = item
                     compared += 1
                     common, out_of = np.int64(0), np.int64(0)
                     if mode != UNCHECKED:
-                        if hopeless(size, odd, row, item, other, rule):
+                        if at < len(near):
+                            far = hopeless(size[item], odd, row[item], remembered[at].size, near, at, rule)
+                        else:
+                            far = hopeless(size[item], odd, row[item], remembered[at].size, odd, row[other], rule)
+                        if far:
                             continue
-                        if len(mine) == 0:
+                        if mine == 0:
                             mine = load(sets, item, buffers[0])
-                        common, out_of = compare(mine, load(sets, other, buffers[1]), rule)
+                        common, out_of = compare(buffers[0, :mine], buffers[1, : load(sets, other, buffers[1])], rule)
                     if common >= 0:
                         matches[written, 0] = item
                         matches[written, 1] = other
@@ -112,30 +116,31 @@ def greedy_walk(sets, rule, bucket, splits, lists, following, budget, items, beg
                             state[item, 1] = common
                             state[item, 2] = out_of
             home = bucket[band, item]
-            if home >= 0 and lists[home, KEPT] > visited:
-                cut[home] += lists[home, KEPT] - visited
+            if home >= 0 and lists[home].kept > visited:
+                cut[home] += lists[home].kept - visited
         if state[item, 0] < 0:
-            keep(item, bucket, finer, cursor, depth, lists, following, budget)
+            keep(item, size, odd, row, bucket, finer, cursor, depth, lists, remembered, near, budget)
     return place, written, compared
 
 
 @always
-def keep(item, bucket, finer, cursor, depth, lists, following, budget):
+def keep(item, size, odd, row, bucket, finer, cursor, depth, lists, remembered, near, budget):
     """Enter a kept item into the first list of each band that has room: its bucket's, or else that of a finer split."""
     for band in range(len(bucket)):
         if bucket[band, item] >= 0:
-            lists[bucket[band, item], KEPT] += 1
+            lists[bucket[band, item]].kept += 1
         for level in range(depth[band]):
             here = finer[level - 1, cursor[band]] if level else bucket[band, item]
             if here < 0:
                 break
-            if lists[here, NUMBER] < budget:
-                if lists[here, NUMBER] == 0:
-                    lists[here, FIRST] = item
-                else:
-                    following[band, lists[here, LAST]] = item
-                lists[here, LAST] = item
-                lists[here, NUMBER] += 1
+            if lists[here].number < budget:
+                at = lists[here].begin + lists[here].number
+                remembered[at].item = item
+                remembered[at].size = size[item]
+                if at < len(near):
+                    for word in range(near.shape[1]):
+                        near[at, word] = odd[row[item], word]
+                lists[here].number += 1
                 break
 
 
@@ -164,7 +169,7 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
                 break
         if last - place > len(matches) - written:
             break
-        mine = buffers[0, :0]
+        mine = 0  # words of the item's set, once it is read
         for other in range(place + 1, last):
             b = order[other]
             if crossing and side[a] == side[b] and side[a] != 3:
@@ -179,11 +184,11 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
             compared += 1
             common, out_of = np.int64(0), np.int64(0)
             if mode != UNCHECKED:
-                if hopeless(size, odd, row, a, b, rule):
+                if hopeless(size[a], odd, row[a], size[b], odd, row[b], rule):
                     continue
-                if len(mine) == 0:
+                if mine == 0:
                     mine = load(sets, a, buffers[0])
-                common, out_of = compare(mine, load(sets, b, buffers[1]), rule)
+                common, out_of = compare(buffers[0, :mine], buffers[1, : load(sets, b, buffers[1])], rule)
             if common >= 0:
                 matches[written, 0] = a
                 matches[written, 1] = b
@@ -200,8 +205,9 @@ def count_alike(sets, rule, left, right, buffers):
     _, _, _, size, odd, row = sets
     alike = 0
     for i in range(len(left)):
-        if hopeless(size, odd, row, left[i], right[i], rule):
+        if hopeless(size[left[i]], odd, row[left[i]], size[right[i]], odd, row[right[i]], rule):
             continue
-        common, _ = compare(load(sets, left[i], buffers[0]), load(sets, right[i], buffers[1]), rule)
+        mine, others = load(sets, left[i], buffers[0]), load(sets, right[i], buffers[1])
+        common, _ = compare(buffers[0, :mine], buffers[1, :others], rule)
         alike += common >= 0
     return alike

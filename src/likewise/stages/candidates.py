@@ -20,7 +20,7 @@ MOST_BUCKETS = 2**31 - 1
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in that band
-Allocate = Callable[[tuple[int, ...], str], np.ndarray]
+Allocate = Callable[[tuple[int, ...], str | np.dtype], np.ndarray]
 
 
 class Splits(NamedTuple):

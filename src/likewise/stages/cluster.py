@@ -11,7 +11,7 @@ import numpy as np
 from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_distance
 from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
-from likewise.kernels.walk import greedy_walk
+from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
 from likewise.stages.candidates import BUDGET, MIX, Allocate, Buckets
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
@@ -21,6 +21,8 @@ COMPARED_AT_ONCE = 2**16
 MATCHES_AT_ONCE = 2**16
 #: Parts of the walk for each thread: they take unequal time, and who is done takes the next.
 PARTS = 4
+#: The odd sketches of what a larger bucket remembers are copied side by side: fetched from all over memory they took half the time of a walk.
+CROWD = 32
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,7 @@ def walk(
     """
     bands, n = buckets.bucket.shape
     levels = 1 + len(buckets.splits.bucket)
-    lists = np.full((buckets.count, 4), 0, np.int32)
-    following = allocate((bands, n), "i4")
+    lists, remembered, near = empty_lists(buckets, sets.odd, allocate)
     seen = np.full(n, -1, np.int32)
     state = np.full((n, 3), -1, np.int64)
     cut = np.zeros(buckets.count, np.int64)
@@ -85,7 +86,7 @@ def walk(
             before = place
             room = (cursor, buffers, seen, state, matches, cut)
             place, written, more = greedy_walk(
-                *sets.arguments(), buckets.bucket, buckets.splits, lists, following, BUDGET, items, place, COMPARED_AT_ONCE, *room
+                *sets.arguments(), buckets.bucket, buckets.splits, lists, remembered, near, BUDGET, items, place, COMPARED_AT_ONCE, *room
             )
             found.append(matches[:written].copy())
             compared += more
@@ -97,6 +98,18 @@ def walk(
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
     compared = sum(number for _, number in done)
     return Walk(state[:, 0], state[:, 1], state[:, 2], matches, cut, compared)
+
+
+def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Allocate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(lists, remembered, near) as the kernel takes them: room for the kept items of each bucket, as many as it has or may remember."""
+    finer = buckets.splits.bucket[buckets.splits.bucket >= 0]
+    sizes = np.concatenate([buckets.sizes, np.bincount(finer, minlength=buckets.count)[len(buckets.sizes) :]])
+    room, crowded = np.minimum(sizes, BUDGET), sizes > CROWD
+    near, all_room = int(room[crowded].sum()), int(room.sum())
+    lists = np.zeros(buckets.count, LIST)
+    lists["begin"][crowded] = np.cumsum(room[crowded]) - room[crowded]
+    lists["begin"][~crowded] = near + np.cumsum(room[~crowded]) - room[~crowded]
+    return lists, allocate((all_room,), REMEMBERED), allocate((near if len(odd) else 0, odd.shape[1]), "u8")
 
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
