@@ -1,0 +1,39 @@
+"""Runs to be struck: the command in a process of its own, what it says to go on with, and calls that fail."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+LIKEWISE = [sys.executable, "-m", "likewise"]
+TEXTS = ("--threshold", "0.7", "--pairs")
+
+
+def command(*arguments: object, **how: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*LIKEWISE, *map(str, arguments)], capture_output=True, text=True, **how)  # type: ignore[call-overload]
+
+
+def go_on(said: str) -> list[str]:
+    """The arguments of the command that a message says to go on with."""
+    [line] = [line for line in said.splitlines() if "go on with: likewise " in line]
+    return shlex.split(line.partition("go on with: likewise ")[2])
+
+
+def begun(arguments: list[str], work: Path, **how: object) -> subprocess.Popen[str]:
+    """A run that has done its first step."""
+    process = subprocess.Popen([*LIKEWISE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)  # type: ignore[call-overload]
+    while process.poll() is None and not ((work / "journal.jsonl").exists() and (work / "journal.jsonl").stat().st_size):
+        time.sleep(0.002)
+    return process
+
+
+def failing(number: int, *names: str) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), *names)
+
+    return fail
