@@ -1,4 +1,4 @@
-"""Vectors and codes: the greedy walk over what a join or a scan finds, and the scan itself, against brute force; crowds, threads, resumed runs."""
+"""Vectors and codes: the greedy walk over what a join or a scan finds, against brute force; crowds, threads, resumed runs."""
 
 from __future__ import annotations
 
@@ -23,25 +23,14 @@ from likewise.io.formats import lines as byte_formats
 from likewise.io.formats import npy
 from likewise.io.work import Work
 from likewise.kernels.compare import scores
-from likewise.measures import measure as function_of
 from likewise.progress import Progress
-from likewise.stages import greedy, scanning
+from likewise.stages import greedy
 from likewise.stages.codes import Counts, code_finder
 from likewise.stages.greedy import greedy_walk
 from likewise.stages.scanning import Scan
 from likewise.stages.vectors import choose_layout, prepare, vector_finder
+from near_vectors import LIMITS, all_pairs, listed, near
 from stopping import StoppedError, Stops, snapshot
-
-LIMITS = {"cosine": 0.9, "angle": 25.0, "l2": 4.0, "l1": 22.0}
-
-
-def near(seed: int, n: int, dimension: int = 24, dtype: Any = np.float32) -> np.ndarray:
-    """Vectors of length around 10, half of them near an earlier one, at all distances from it."""
-    draw = np.random.default_rng(seed)
-    out = draw.normal(0, 10 / math.sqrt(dimension), (n, dimension))
-    for place in range(1, n, 2):
-        out[place] = out[draw.integers(0, place)] + draw.normal(0, draw.random(), dimension)
-    return out.astype(dtype)
 
 
 def bits(seed: int, n: int) -> np.ndarray:
@@ -51,17 +40,6 @@ def bits(seed: int, n: int) -> np.ndarray:
     for place in range(1, n, 2):
         out[place] = out[draw.integers(0, place)] ^ np.bitwise_or.reduce(np.uint64(1) << draw.integers(0, 64, 3).astype(np.uint64))
     return out[np.sort(np.unique(out, return_index=True)[1])]
-
-
-def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float]:
-    """What is alike, by the measure itself."""
-    left, right = np.triu_indices(len(values), 1)
-    if by == "hamming":
-        value = np.bitwise_count(values[left] ^ values[right]).astype(float)
-    else:
-        value = function_of(by)(values[left], values[right])
-    good = value >= limit if by == "cosine" else value <= limit
-    return {(a, b): v for a, b, v in zip(left[good].tolist(), right[good].tolist(), value[good].tolist(), strict=True)}
 
 
 def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool) -> dict[int, tuple[int, float]]:
@@ -74,13 +52,6 @@ def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool)
         else:
             kept.add(item)
     return removed
-
-
-def listed(blocks: Iterator[Any]) -> dict[tuple[int, int], float]:
-    rows = [row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True)]
-    found = {(a, b): value for a, b, value in rows}
-    assert len(found) == len(rows) and all(a < b for a, b in found)
-    return found
 
 
 def score(values: np.ndarray) -> np.ndarray:
@@ -200,71 +171,6 @@ def test_a_crowd_in_the_command(tmp_path):
     result = lw.dedup(tmp_path / "v.npy", by="cosine", threshold=0.9, out=tmp_path / "out")
     assert result.report["counts"]["kept"] == 2 and result.report["matched"] == 4998
     assert result.report["compared"] < 10**6 and result.report["budget"]["cut"] == 0
-
-
-# the scan
-
-
-@pytest.mark.parametrize("by", LIMITS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("dimension", [1, 5, 64, 300])
-def test_the_scan_finds_all_to_the_last_bit(by, dtype, dimension, monkeypatch):
-    """Limits are values that there are, in tiles of any size."""
-    vectors = near(dimension, 120, dimension, dtype)
-    left, right = np.triu_indices(len(vectors), 1)
-    ordered = np.sort(function_of(by)(vectors[left], vectors[right]))
-    for limit, tile in ((ordered[40], (7, 5)), (ordered[-200], (2048, 4096)), (LIMITS[by], (64, 33))):
-        monkeypatch.setattr(scanning, "PRODUCTS", tile)
-        monkeypatch.setattr(scanning, "ALL", tile)
-        assert listed(Scan(prepare(vectors, by, float(limit)), shares=2).pairs(Counts())) == all_pairs(vectors, by, float(limit))
-
-
-@pytest.mark.parametrize(("by", "scale"), [("l2", 1e-200), ("l2", 1e-30), ("l2", 1e30), ("l2", 1e200), ("l1", 1e-30), ("l1", 1e30)])
-def test_the_scan_at_any_scale(by, scale):
-    """Beside vectors of an ordinary size as well."""
-    vectors, limit = near(3, 80, 20, np.float64), LIMITS[by] * scale
-    for some in (vectors * scale, np.concatenate([vectors * scale, vectors[:20]])):
-        assert listed(Scan(prepare(some, by, limit)).pairs(Counts())) == all_pairs(some, by, limit)
-
-
-@pytest.mark.parametrize("by", LIMITS)
-def test_the_scan_of_what_float32_cannot_tell_apart(by):
-    """A tight cluster far from 0; directions of lengths from 1e-300 to 1e300."""
-    vectors = near(3, 80, 20, np.float64)
-    vectors = vectors * 10.0 ** np.random.default_rng(0).integers(-300, 300, (80, 1)) if by in ("cosine", "angle") else 1e4 + 1e-5 * vectors
-    limit = LIMITS[by] * (1 if by in ("cosine", "angle") else 1e-5)
-    want = all_pairs(vectors, by, limit)
-    assert len(want) > 10 and listed(Scan(prepare(vectors, by, limit)).pairs(Counts())) == want
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32), st.integers(0, 60), st.sampled_from(list(LIMITS)), st.booleans(), st.booleans(), st.booleans())
-def test_the_scan_of_some_of_the_items_across_and_inside_groups(seed, n, by, some, sided, grouped):
-    draw = np.random.default_rng(seed)
-    vectors = draw.integers(-1, 2, (n, 3)).astype(np.float32)  # zero vectors and copies among them
-    items = np.flatnonzero(draw.random(n) < 0.7) if some else np.arange(n)
-    side = draw.integers(0, 4, len(items)).astype(np.uint8) if sided else None
-    per = draw.integers(0, 3, n).astype(np.uint64) if grouped else None
-    limit = {"cosine": 0.5, "angle": 60.0, "l2": 1.5, "l1": 2.0}[by]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "PRODUCTS", (7, 4))
-        patch.setattr(scanning, "ALL", (3, 8))
-        got = listed(Scan(prepare(vectors, by, limit), per).pairs(Counts(), items if some else None, side))
-    live = [place for place, item in enumerate(items.tolist()) if vectors[item].any() or by in ("l1", "l2")]
-    want = {}
-    for a, b in itertools.combinations(live, 2):
-        if side is not None and (not side[a] or not side[b] or side[a] == side[b] != 3):
-            continue
-        if per is None or per[items[a]] == per[items[b]]:
-            want[int(items[a]), int(items[b])] = float(function_of(by)(vectors[items[a]][None], vectors[items[b]][None])[0])
-    assert got == {pair: value for pair, value in want.items() if (value >= limit if by == "cosine" else value <= limit)}
-
-
-def test_the_scan_ends_once_there_are_too_many():
-    vectors = np.ones((9000, 4), np.float32) + np.arange(9000, dtype=np.float32)[:, None] * np.float32(1e-6)
-    counts = Counts()
-    blocks = Scan(prepare(vectors, "l2", 1.0)).pairs(counts, most=1000)
-    assert 1000 < sum(len(block[0]) for block in blocks) < 2**21 and counts.found < 2**21
 
 
 # through the verbs

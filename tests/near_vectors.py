@@ -1,0 +1,49 @@
+"""Vectors of which some are near others, and all pairs of vectors or codes that are alike, by brute force."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from likewise.measures import measure as function_of
+
+#: Limits within which many of `near` are alike.
+LIMITS = {"cosine": 0.9, "angle": 25.0, "l2": 4.0, "l1": 22.0}
+
+
+def near(seed: int, n: int, dimension: int = 24, dtype: Any = np.float32) -> np.ndarray:
+    """Vectors of length around 10, half of them near an earlier one, at all distances from it."""
+    draw = np.random.default_rng(seed)
+    out = draw.normal(0, 10 / math.sqrt(dimension), (n, dimension))
+    for place in range(1, n, 2):
+        out[place] = out[draw.integers(0, place)] + draw.normal(0, draw.random(), dimension)
+    return out.astype(dtype)
+
+
+def clustered(seed: int, count: int, dimension: int, dtype: Any = np.float32) -> np.ndarray:
+    """A few centres of length around 10, and vectors at all distances from them."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(0, 10 / math.sqrt(dimension), (max(1, count // 8), dimension))
+    noise = rng.normal(0, 4 / math.sqrt(dimension), (count, dimension)) * rng.random((count, 1)) ** 2
+    return (centres[rng.integers(0, len(centres), count)] + noise).astype(dtype)
+
+
+def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float]:
+    """What is alike, by the measure itself."""
+    left, right = np.triu_indices(len(values), 1)
+    if by == "hamming":
+        value = np.bitwise_count(values[left] ^ values[right]).astype(float)
+    else:
+        value = function_of(by)(values[left], values[right])
+    good = value >= limit if by == "cosine" else value <= limit
+    return {(a, b): v for a, b, v in zip(left[good].tolist(), right[good].tolist(), value[good].tolist(), strict=True)}
+
+
+def listed(blocks: Iterator[Any]) -> dict[tuple[int, int], float]:
+    rows = [row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True)]
+    found = {(a, b): value for a, b, value in rows}
+    assert len(found) == len(rows) and all(a < b for a, b in found)
+    return found
