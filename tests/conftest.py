@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
+from likewise.cli.main import main, status_of
 
 
 @pytest.fixture
@@ -26,3 +30,18 @@ def docs(folder: Path) -> Path:
     path = folder / "docs.jsonl"
     path.write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
     return path
+
+
+@pytest.fixture
+def likewise(tmp_path, monkeypatch, capfd):
+    """The command line in an empty folder: likewise(arguments...) -> status, out, err."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object, stdin: bytes = b"") -> SimpleNamespace:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capfd.readouterr()
+        status = status_of(main, [str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return SimpleNamespace(status=status, out=out, err=err)
+
+    return run

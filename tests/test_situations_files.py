@@ -1,71 +1,25 @@
-"""Situations that broke other tools, rebuilt from scratch: damaged, odd, empty and misnamed files, and outputs that endanger inputs."""
+"""Situations that broke other tools, rebuilt from scratch: damaged, odd, empty and misnamed files."""
 
 from __future__ import annotations
 
 import bz2
-import errno
 import gzip
-import hashlib
-import io
 import json
 import lzma
 import os
-import random
-import resource
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-from threading import Thread
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
-from likewise import pipeline
-from likewise.cli.main import main, status_of
-from likewise.io import output
 from likewise.io.formats import lines as line_formats
-
-
-def text(seed: int, n: int = 30) -> str:
-    draw = random.Random(seed)
-    return " ".join("".join(draw.choices("abcdefghijklmnop", k=7)) for _ in range(n))
-
-
-def near(seed: int) -> str:
-    """The text with its last word changed: 25 of 27 shingles of 5 words in common."""
-    return " ".join([*text(seed).split()[:-1], "zz"])
-
-
-def jsonl(rows: list) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+from situations import everything, jsonl, near, text
 
 
 def found(given: object, **choices: object) -> dict[tuple, float]:
     table = lw.pairs(given, by="whitespace:5", **choices).to_arrow()
     return {(row["id_a"], row["id_b"]): row["similarity"] for row in table.to_pylist()}
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-@pytest.fixture
-def likewise(tmp_path, monkeypatch, capfd):
-    """The command line in an empty folder: likewise(arguments...) -> status, out, err."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object, stdin: bytes = b"") -> SimpleNamespace:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capfd.readouterr()
-        status = status_of(main, [str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return SimpleNamespace(status=status, out=out, err=err)
-
-    return run
 
 
 # --- bytes that are no UTF-8
@@ -362,184 +316,3 @@ def test_a_wrong_field_option_or_key_never_looks_like_no_duplicates(likewise, tm
     (tmp_path / "likewise.toml").write_text("threshold = 0.8\n")
     done = likewise("pairs", "in.jsonl", "--field", "text")
     assert [json.loads(line) for line in done.out.splitlines()] == [{"id_a": a, "id_b": b, "similarity": 1.0} for a, b in ((0, 1), (0, 2), (1, 2))]
-
-
-# --- outputs that endanger inputs
-
-
-def spellings(folder: Path) -> list[str]:
-    """corpus.jsonl in ``folder`` under its names: as it is, with ./, absolute, through a link to it, through another name for it."""
-    (folder / "soft.jsonl").symlink_to("corpus.jsonl")
-    os.link(folder / "corpus.jsonl", folder / "hard.jsonl")
-    return ["corpus.jsonl", "./corpus.jsonl", str(folder / "corpus.jsonl"), "soft.jsonl", "hard.jsonl"]
-
-
-def test_the_only_copy_of_a_corpus_is_never_written_to(likewise, tmp_path):
-    rows = [{"id": i, "text": text(i)} for i in range(5)] + [{"id": 5, "text": near(2)}]
-    (tmp_path / "corpus.jsonl").write_bytes(jsonl(rows))
-    digest = hashlib.sha256(jsonl(rows)).hexdigest()
-    for out in spellings(tmp_path):
-        for more in ([], ["--overwrite"]):
-            done = likewise("dedup", "corpus.jsonl", "-o", out, *more)
-            assert (done.status, "name another place" in done.err) == (2, True)
-            assert hashlib.sha256((tmp_path / "corpus.jsonl").read_bytes()).hexdigest() == digest
-    assert sorted(os.listdir(tmp_path)) == ["corpus.jsonl", "hard.jsonl", "soft.jsonl"]
-    done = likewise("dedup", "corpus.jsonl", "-o", tmp_path, "--overwrite")
-    assert (done.status, "no manifest.json" in done.err) == (2, True)
-    assert hashlib.sha256((tmp_path / "corpus.jsonl").read_bytes()).hexdigest() == digest
-
-
-@pytest.mark.parametrize("out", [".", ".."])
-def test_an_output_without_a_name_of_its_own(likewise, tmp_path, out):
-    (tmp_path / "in.jsonl").write_bytes(jsonl([{"text": text(1)}]))
-    for more in ([], ["--overwrite"], ["--dry-run"]):
-        done = likewise("dedup", "in.jsonl", "-o", out, *more)
-        assert (done.status, "names no folder of its own" in done.err) == (2, True)
-    with pytest.raises(lw.UsageError, match="names no folder of its own"):
-        lw.dedup(tmp_path / "in.jsonl", out=out)
-
-
-@pytest.mark.parametrize("given", [["corpus.jsonl"], ["."], ["*.jsonl"], ["other.jsonl", "--against", "corpus.jsonl"]])
-def test_pairs_do_not_replace_what_they_were_found_in(likewise, tmp_path, given):
-    (tmp_path / "corpus.jsonl").write_bytes(jsonl([{"id": i, "text": text(i)} for i in range(3)]))
-    (tmp_path / "other.jsonl").write_bytes(jsonl([{"id": 3, "text": near(2)}]))
-    before = everything(tmp_path)
-    for out in spellings(tmp_path):
-        done = likewise("pairs", *given, "-o", out, "--overwrite")
-        assert done.status == 2
-        assert {name: data for name, data in everything(tmp_path).items() if name in before} == before
-
-
-def test_a_result_is_no_input_of_the_run_that_replaces_it(likewise, tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/in.jsonl").write_bytes(jsonl([{"id": i, "text": text(i % 2)} for i in range(4)]))
-    assert likewise("dedup", "data", "-o", "data/out").status == 0
-    first = everything(tmp_path / "data/out")
-    assert likewise("dedup", "data", "-o", "data/out", "--overwrite").status == 0  # the folder itself is passed over
-    again = everything(tmp_path / "data/out")
-    assert all(again[name] == first[name] for name in first if name not in ("run.json", "report.html"))
-    done = likewise("dedup", "data/out/kept", "-o", "data/out", "--overwrite")
-    assert (done.status, "this input is the output" in done.err) == (2, True)
-    assert everything(tmp_path / "data/out") == again
-    for work in ("new", "new/inside"):
-        done = likewise("dedup", "data/in.jsonl", "-o", "new", "--work", work)
-        assert (done.status, "--work" in done.err) == (2, True)
-    assert os.listdir(tmp_path) == ["data"]
-    (tmp_path / "own.work").mkdir()
-    (tmp_path / "own.work/letters.txt").write_text("mine")
-    assert likewise("dedup", "data/in.jsonl", "-o", "own").status == 2
-    assert everything(tmp_path / "own.work") == {"letters.txt": b"mine"}
-
-
-def test_intermediate_files_on_another_disk(tmp_path, monkeypatch):
-    (tmp_path / "in.jsonl").write_bytes(jsonl([{"id": i, "text": text(i % 2)} for i in range(4)]))
-    (tmp_path / "replaced").mkdir()
-    place = output.place
-
-    def across(staged: Path, out: Path, *, overwrite: bool) -> None:
-        if staged.parent != out.parent:
-            raise OSError(errno.EXDEV, "Invalid cross-device link", str(staged), None, str(out))
-        place(staged, out, overwrite=overwrite)
-
-    monkeypatch.setattr(output, "place", across)
-    for _ in range(2):
-        result = lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out", work=tmp_path / "disk", overwrite=True)
-        assert (tmp_path / "out/kept/in.jsonl").read_bytes() == jsonl([{"id": i, "text": text(i)} for i in range(2)])
-        assert len(result.kept) == 2
-        assert sorted(os.listdir(tmp_path)) == ["in.jsonl", "out", "replaced"]
-
-
-def test_what_a_failed_run_was_piped_is_not_what_the_next_one_reads(likewise, tmp_path):
-    assert likewise("dedup", "-", "typo.jsonl", "-o", "out", stdin=jsonl([{"text": "old"}])).status == 2
-    assert likewise("dedup", "-", "-o", "out", stdin=jsonl([{"text": "new"}])).status == 0
-    assert [json.loads(data) for data in everything(tmp_path / "out/kept").values()] == [{"text": "new"}]
-    (tmp_path / "half.work").mkdir()
-    (tmp_path / "half.work/stdin").write_bytes(jsonl([{"text": "old"}]))  # as a kill may leave it
-    assert likewise("dedup", "-", "-o", "half", stdin=jsonl([{"text": "new"}])).status == 0
-    assert [json.loads(data) for data in everything(tmp_path / "half/kept").values()] == [{"text": "new"}]
-
-
-def test_a_refused_run_leaves_no_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(lw.UsageError):
-        lw.pairs(tmp_path / "typo.jsonl")
-    with pytest.raises(lw.DataError):
-        lw.pairs([{"body": "a"}])
-    lw.pairs(["a", "a"])
-    assert list(tmp_path.iterdir()) == []
-
-
-# --- many files
-
-
-def test_what_many_files_cost_grows_with_their_number(tmp_path, monkeypatch):
-    """And not with its square: ten thousand once took eight minutes."""
-    stat, looked = Path.stat, 0
-
-    def counting(self: Path, **how: bool) -> os.stat_result:
-        nonlocal looked
-        looked += 1
-        return stat(self, **how)
-
-    monkeypatch.setattr(Path, "stat", counting)
-    cost = []
-    for number in (50, 100):
-        (tmp_path / f"in-{number}").mkdir()
-        for i in range(number):
-            (tmp_path / f"in-{number}/{i}.txt").write_text(text(i))
-        looked = 0
-        lw.dedup(tmp_path / f"in-{number}", out=tmp_path / f"out-{number}")
-        cost.append(looked)
-    assert cost[1] < 2.5 * cost[0]
-
-
-# --- little memory
-
-
-def limited(megabytes: int, *arguments: object) -> subprocess.CompletedProcess:
-    size = megabytes * 2**20
-    command = [sys.executable, "-m", "likewise", *map(str, arguments)]
-    two_cores = os.environ | {"OPENBLAS_NUM_THREADS": "2"}  # numpy's library takes address space by the core
-    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))  # noqa: E731
-    return subprocess.run(command, capture_output=True, text=True, env=two_cores, preexec_fn=limit)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
-def test_two_hundred_thousand_texts_in_a_gigabyte_and_a_half(tmp_path):
-    """Four equal ones each, far apart. With too little, no output."""
-    groups = 50_000
-    with open(tmp_path / "in.jsonl", "w") as file:
-        for i in range(4 * groups):
-            file.write('{"id": %d, "text": "%s"}\n' % (i, " ".join(f"g{i % groups}w{j}" for j in range(30))))  # noqa: UP031
-    done = limited(1536, "dedup", tmp_path / "in.jsonl", "-o", tmp_path / "out", "--by", "whitespace:5", "--threads", "2", "-q")
-    assert (done.returncode, done.stderr) == (0, "")
-    report = json.loads((tmp_path / "out/report.json").read_text())
-    assert (report["counts"]["kept"], report["counts"]["removed"], report["clusters"]["by_size"]) == (groups, 3 * groups, {"4": groups})
-    with open(tmp_path / "out/kept/in.jsonl", "rb") as file:
-        assert sum(1 for _ in file) == groups
-    assert json.loads((tmp_path / "out/run.json").read_text())["peak_memory_bytes"] < 1536 * 2**20
-    done = limited(600, "dedup", tmp_path / "in.jsonl", "-o", tmp_path / "little", "--by", "whitespace:5", "--threads", "2", "-q")
-    assert (done.returncode == 0, done.stderr == "") == (False, False)
-    assert not (tmp_path / "little").exists()
-
-
-@pytest.mark.parametrize("stage", ["collect", "distinct", "decide"])
-def test_out_of_memory_at_any_stage_is_said_and_leaves_no_output(likewise, tmp_path, monkeypatch, stage):
-    (tmp_path / "in.jsonl").write_bytes(jsonl([{"text": text(1)}]))
-
-    def failing(*_: object, **__: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(pipeline, stage, failing)
-    done = likewise("dedup", "in.jsonl", "-o", "out")
-    assert (done.status, "out of memory" in done.err, "--memory" in done.err) == (2, True, True)
-    assert not (tmp_path / "out").exists()
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    assert likewise("dedup", "in.jsonl", "-o", "out", "--resume").status == 0
-
-
-def test_no_room_for_a_thread_is_a_lack_of_memory(monkeypatch):
-    monkeypatch.setattr(Thread, "start", lambda _: (_ for _ in ()).throw(RuntimeError("can't start new thread")))
-    with pytest.raises(MemoryError, match="2 threads"):
-        lw.dedup(["a", "b"], threads=2)
