@@ -9,27 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
+from feature_sets import DIMENSION, some_sets
 from likewise.errors import UsageError
 from likewise.families import BBit, Histograms, Hyperplane, Space, Stripe, Threshold
 from likewise.families.compact import most_varied, occupied, packed, unpacked
 from likewise.families.partition import MASKS
 from likewise.items.features import features, spans
 from likewise.kernels.hashing import derive
-from likewise.measures.matching import correlation, every, one_to_many, one_to_one
+from likewise.measures.matching import one_to_many, one_to_one
 from likewise.measures.weighted_jaccard import weighted_jaccard
-
-DIMENSION = 6
-
-
-def some_sets(count: int = 9, seed: int = 1, least: int = 1, most: int = 12) -> list[np.ndarray]:
-    """Sets of 1 to 11 features of 6 numbers from -50 to 50."""
-    draw = np.random.default_rng(seed)
-    return [draw.uniform(-50, 50, (draw.integers(least, most), DIMENSION)).astype(np.float32) for _ in range(count)]
-
 
 FAMILIES = {
     "hyperplanes": Histograms(Hyperplane(seed=3), bits=4, tables=5, store="float32"),
@@ -39,103 +28,6 @@ FAMILIES = {
     "summed": Histograms(Stripe(30.0, seed=3), bits=3, tables=2, sums=4, store="float32"),
 }
 named = pytest.mark.parametrize("name", FAMILIES)
-
-
-# matching
-
-
-def test_the_worked_value():
-    """g(X) = (2, 4, 2, 3) and g(Y) = (1, 2, 2, 2): S1 = 1+2+2+2, S2 = 2+8+4+6."""
-    for kind in (np.uint8, np.uint16, np.float32, np.float64):
-        x, y = np.array([2, 4, 2, 3], kind), np.array([1, 2, 2, 2], kind)
-        assert one_to_one(x, y) == 7
-        assert one_to_many(x, y) == 20
-
-
-@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float32, np.float64])
-@pytest.mark.parametrize("bins", [1, 2, 31, 32, 63, 64, 65, 100, 128, 193, 1000])
-def test_sums_by_numpy(kind, bins):
-    """The largest counts among them, of every size of what is left over behind whole vectors."""
-    draw = np.random.default_rng(bins)
-    top = np.iinfo(kind).max if np.issubdtype(kind, np.integer) else 1000
-    a, b = (draw.integers(0, top, (rows, bins), endpoint=True).astype(kind) for rows in (5, 7))
-    a[0] = b[0] = top
-    wide, others = a.astype(float), b.astype(float)
-    minima, products = np.minimum(wide[:, None], others).sum(2), wide @ others.T
-    exact = kind in (np.uint8, np.uint16)
-    for function, expected in ((one_to_one, minima), (one_to_many, products)):
-        found = every(function, a, b)
-        assert found.dtype == (np.int64 if exact else np.float64)
-        np.testing.assert_allclose(found, expected, rtol=1e-13)
-        assert (every(function, a, b)[:, 3] == function(a, b[3])).all()
-        assert (function(a, b[:5]) == np.diag(found)).all()
-        assert function(a[1], b[2]) == found[1, 2]
-    np.testing.assert_allclose(every(correlation, a, a), pearson(wide), atol=1e-9)
-    assert correlation(a[1], a[2]) == every(correlation, a, a)[1, 2]
-
-
-def pearson(table: np.ndarray) -> np.ndarray:
-    """0 where a row is constant."""
-    apart = table - table.mean(axis=1, keepdims=True)
-    lengths = np.linalg.norm(apart, axis=1)
-    return apart @ apart.T / np.maximum(np.outer(lengths, lengths), 1e-300)
-
-
-@pytest.mark.parametrize("bins", [1, 63, 64, 65, 640, 700])
-def test_bits_by_numpy(bins):
-    """Of bits both sums are the bins that are filled in both; correlation is that of zeros and ones."""
-    filled = np.random.default_rng(bins).random((6, bins)) < 0.3
-    filled[0] = True
-    words = occupied(filled.astype(np.uint8))
-    assert words.shape == (6, -(-bins // 64))
-    shared = filled.astype(int) @ filled.T.astype(int)
-    assert (every(one_to_one, words, words) == shared).all()
-    assert (every(one_to_many, words, words) == shared).all()
-    np.testing.assert_allclose(every(correlation, words, words, bins=bins), pearson(filled.astype(float)), atol=1e-12)
-    assert correlation(words[1], words[2], bins=bins) == every(correlation, words, words, bins=bins)[1, 2]
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data(), st.integers(1, 90), st.sampled_from([np.uint8, np.uint16]))
-def test_matches_of_any_counts(data, bins, kind):
-    a, b = (data.draw(arrays(kind, bins)) for _ in range(2))
-    low, product = one_to_one(a, b), one_to_many(a, b)
-    assert low == sum(map(min, a.tolist(), b.tolist()))
-    assert product == sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
-    assert (low, product) == (one_to_one(b, a), one_to_many(b, a))
-
-
-def test_matches_do_not_depend_on_threads_or_blocks():
-    histograms = np.random.default_rng(0).integers(0, 200, (300, 512)).astype(np.uint8)
-    with ThreadPoolExecutor(4) as pool:
-        for function in (one_to_one, one_to_many, correlation):
-            whole = every(function, histograms, histograms)
-            assert (every(function, histograms, histograms, run=pool.map) == whole).all()
-            assert (every(function, histograms[100:101], histograms[7:9]) == whole[100:101, 7:9]).all()
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "said"),
-    [
-        (np.zeros(4, np.uint8), np.zeros(5, np.uint8), "do not compare"),
-        (np.zeros(4, np.uint8), np.zeros(4, np.uint16), "do not compare"),
-        (np.zeros(4, np.int64), np.zeros(4, np.int64), "on the left came int64"),
-        ([1, 2], np.zeros(2, np.uint8), "on the left came list"),
-        (np.zeros(4, np.uint8), np.zeros((1, 1, 4), np.uint8), "on the right came uint8 of shape"),
-        (np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.uint8), "2 histograms cannot be compared with 3"),
-    ],
-)
-def test_refused_histograms(a, b, said):
-    with pytest.raises(UsageError, match=said):
-        one_to_one(a, b)
-
-
-def test_none_to_match():
-    nothing, some = np.zeros((0, 8), np.uint8), np.ones((3, 8), np.uint8)
-    assert one_to_one(nothing, nothing).shape == one_to_many(nothing, some[:1]).shape == (0,)
-    assert every(correlation, nothing, some).shape == (0, 3)
-    with pytest.raises(UsageError, match="give one_to_one"):
-        every(np.minimum, some, some)
 
 
 # embedding
@@ -374,74 +266,6 @@ def test_the_bins_that_vary():
         packed(counts, 3)
     with pytest.raises(UsageError, match="histograms are an array of numbers"):
         occupied([[1, 2]])
-
-
-# space
-
-
-def test_a_centre_and_axes():
-    """Whitened features have variance 1 along each axis, and no two go together."""
-    draw = np.random.default_rng(3)
-    sample = draw.normal(size=(2000, 5)) @ draw.normal(size=(5, 5)) + 100
-    moved = Space.fit(sample, 3).moved(features([sample])[0])
-    np.testing.assert_allclose(moved.mean(axis=0), 0, atol=1e-4)
-    np.testing.assert_allclose(np.cov(moved.T, bias=True), np.eye(3), atol=1e-4)
-    centred = Space.fit(sample).moved(features([sample])[0])
-    np.testing.assert_allclose(centred, (sample - sample.mean(axis=0)).astype(np.float32), atol=1e-4)
-    unit = Space.fit(sample, 4, unit=True)
-    np.testing.assert_allclose(np.linalg.norm(unit.moved(features([sample])[0]), axis=1), 1, atol=1e-6)
-    assert unit.dimension == 4
-    sets = [sample[:7].astype(np.float32), sample[7:9].astype(np.float32)]
-    values, offsets = unit(sets)
-    assert offsets.tolist() == [0, 7, 9]
-    assert (values[7:] == unit([sets[1]])[0]).all()
-    with ThreadPoolExecutor(3) as pool:
-        assert (unit((np.tile(sample, (12, 1)), np.array([0, 24000])), pool.map)[0] == np.tile(unit([sample])[0], (12, 1))).all()
-
-
-def test_a_sample_in_any_form_gives_one_space():
-    sample = np.random.default_rng(3).normal(size=(40, 3)).astype(np.float32)
-    spaces = [Space.fit(given, 2) for given in (sample, sample.tolist(), [sample[:9], sample[9:]], [sample[:9].tolist(), sample[9:].tolist()])]
-    for other in spaces[1:]:
-        assert (other.centre == spaces[0].centre).all()
-        assert (other.axes == spaces[0].axes).all()
-    assert (spaces[0].axes[abs(spaces[0].axes).argmax(axis=0), [0, 1]] > 0).all()
-
-
-def test_refused_spaces():
-    flat = np.zeros((10, 3))
-    flat[:, 0] = range(10)
-    with pytest.raises(UsageError, match="from 1 to 1, the axes along which this sample varies"):
-        Space.fit(flat, 2)
-    with pytest.raises(UsageError, match="from 1 to 0"):
-        Space.fit(np.ones((3, 3)), 1)
-    with pytest.raises(UsageError, match="no features"):
-        Space.fit(np.ones((0, 3)))
-    with pytest.raises(UsageError, match="2 numbers, and the axes have 3 rows"):
-        Space(np.zeros(2), np.zeros((3, 1)))
-    with pytest.raises(UsageError, match="features of 4 numbers, and this space is for 3"):
-        Space(np.zeros(3))([np.ones((2, 4))])
-
-
-def test_histograms_in_a_space_are_those_of_what_was_moved():
-    sets = some_sets()
-    space = Space.fit(sets, 3)
-    family = Histograms(Hyperplane(), bits=4, tables=3, space=space)
-    assert (family.counts(sets) == replace(family, space=None).counts(space(sets))).all()
-    assert family.expected(sets[0], sets[1]) == pytest.approx(replace(family, space=None).expected(*np.split(space(sets[:2])[0], [len(sets[0])])))
-
-
-def test_a_centre_tells_features_without_negative_numbers_apart():
-    """Sixty sets of colours, each twice with noise: without a centre the second of a set is not found."""
-    draw = np.random.default_rng(8)
-    base = [np.abs(draw.normal(3, 0.1, (20, 8))) for _ in range(60)]
-    again = [np.abs(one + draw.normal(0, 0.02, one.shape)) for one in base]
-    found = {}
-    for name, space in (("none", None), ("centre", Space.fit(base))):
-        family = Histograms(Hyperplane(), bits=6, tables=10, space=space)
-        found[name] = (every(correlation, family.embed(base), family.embed(again)).argmax(axis=1) == np.arange(60)).mean()
-    assert found["centre"] > 0.95
-    assert found["none"] < 0.6
 
 
 # what is refused
