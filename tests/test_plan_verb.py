@@ -1,0 +1,129 @@
+"""What `plan` takes in Python and on the command line, draws, says and refuses."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import likewise as lw
+from likewise.errors import UsageError
+from likewise.methods import Measure, Text
+
+
+def test_unknown_choices_and_none():
+    with pytest.raises(UsageError, match="no option 'treshold'; did you mean threshold"):
+        lw.plan(treshold=0.8)
+    with pytest.raises(UsageError, match="no option 'foo'; there are bands, by, dimension, family, field, items, normalize, preset"):
+        lw.plan(["a b", "c d"], foo=1)
+    more = ["threshold", "within", "recall", "bands", "rows", "slots", "sketch", "tune", "family", "dimension"]
+    assert lw.plan(**dict.fromkeys(["by", "normalize", "field", "seed", "items", "preset", *more])) == lw.plan()
+    with pytest.raises(UsageError, match="--items 0: give a whole number"):
+        lw.plan(items=0)
+
+
+@pytest.mark.parametrize("seed", [-3, "-3", 2**64, "x", 1.5])
+def test_seeds(seed):
+    for data in (None, ["a b c d e f", "a b c d e g"]):
+        with pytest.raises(UsageError, match=f"--seed '?{seed}'?: give a whole number"):
+            lw.plan(data, seed=seed)
+        assert lw.plan(data, seed="random").recall >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Measure("foo"), r"Measure\('foo'\): choose one of elements, weighted"),
+        (lambda: Measure("lr", 0.5), "r of 1 or more"),
+        (lambda: Measure("lr", math.inf), "linf"),
+        (lambda: Measure("l2", containment=True), "containment is of elements alone"),
+        (lambda: Text("verses", 5, ()), "no unit 'verses'"),
+        (lambda: Text("words", 0, ()), "from 1 to 1000"),
+        (lambda: Text("words", 5, ("upper",)), "no step 'upper'"),
+    ],
+)
+def test_methods_that_there_are_not(make, message):
+    with pytest.raises(UsageError, match=message):
+        make()
+
+
+# pictures
+
+
+def test_a_plan_draws_itself():
+    plan, other = lw.plan(bands=5, rows=10), lw.plan(bands=10, rows=5)
+    assert plan.svg().startswith("<svg")
+    assert "10 × 5" in plan.svg(other)
+    assert plan._repr_svg_() == plan.svg()
+    assert lw.plan(by="hamming", within=3, dimension=64).svg().count("Hamming distance")
+
+
+def test_plans_of_two_measures_are_not_drawn_together():
+    codes, points = lw.plan(by="hamming", within=3, dimension=64), lw.plan(by="l2", within=3)
+    with pytest.raises(UsageError, match="a plan by L2 distance cannot be drawn over one by Hamming distance"):
+        codes.svg(codes, points)
+    assert "<svg" in points.svg(lw.plan(by="l2", within=3, family="Stripe"))
+
+
+# the command line
+
+
+def run(*arguments: str, where: Path | None = None) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, "-m", "likewise", "plan", *arguments], capture_output=True, text=True, cwd=where, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--layouts", "5x10", "--bands", "3"], "--layouts and --bands both say what the layout is"),
+        (["--layouts", "5x10", "--rows", "3"], "--layouts and --rows both say"),
+        (["--seed", "-3"], "--seed '-3': give a whole number from 0 to 2^64-1, or random"),
+        (["--seed", "-3", "d.jsonl"], "--seed '-3': give a whole number"),
+        (["--within", "1"], "--within '1': here it is 1 - similarity"),
+        (["--items", "0"], "--items 0: give a whole number"),
+        (["--field", "nope", "d.jsonl"], "no row of d.jsonl has the field 'nope'; fields seen: text; name the right one with --field"),
+        (["--preset", "fineweb", "--slots", "64"], "--preset fineweb: its 14 bands of 8 rows take 112 slots, more than --slots 64"),
+        (["--by", "cosine", "d.jsonl"], "no row of d.jsonl has the field 'vector'; fields seen: text; name the right one with --field"),
+    ],
+)
+def test_what_the_command_refuses(arguments, said, tmp_path):
+    (tmp_path / "d.jsonl").write_text("".join(f'{{"text": "a b c d e f {i}"}}\n' for i in range(9)))
+    status, out, error = run(*arguments, where=tmp_path)
+    assert (status, out) == (2, "")
+    assert said in error and "Traceback" not in error
+
+
+def test_what_the_command_says(tmp_path):
+    (tmp_path / "d.jsonl").write_text("".join(f'{{"text": "a b c d e f {i}"}}\n' for i in range(9)))
+    status, out, _ = run("d.jsonl", "--seed", "random", where=tmp_path)
+    assert status == 0 and "9 items: about" in out and "by a sample of 9" in out and "3 shingles each" in out
+    assert "(oph, of the preset fineweb)" in run("--preset", "fineweb")[1]
+    assert "(oph, set by hand)" in run("--preset", "fineweb", "--bands", "9")[1]
+    assert "384 numbers each (--dimension says how many)," in run("--by", "cosine", "--threshold", "0.9")[1]
+    assert "768 numbers each," in run("--by", "cosine", "--threshold", "0.9", "--dimension", "768")[1]
+    status, out, _ = run("--by", "l2", "--within", "2e-11")
+    assert status == 0 and out.startswith("l2 within 2e-11: 253 bands of 13 rows, 3,289 slots (Line of width 6e-11,")
+
+
+def test_data_that_no_plan_can_be_made_of_are_refused():
+    words = "no text of the sample holds a shingle"
+    apart = [[1.7e308, -1.7e308], [-1.7e308, 1.7e308], [0, 0]]
+    for data, choices, message in (
+        (["!!!", "???"], {}, words),
+        ([set(), set(), set()], {"by": "elements"}, "all are empty"),
+        ([1, 2, 3], {"by": "elements"}, "one set alone"),
+        (np.zeros((0, 3)), {"by": "l2", "within": 1}, "two items or more"),
+        (np.ones((5, 3)), {"by": "l1", "within": 1, "family": "Threshold"}, "too close together"),
+        ([[0.0, 5e-324], [0, 0]], {"by": "l1", "within": 0, "family": "Threshold"}, "too close together"),
+        (apart, {"by": "l1", "within": 1, "family": "Threshold"}, "too far apart"),
+        (np.eye(5), {"by": "cosine", "dimension": 9}, "the data have 5 numbers each"),
+        (np.eye(5) > 0, {"by": "hamming", "within": 1, "dimension": 9}, "the data have 5 bits each"),
+        (None, {"by": "cosine", "family": "CrossPolytope", "dimension": 2**17}, "it takes up to 65,536 numbers"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            lw.plan(data, **choices)
