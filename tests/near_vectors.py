@@ -1,4 +1,4 @@
-"""Vectors of which some are near others, and all pairs of vectors or codes that are alike, by brute force."""
+"""Vectors of which some are near others; by brute force, all pairs of vectors or codes that are alike, and the greedy walk over them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,20 @@ def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float
     return {(a, b): v for a, b, v in zip(left[good].tolist(), right[good].tolist(), value[good].tolist(), strict=True)}
 
 
+def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool) -> dict[int, tuple[int, float]]:
+    """The greedy walk word by word: removed item -> its witness and how alike they are."""
+    place, kept, removed = {item: at for at, item in enumerate(order)}, set(), {}
+    for item in order:
+        met = [(value if falling else -value, place[a + b - item], a + b - item) for (a, b), value in alike.items() if item in (a, b)]
+        if best := min((one for one in met if one[2] in kept), default=None):
+            removed[item] = (best[2], abs(best[0]))
+        else:
+            kept.add(item)
+    return removed
+
+
 def listed(blocks: Iterator[Any]) -> dict[tuple[int, int], float]:
+    """What a join or a scan found, each pair once and its lower item first."""
     rows = [row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True)]
     found = {(a, b): value for a, b, value in rows}
     assert len(found) == len(rows) and all(a < b for a, b in found)

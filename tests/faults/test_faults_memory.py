@@ -44,7 +44,7 @@ MEMORY_CGROUPS = [Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")]
 
 
 def test_killed_for_memory_a_run_goes_on(tmp_path, corpus):
-    """A real cgroup where one may be made: what the kernel kills, it kills as any kill; `test_drawn_faults` (test_faults.py) elsewhere."""
+    """A real cgroup where one may be made; elsewhere the kills of `test_drawn_faults` stand for it: what the kernel kills, it kills as any kill."""
     given, want = corpus
     names = {"memory.limit_in_bytes": "cgroup.procs", "memory.max": "cgroup.procs"}
     for root in MEMORY_CGROUPS:
