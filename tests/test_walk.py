@@ -16,7 +16,7 @@ from likewise.engines.local import Local
 from likewise.kernels.compare import SetRule
 from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import candidates
-from likewise.stages.budget import what_was_cut
+from likewise.stages.budget import kept_in, what_was_cut
 from likewise.stages.candidates import group
 from likewise.stages.cluster import MODES, Sets, components, independent, walk
 from likewise.stages.verify import all_pairs
@@ -83,6 +83,7 @@ def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THR
     assert (found.matches.tolist(), found.compared) == (alone.matches.tolist(), alone.compared)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("likewise.stages.cluster.COMPARED_AT_ONCE", 3)
+        patch.setattr("likewise.stages.cluster.CROWD", 1)  # all that is remembered lies side by side
         steps = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=2)
     assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
     witness, value, cut = slow_walk(sets, keys, threshold, candidates.BUDGET, candidates.FINER)
@@ -230,6 +231,22 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     assert 136 * 0.6 < cut.cut * cut.alike / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
     assert 136 < cut.missed < 250
     assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
+
+
+@settings(max_examples=50, deadline=None)
+@given(collections, st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_the_kept_items_of_crowded_buckets(sets, bands, seed):
+    keys = np.random.default_rng(seed).integers(0, 3, (bands, len(sets)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("likewise.stages.candidates.BUDGET", 2)
+        patch.setattr("likewise.stages.cluster.BUDGET", 2)
+        buckets = buckets_of(keys, split=True)
+        found = walk(batch(sets), buckets, np.empty)
+        crowded = np.flatnonzero(buckets.sizes > 2)
+    items, begin = kept_in(buckets, found, crowded)
+    kept = set(np.flatnonzero(found.witness < 0).tolist())
+    members = [[item for item in buckets.members(number).tolist() if item in kept] for number in crowded]
+    assert [part.tolist() for part in np.split(items, begin[1:-1])] == (members or [[]])
 
 
 def test_where_nothing_is_cut_the_promise_stands():

@@ -13,8 +13,8 @@ from likewise.stages.cluster import Sets, Walk
 
 #: The stream of constants, drawn from the seed, that the sample is drawn by.
 SAMPLING = np.uint64(0xB0D6_0001)
-#: Pairs that the budget cut are compared after all, up to so many, drawn at random.
-SAMPLE = 10_000
+#: Pairs that the budget cut are compared after all, drawn at random: one for so many comparisons of the walk, so many at least and at most.
+SHARE, LEAST, MOST = 100, 10_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ def what_was_cut(sets: Sets, buckets: Buckets, found: Walk, seed: int) -> Cut:
     cut = int(found.cut_in.sum())
     if not cut:
         return Cut(0, 0, 0, 0.0)
-    chance = derive(np.uint64(seed), SAMPLING, 3 * SAMPLE).reshape(3, SAMPLE) / 2.0**64
+    number = int(np.clip(found.compared // SHARE, LEAST, MOST))
+    chance = derive(np.uint64(seed), SAMPLING, 3 * number).reshape(3, number) / 2.0**64
     crowded = np.flatnonzero(found.cut_in[: len(buckets.sizes)])
-    chosen = crowded[np.searchsorted(np.cumsum(found.cut_in[crowded]), chance[0] * cut, side="right").clip(max=len(crowded) - 1)]
-    drawn = [draw_pairs(buckets, found, int(number), chance[1:, chosen == number]) for number in np.unique(chosen)]
-    left, right = (np.concatenate(side) for side in zip(*drawn, strict=True))
+    chosen = np.searchsorted(np.cumsum(found.cut_in[crowded]), chance[0] * cut, side="right").clip(max=len(crowded) - 1)
+    left, right = draw_pairs(*kept_in(buckets, found, crowded), chosen, chance[1:])
     if not len(left):
         return Cut(cut, 0, 0, 0.0)
     alike = int(count_alike(*sets.arguments(), left, right, sets.buffers()))
@@ -53,12 +53,28 @@ def at_most(count: int) -> float:
     return float((np.sqrt(count + 1) + 1.645 / 2) ** 2)
 
 
-def draw_pairs(buckets: Buckets, found: Walk, number: int, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of kept items of a bucket, of which the earlier was not among those that the bucket remembered. chance: float64[2, m], below 1."""
-    kept = buckets.members(number)
-    kept = kept[found.witness[kept] < 0]
-    if len(kept) < BUDGET + 2:
-        return kept[:0], kept[:0]
-    later = BUDGET + 1 + (np.sqrt(chance[0]) * (len(kept) - BUDGET - 1)).astype(np.int64)  # in proportion to how many came before
+def kept_in(buckets: Buckets, found: Walk, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The kept items of the buckets of these numbers, ascending: those of numbers[i] are items[begin[i] : begin[i + 1]], in keep order."""
+    items, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for band in np.unique(buckets.band[numbers]):
+        mine = numbers[buckets.band[numbers] == band]
+        kept = buckets.crowds(band)
+        kept = kept[found.witness[kept] < 0]
+        place = np.searchsorted(mine, buckets.bucket[band, kept]).clip(max=len(mine) - 1)
+        there = mine[place] == buckets.bucket[band, kept]
+        kept, place = kept[there], place[there]
+        items.append(kept[np.argsort(place, kind="stable")])
+        counts.append(np.bincount(place, minlength=len(mine)))
+    return np.concatenate(items), np.concatenate(([0], np.cumsum(np.concatenate(counts))))
+
+
+def draw_pairs(items: np.ndarray, begin: np.ndarray, chosen: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A pair of kept items of each chosen bucket, of which the earlier was not among those that the bucket remembered; none of too small ones.
+
+    chosen: int64[m], numbers of `kept_in`. chance: float64[2, m], below 1.
+    """
+    size = np.diff(begin)[chosen]
+    chosen, chance, size = chosen[size > BUDGET + 1], chance[:, size > BUDGET + 1], size[size > BUDGET + 1]
+    later = BUDGET + 1 + (np.sqrt(chance[0]) * (size - BUDGET - 1)).astype(np.int64)  # in proportion to how many came before
     earlier = BUDGET + (chance[1] * (later - BUDGET)).astype(np.int64)
-    return kept[later.clip(max=len(kept) - 1)], kept[earlier]
+    return items[begin[chosen] + np.minimum(later, size - 1)], items[begin[chosen] + earlier]

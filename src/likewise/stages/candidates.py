@@ -48,6 +48,11 @@ class Buckets:
         """The items of a bucket, in keep order."""
         return np.flatnonzero(self.bucket[self.band[number]] == number)
 
+    def crowds(self, band: int) -> np.ndarray:
+        """The items of a band that are in crowded buckets, in keep order; all where none was split."""
+        items, begin, finer = self.splits
+        return items[begin[band] : begin[band + 1]] if len(finer) else np.arange(self.bucket.shape[1])
+
     @property
     def count(self) -> int:
         return max(len(self.sizes), int(self.splits.bucket.max(initial=-1)) + 1)
