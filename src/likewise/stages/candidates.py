@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.errors import UsageError
-from likewise.kernels.bands import mark_runs, repeated
+from likewise.kernels.bands import MIX, number_equal, repeated
 
 #: A bucket of more items than this is crowded: a removal remembers this many kept items of it and looks for others in finer splits.
 BUDGET = 128
 #: How often a crowded bucket is split further, each time by the key of one more band.
 FINER = 2
 MOST_BUCKETS = 2**31 - 1
-MIX = np.uint64(0x9E3779B97F4A7C15)
 
 Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in that band
 Allocate = Callable[[tuple[int, ...], str | np.dtype], np.ndarray]
@@ -106,13 +105,13 @@ def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
 
 
 def number(keys: np.ndarray, out: np.ndarray) -> int:
-    """Bucket numbers from 0 into ``out``; returns how many. Only keys that repeat are sorted."""
+    """Bucket numbers from 0 into ``out``; returns how many. Only keys that seem to repeat are compared."""
     items = np.flatnonzero(repeated(keys))
-    keys, part = keys[items], np.empty(len(items), np.int32)
-    count = mark_runs(keys, np.argsort(keys), part, 0)
+    part = np.empty(len(items), np.int32)
+    count = number_equal(keys[items], part)
     out[:] = -1
     out[items] = part
-    return int(count)
+    return count
 
 
 def refine(keys: Keys, level: int, members: list[np.ndarray], above: list[np.ndarray], below: list[np.ndarray], band: int) -> int:
