@@ -23,11 +23,10 @@ from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown
 from likewise.lifetime import Inputs, sources_of, started
 from likewise.methods import Measure, Text
-from likewise.options import items_of, parse_seed
+from likewise.options import items_of, parse_seed, refuse_others
 from likewise.options import resolve as options_of
 from likewise.pilot import Pilot, of_items, of_sources
 from likewise.planning import Plan
-from likewise.planning.choose import refuse_unknown
 from likewise.planning.families import family_for
 from likewise.planning.layouts import planned
 from likewise.progress import Progress
@@ -47,13 +46,14 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
 
     inputs: paths, globs and folders, or Python data (a table with ``__arrow_c_stream__``, a list of str or of mappings).
     out: the folder to write; without it nothing is written and the result lies in memory.
-    choices: ``by``, ``threshold``, ``recall``, ``keep``, ... as the flags of ``likewise dedup`` with ``_`` for ``-``.
+    choices: ``by``, ``threshold``, ``recall``, ``keep``, ... as the flags of ``likewise dedup`` with ``_`` for ``-``. Others are refused.
 
     >>> import likewise as lw
     >>> result = lw.dedup(["the cat sat on the mat today", "The cat sat on the mat, today!", "dogs bark"], by="words:3")
     >>> result.kept.to_arrow()["text"].to_pylist()
     ['the cat sat on the mat today', 'dogs bark']
     """
+    refuse_others("dedup", choices)
     options = options_of(**choices)
     target = None if out is None else Path(out)
     if target is not None:
@@ -100,6 +100,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
+    refuse_others("pairs", choices)
     options = options_of(one_way=True, **choices)
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
@@ -182,7 +183,7 @@ def plans(
     **typed: Any,
 ) -> list[Plan]:
     """`plan` for each of several layouts, ``bands`` and ``rows`` or nothing, by one sample."""
-    refuse_unknown(typed, ("by", "normalize", "field", "seed", "preset"))
+    refuse_others("plan", typed)
     number = parse_seed(0 if seed is None else seed)
 
     def known(method: Text | Measure) -> dict[str, Any]:
@@ -307,6 +308,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
     [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666}]
     """
+    refuse_others("neighbors", choices)
     options = options_of(limited=False, **choices)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
@@ -345,6 +347,7 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
     1.0
     """
+    refuse_others("audit", choices)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
     made = None
@@ -356,8 +359,6 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
             raise UsageError(f"{inputs} was made by groups that are not where they were ({given}); name them with --groups FILE, in Python groups=")
         inputs, choices = made.inputs, made.choices | choices
     options = options_of(**choices)
-    if options.verify != "exact":
-        raise UsageError(f"--verify {options.verify}: an audit compares exactly; leave it out")
     with started(inputs, options, "audit", None, progress) as (sources, run):
         if made and made.groups is not None and (run.options.grouped is None or run.options.grouped.digest != made.groups):
             raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")

@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -35,6 +35,18 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "copies": ("none", "empty"),
     "output": ("copy", "ids", "mask", "annotate"),
     "on_error": ("fail", "skip"),
+}
+_READ = "field id per on_error max_record limit"
+_ALIKE = "by threshold within recall exact normalize groups seed"
+_LAYOUT = "preset bands rows slots sketch tune"
+_MACHINE = "threads memory work"
+#: Verb -> the options that it takes, in Python and on the command line, which has flags besides for what it writes and says (cli/).
+TAKES = {
+    "dedup": f"{_READ} min_tokens {_ALIKE} {_LAYOUT} verify keep prefer copies output pairs removed_records out overwrite resume {_MACHINE}",
+    "pairs": f"{_READ} min_tokens against {_ALIKE} {_LAYOUT} verify keep prefer copies star max_pairs {_MACHINE}",
+    "neighbors": f"{_READ} query k {_ALIKE} {_MACHINE}",
+    "plan": f"field by threshold within recall normalize seed {_LAYOUT} family dimension items",
+    "audit": f"{_READ} min_tokens {_ALIKE} {_LAYOUT} sample {_MACHINE}",
 }
 #: What is compared -> the column that holds it, when none is named.
 FIELDS = {
@@ -200,6 +212,14 @@ def plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
+def refuse_others(verb: str, names: Iterable[str]) -> None:
+    """Refuse what is no option of a verb: of others it says of which, of none what may have been meant. Raises UsageError."""
+    known = TAKES[verb].split()
+    for name in sorted(set(names) - set(known)):
+        others = [other for other, taken in TAKES.items() if name in taken.split()]
+        raise UsageError(f"{verb} takes no option {name!r}, which is for {', '.join(others)}") if others else no_such("option", name, sorted(known))
+
+
 def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> Options:
     """Options from what was typed: a preset is looked up, text forms are read, the plan is made, all is checked before any work is done.
 
@@ -233,9 +253,6 @@ def checked(
     for name, value in {"sketch": sketch, "tune": tune, **rest}.items():
         if name in CHOICES and value not in CHOICES[name]:
             raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
-    known = sorted({f.name for f in fields(Options)} - MADE | {"preset", *(checked.__kwdefaults__ or ())} - {"limited", "one_way"})
-    if unknown := sorted(set(rest) - set(known)):
-        raise no_such("option", unknown[0], known)
     rest = {name: value for name, value in rest.items() if value is not None}
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)

@@ -10,6 +10,7 @@ import click
 
 from likewise.cli.screen import Screen, counted, in_line, percent
 from likewise.cli.verbs import verb
+from likewise.options import TAKES
 
 if TYPE_CHECKING:
     from likewise.auditing import Audit
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     "audit",
     "OUT | INPUT...",
     examples=("audit clean", "audit pages.jsonl --threshold 0.8 --sample 2000"),
-    flags="field id per min_tokens on_error max_record limit"
-    " by threshold within recall exact preset normalize groups bands rows slots sketch tune seed sample"
-    " threads memory work config json quiet verbose color progress",
+    flags=f"{TAKES['audit']} config json quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="OUT | INPUT...")],
     work={"shown": "a temporary folder"},
 )

@@ -15,7 +15,7 @@ from likewise.cli.plan import promised, sure
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError, can_go_on
-from likewise.options import Options, needs_data, resolve
+from likewise.options import TAKES, Options, needs_data, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
 #: What --verify has to say for itself when it was not exact.
@@ -29,11 +29,7 @@ NOT_EXACT = {
     "dedup",
     "INPUT... -o OUT",
     examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9 --keep longest"),
-    flags="field id per min_tokens on_error max_record limit"
-    " by threshold within recall exact preset normalize groups bands rows slots sketch tune verify"
-    " seed"
-    " keep prefer copies output pairs removed_records out overwrite resume dry_run threads memory work config"
-    " json exit_code quiet verbose color progress",
+    flags=f"{TAKES['dedup']} dry_run config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
 )
 def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry_run: bool = False, exit_code: bool = False, **choices: Any) -> int:

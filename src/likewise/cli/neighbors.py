@@ -10,16 +10,14 @@ import click
 from likewise.cli.pairs import check, deliver, write
 from likewise.cli.screen import Screen, counted, duration, percent
 from likewise.cli.verbs import verb
-from likewise.options import resolve
+from likewise.options import TAKES, resolve
 
 
 @verb(
     "neighbors",
     "INPUT... [--query QUERY]... [-k K] [-o FILE]",
     examples=("neighbors pages.jsonl --query new.jsonl -k 5", "neighbors vectors.npy --query queries.npy --by l2 -k 10 -o nearest.parquet"),
-    flags="field id per on_error max_record limit"
-    " query k by normalize recall exact threshold within groups seed out overwrite threads memory work config"
-    " json exit_code quiet verbose color progress",
+    flags=f"{TAKES['neighbors']} out overwrite config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     recall={"help": "Least chance that each of the true nearest is found."},
     threshold={"help": "Leave out what is less similar.", "shown": ""},

@@ -15,7 +15,7 @@ from likewise.cli.plan import sure
 from likewise.cli.screen import Screen, counted, duration, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
-from likewise.options import KEEP_POLICIES, Options, resolve
+from likewise.options import KEEP_POLICIES, TAKES, Options, resolve
 from likewise.records import Want
 
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
@@ -27,10 +27,7 @@ MOST_ROWS = 50
     "pairs",
     "INPUT... [--against INPUT]... [-o FILE]",
     examples=("pairs docs.parquet --threshold 0.9", "pairs train.jsonl --against test.jsonl -o overlap.parquet"),
-    flags="field id per min_tokens on_error max_record limit"
-    " against by threshold within recall exact preset normalize groups bands rows slots sketch tune"
-    " verify seed"
-    " keep prefer copies star max_pairs out overwrite dry_run threads memory work config json exit_code quiet verbose color progress",
+    flags=f"{TAKES['pairs']} out overwrite dry_run config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, pairs go to standard output.", "metavar": "FILE"},
     overwrite={"help": "Replace FILE once the new one is complete."},

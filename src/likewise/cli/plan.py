@@ -16,6 +16,7 @@ from likewise.cli.verbs import verb
 from likewise.curves import told
 from likewise.drawing.markup import shown
 from likewise.errors import UsageError
+from likewise.options import TAKES
 
 if TYPE_CHECKING:
     from likewise.planning import Plan
@@ -34,8 +35,7 @@ WIDE = 13
     "plan",
     "[INPUT...]",
     examples=("plan pages.jsonl --threshold 0.8 --recall 0.99", "plan --threshold 0.6 --layouts 2x25,5x10,10x5 --svg curves.svg"),
-    flags="field by threshold within recall preset normalize bands rows slots layouts sketch tune family dimension seed items svg overwrite"
-    " config json quiet color",
+    flags=f"{TAKES['plan']} layouts svg overwrite config json quiet color",
     arguments=[click.Argument(["inputs"], nargs=-1, metavar="[INPUT...]")],
     seed={"help": "Draws the sample of INPUT.", "metavar": "N"},
     items={"shown": "those of INPUT, else 1,000,000"},

@@ -108,11 +108,12 @@ def aligned(name: str, text: str, width: int) -> str:
 def verb(name: str, usage: str, *, examples: Sequence[str], flags: str, arguments: Sequence[click.Argument] = (), **changes: Any) -> Callable:
     """Make a verb of a function ``(screen, **given) -> exit status or None``.
 
-    flags: names in FLAGS. ``changes`` are by flag what differs in this verb: {"help": ..., "metavar": ..., "shown": ...}.
+    flags: names in FLAGS, in whose order help tells them. ``changes`` are by flag what differs in this verb: {"help": ..., "metavar": ...,
+    "shown": ...}.
     """
 
     def wrap(function: Callable) -> Verb:
-        options = [FlagOption(each, **changes.get(each, {})) for each in flags.split()]
+        options = [FlagOption(each, **changes.get(each, {})) for each in sorted(flags.split(), key=list(FLAGS).index)]
         for option in options:
             if option.name == "config":
                 option.is_eager, option.expose_value, option.callback = True, False, read_config

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import Any
 
 from likewise.curves import Curve, number_of, told
 from likewise.drawing.markup import shown
-from likewise.errors import UsageError, no_such
+from likewise.errors import UsageError
 from likewise.methods import EMBEDDED, MEASURES, Measure, Text
 from likewise.planning.density import Density, assumed
 from likewise.planning.families import Facts, costs, curves_for, family_for
@@ -140,13 +140,6 @@ def choose(
     if not plans:
         raise UsageError(unreachable(asked))
     return best(plans)
-
-
-def refuse_unknown(names: Iterable[str], more: Iterable[str] = ()) -> None:
-    """Refuse what is no choice of a plan, neither of `choose` nor one ``more``, with what was meant."""
-    known = sorted({"threshold", "recall", *(choose.__kwdefaults__ or ()), *more} - {"method", "sample", "facts", "shingles"})
-    if unknown := sorted(set(names) - set(known)):
-        raise no_such("option", unknown[0], known)
 
 
 def best(plans: Sequence[Plan]) -> Plan:
