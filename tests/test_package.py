@@ -50,3 +50,28 @@ def test_a_record_has_one_limit():
     from likewise.records import Want
 
     assert Want("text", "id").most == MOST_BYTES
+
+
+def test_what_the_functions_give_back_can_be_named():
+    texts = ["a b c d e f", "a b c d e f", "x y z u v w"]
+    removal = lw.dedup(texts)
+    given_back = {
+        "Removal": removal,
+        "Table": removal.kept,
+        "Pairs": lw.neighbors(texts),
+        "Plan": lw.plan(),
+        "Audit": lw.audit(texts),
+        "FrequentPairs": lw.frequent([["milk", "tea"]], support=1),
+    }
+    page = (ROOT / "docs/reference/outputs.md").read_text()
+    for name, result in given_back.items():
+        assert name in lw.__all__ and type(result) is getattr(lw, name)
+        assert f"| `lw.{name}` |" in page
+    assert issubclass(lw.Pairs, lw.Table) and issubclass(lw.FrequentPairs, lw.Table)
+
+
+def test_every_exception_can_be_caught_by_name():
+    from likewise import errors
+
+    made = {name for name, one in vars(errors).items() if isinstance(one, type) and one.__module__ == errors.__name__}
+    assert made <= set(lw.__all__)

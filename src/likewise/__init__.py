@@ -22,19 +22,25 @@ _HOMES = {
     **dict.fromkeys(("audit", "dedup", "pairs", "neighbors", "plan", "sketch", "similarity"), "likewise.api"),
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
-    **dict.fromkeys(("Removal", "Pairs"), "likewise.results"),
-    "frequent": "likewise.baskets",
+    **dict.fromkeys(("Removal", "Pairs", "Table"), "likewise.results"),
+    **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.baskets"),
+    "Audit": "likewise.auditing",
+    "Plan": "likewise.planning",
 }
 
 __all__ = [
+    "Audit",
     "Chars",
     "DataError",
     "FormatError",
+    "FrequentPairs",
     "LikewiseError",
     "Measure",
     "MissingPartError",
     "Pairs",
+    "Plan",
     "Removal",
+    "Table",
     "Text",
     "UsageError",
     "Words",
@@ -50,10 +56,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from likewise.api import audit, dedup, neighbors, pairs, plan, similarity, sketch
-    from likewise.baskets import frequent
+    from likewise.auditing import Audit
+    from likewise.baskets import FrequentPairs, frequent
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
-    from likewise.results import Pairs, Removal
+    from likewise.planning import Plan
+    from likewise.results import Pairs, Removal, Table
 
 
 def __getattr__(name: str) -> Any:
