@@ -111,11 +111,11 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
         options = run.options
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_name(options))
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(options))
         said = run.progress.warnings + summary.warnings(collection, items.empty, options, np.zeros(len(collection), bool))
         report = {
             "threshold": float(options.threshold),
-            "value": pipeline.value_name(options),
+            "value": pipeline.value_of(options).name,
             "recall": options.recall,
             "method": options.described(),
             "read": len(collection),
@@ -318,14 +318,14 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run, bands=False)
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_name(options), ordered=True)
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(options), ordered=True)
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
         said = run.progress.warnings + summary.warnings(collection, empty, run.options, none)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
             "k": k,
-            "value": pipeline.value_name(options),
+            "value": pipeline.value_of(options).name,
             "threshold": None if options.bound is None else float(options.bound),
             "recall": 1.0 if all_of_them else None if run.options.items == "feature sets" else options.asked["recall"],
             "method": run.options.described(),

@@ -26,7 +26,7 @@ from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
 from likewise.records import REJECTED, Each, in_turn
-from likewise.results import Decision, Removal, pairs_table
+from likewise.results import Decision, Removal, pairs_table, value_column
 
 #: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
 HASH_SCHEME = "lw2"
@@ -185,9 +185,9 @@ def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], 
     def table(rows: np.ndarray) -> pa.Table:
         cluster = pa.array(head[rows], mask=~clustered[rows])
         witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
-        similarity = pa.array(decision.similarity[rows], from_pandas=True)
+        similarity = value_column(decision.similarity[rows], decision.value)
         heads = {"likewise_cluster": collection.ids(cluster), "likewise_witness": collection.ids(witness)}
-        return pa.table(heads | {f"likewise_{decision.value}": similarity})
+        return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
 
     return table
 

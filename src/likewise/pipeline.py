@@ -31,7 +31,7 @@ from likewise.records import REJECTED, TEXT, Want
 from likewise.report.gather import beginning
 from likewise.results import Decision
 from likewise.run import Items, Run, feature_sets, rule, sets, strings, uneven, vectors, words_of
-from likewise.schema import DECISION_COLUMNS, ROW_COLUMNS
+from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
 from likewise.search import bucket, engine, finder, ranks, rare
 from likewise.stages.budget import Cut, what_was_cut
 from likewise.stages.candidates import Buckets
@@ -224,12 +224,14 @@ def decide(items: Items, run: Run) -> Decision:
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
     work.discard("sets", "odd", *(band_column(band) for band in range(run.options.planned.bands if run.options.planned else 0)))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
-    return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_name(run.options))
+    return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_of(run.options))
 
 
-def value_name(options: Options) -> str:
-    """The name of the column that says how alike two items are."""
-    return "distance" if options.distances else "similarity"
+def value_of(options: Options) -> pa.Field:
+    """The column that says how alike two items are."""
+    if not options.distances:
+        return SIMILARITY
+    return WHOLE_DISTANCE if options.items in ("codes", "strings") else DISTANCE
 
 
 def walk_in_order(items: Items, run: Run) -> Decision:
@@ -256,7 +258,7 @@ def walk_in_order(items: Items, run: Run) -> Decision:
     joined = np.unique(matches[:, 1])
     component[member[joined]] = member[head[joined]]
     values = stored.similarity(matches[:, 2], matches[:, 3])
-    return Decision(kept_row, similarity, exact, component, member[matches[:, :2]], values, facts, value_name(run.options))
+    return Decision(kept_row, similarity, exact, component, member[matches[:, :2]], values, facts, value_of(run.options))
 
 
 def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:

@@ -92,11 +92,16 @@ class Decision:
     matches: np.ndarray  # int64[m, 2]: the verified pairs that the walk compared: row, kept row
     match_similarity: np.ndarray  # float64[m]
     facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report
-    value: str = "similarity"  # or "distance": what the numbers above are
+    value: pa.Field = schema.SIMILARITY  # or of a distance: what the numbers above are
 
     @property
     def removed(self) -> np.ndarray:
         return self.kept_row >= 0
+
+
+def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
+    """Similarities or distances as a column; NaN, where nothing was checked, is null."""
+    return pa.array(similarity, from_pandas=True).cast(value.type)
 
 
 def removed_table(collection: Collection, decision: Decision) -> pa.Table:
@@ -113,7 +118,7 @@ def removed_table(collection: Collection, decision: Decision) -> pa.Table:
         kept_ids,
         kept_source,
         kept_position,
-        pa.array(decision.similarity[rows], from_pandas=True),
+        value_column(decision.similarity[rows], decision.value),
         pa.DictionaryArray.from_arrays(reason, ["near", "exact"]).cast(pa.string()),
         kept_ids,
     ]
@@ -133,15 +138,13 @@ def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
     return pa.table(columns, schema=schema.clusters(collection.id_type))
 
 
-def pairs_table(
-    collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray, value: str = "similarity", *, ordered: bool = False
-) -> pa.Table:
+def pairs_table(collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray, value: pa.Field, *, ordered: bool = False) -> pa.Table:
     """Pairs sorted by the places of their items, or as they come where they are ``ordered``. Places are given where ids do not tell items apart."""
     places = not collection.ids_are_unique
     if not ordered:
         order = np.lexsort((b, a))
         a, b, similarity = a[order], b[order], similarity[order]
-    columns = [collection.ids(a), collection.ids(b), pa.array(similarity, from_pandas=True)]
+    columns = [collection.ids(a), collection.ids(b), value_column(similarity, value)]
     if places:
         columns += [*collection.places(a), *collection.places(b)]
     return pa.table(columns, schema=schema.pairs(collection.id_type, value, places=places))

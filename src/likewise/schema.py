@@ -29,8 +29,12 @@ DECISION_COLUMNS: dict[str, np.dtype] = {
 }
 
 
-def removed(id_type: pa.DataType, value: str) -> pa.Schema:
-    """``value`` names the column of similarities, or of distances."""
+#: The column that says how alike two items are. Positions and edits are counted, so that these distances are whole numbers.
+SIMILARITY, DISTANCE, WHOLE_DISTANCE = pa.field("similarity", pa.float64()), pa.field("distance", pa.float64()), pa.field("distance", pa.int64())
+
+
+def removed(id_type: pa.DataType, value: pa.Field) -> pa.Schema:
+    """``value``: the column of similarities, or of distances."""
     return pa.schema(
         [
             ("id", id_type),
@@ -39,7 +43,7 @@ def removed(id_type: pa.DataType, value: str) -> pa.Schema:
             ("kept_id", id_type),
             ("kept_source", pa.string()),
             ("kept_position", pa.int64()),
-            (value, pa.float64()),
+            value,
             ("reason", pa.string()),
             ("cluster", id_type),
         ]
@@ -59,8 +63,8 @@ def clusters(id_type: pa.DataType) -> pa.Schema:
     )
 
 
-def pairs(id_type: pa.DataType, value: str, *, places: bool) -> pa.Schema:
-    """``value`` names the column of similarities, or of distances. ``places`` adds source and position, which tell apart items of equal ids."""
+def pairs(id_type: pa.DataType, value: pa.Field, *, places: bool) -> pa.Schema:
+    """``value``: the column of similarities, or of distances. ``places`` adds source and position, which tell apart items of equal ids."""
     where = [("source_a", pa.string()), ("position_a", pa.int64()), ("source_b", pa.string()), ("position_b", pa.int64())]
-    columns = [("id_a", id_type), ("id_b", id_type), (value, pa.float64())]
+    columns = [("id_a", id_type), ("id_b", id_type), value]
     return pa.schema(columns + where if places else columns)

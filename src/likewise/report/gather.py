@@ -27,7 +27,7 @@ def examples(collection: Collection, decision: Decision, options: Options, want:
     start = collection.column("start")
     rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
     rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
-    chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows], decision.value)]
+    chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows], decision.value.name)]
     kept = decision.kept_row[chosen]
     texts = written(collection, [*chosen.tolist(), *kept.tolist()], want)
     sources, positions = collection.places(chosen)
@@ -46,7 +46,7 @@ def examples(collection: Collection, decision: Decision, options: Options, want:
             kept_text=texts.get(int(kept[i]), ""),
             removed_text=texts.get(int(row), ""),
             kind=want.kind,
-            value=decision.value,
+            value=decision.value.name,
             by=str(options.method),
             groups=groups,
         )

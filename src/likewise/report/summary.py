@@ -43,7 +43,7 @@ def summary(
         "counts": counts,
         "method": options.described(),
         "threshold": float(options.threshold),
-        "value": decision.value,
+        "value": decision.value.name,
         "curve": [list(point) for point in options.planned.table()] if options.planned and not options.joined else [],  # none: nothing is missed
         "verified": options.verify,
         **decision.facts,
