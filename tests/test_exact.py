@@ -287,3 +287,36 @@ def test_what_weighing_made_is_used_and_not_made_again(exactly, monkeypatch):
     assert sorted(made) == ["group", "ranked"]
     assert found.report["method"]["exact"] is (True if exactly else None)
     assert found.removed.to_arrow() == lw.dedup(sets, by="elements", threshold=0.8, exact=True).removed.to_arrow()
+
+
+@pytest.mark.parametrize("contained", [False, True])
+@pytest.mark.parametrize("sided", [False, True])
+def test_what_a_join_costs_is_told_before_it_begins(contained, sided, monkeypatch):
+    """By the entries that it visits at most: sets that are seen to have too little in common are left early."""
+    rng = np.random.default_rng(3)
+    sets = [set(np.minimum(rng.geometric(0.02, 12), 200).tolist()) for _ in range(500)]
+    side = np.asarray(np.arange(500) % 2 + 1, np.uint8) if sided else None
+    monkeypatch.setattr(exact, "SAMPLED", 499)
+    visits, told, counts = [], [], Counts()
+    count = exact.kernels.expected
+    monkeypatch.setattr(exact.kernels, "expected", lambda *given: visits.append(count(*given)) or visits[0])
+    blocks = exact_pairs(ranked(*arrays(sets), side=side), Fraction(1, 2), side=side, contained=contained, counts=counts, expect=told.append)
+    next(blocks)
+    assert len(told) == 1 and told[0] > visits[0] > 0
+    list(blocks)
+    assert counts.visited <= visits[0] <= 2 * counts.visited
+    monkeypatch.setattr(exact, "SAMPLED", 500)
+    list(exact_pairs(ranked(*arrays(sets), side=side), Fraction(1, 2), side=side, contained=contained, expect=told.append))
+    assert len(told) == 1, "of few items nothing is foretold"
+
+
+@pytest.mark.parametrize("choices", [{"by": "elements/containment"}, {"by": "elements", "exact": True}, {"by": "words:1/containment"}])
+def test_a_long_join_is_announced(choices, monkeypatch):
+    monkeypatch.setattr(exact, "SAMPLED", 10)
+    sets = [[f"w{place % 7}", f"w{place % 5}", f"v{place}"] for place in range(30)]
+    items = sets if choices["by"].startswith("elements") else [" ".join(one) for one in sets]
+    assert lw.pairs(items, threshold=0.5, **choices).report["warnings"] == []
+    monkeypatch.setattr(search, "LONG", 5000)
+    kind = "sets" if choices["by"].startswith("elements") else "texts"
+    (said,) = lw.pairs(items, threshold=0.5, **choices).report["warnings"]
+    assert said.startswith(f"30 {kind} are to be joined, which may take about 0 minutes of one core")

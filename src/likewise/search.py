@@ -107,9 +107,16 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 
 def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sets, with none missed."""
-    run.progress.begin("joining", len(items.member), "items")
+    n = len(items.member)
+    run.progress.begin("joining", n, "items")
+
+    def expect(cost: float) -> None:
+        if cost > LONG:
+            run.progress.warn(f"{n:,} {run.options.items} are to be joined, which may take about {cost / 60e9:,.0f} minutes of one core")
+
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
-    for block in exact_pairs(ranks(items, run, side), run.options.threshold, contained=run.options.contained, most=run.options.max_pairs, **how):
+    how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": expect}
+    for block in exact_pairs(ranks(items, run, side), run.options.threshold, **how):
         yield block[:, 0], block[:, 1], ratio(block[:, 2], block[:, 3])
 
 

@@ -52,6 +52,7 @@ def exact_pairs(
     advance: Callable[[int], None] = lambda items: None,
     most: int = 2**62,
     counts: Counts | None = None,
+    expect: Callable[[float], None] | None = None,
 ) -> Iterator[Longs]:
     """All pairs of sets at or above a Jaccard threshold: int64[m, 4] blocks of item, later item, overlap, out of. Each once, in no order.
 
@@ -61,9 +62,12 @@ def exact_pairs(
     contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it, out of the item's size; with
     sides the first is of A and the second of B.
     ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of items done. Ends early when more than ``most`` pairs are found.
+    ``expect`` is told beforehand of the nanoseconds that it should take of one core.
     """
     side = None if side is None or not len(side) else side
     joined, low, high, order = ready(ranking, threshold, side, per, contained)
+    if expect is not None and len(order) > SAMPLED:  # fewer do not take long
+        expect(cost_of(ranking, joined, low, high))
     for block in matches(joined, low, high, (0, len(order)), Workers(run, shares, advance), counts or Counts(), most):
         probe, partner = order[block[:, 0]], order[block[:, 1]]
         block[:, 0] = partner if contained else np.minimum(probe, partner)
@@ -169,7 +173,11 @@ def exact_cost(ranking: Ranked, threshold: Fraction) -> float:
     The frequencies say how many entries of the index are visited, which is counted for some thousand sets. What similar pairs cost to
     verify goes with that: they meet in many entries.
     """
-    joined, low, high, _ = ready(ranking, threshold, None, None, False)
+    return cost_of(ranking, *ready(ranking, threshold, None, None, False)[:3])
+
+
+def cost_of(ranking: Ranked, joined: Joined, low: Places, high: Places) -> float:
+    """The same of a join that is ready."""
     n, entries = len(ranking), len(joined.index[1])
     visited = kernels.expected(joined.sets, joined.index, joined.probed, low, high, max(1, n // SAMPLED))
     visit = 2 + 2 * access(4 * n) + access(joined.sets[4].nbytes)
