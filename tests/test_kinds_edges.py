@@ -99,6 +99,19 @@ def test_an_output_by_groups_is_audited_by_them(tmp_path):
         lw.audit(out)
 
 
+def test_an_output_by_a_mapping_is_audited_by_that_mapping(tmp_path):
+    """What a path would find again, a mapping must be given for again; the message does not take it for a file."""
+    path, groups = by_groups(tmp_path)
+    mapping = {int(element): group for element, group in json.loads(groups.read_text()).items()}
+    out = tmp_path / "out"
+    assert len(lw.dedup(path, by="elements", threshold=0.7, groups=mapping, out=out).removed) == 20
+    with pytest.raises(lw.UsageError, match=r"groups that are not where they were \(a mapping in Python, [0-9a-f]{32}\); .*in Python groups="):
+        lw.audit(out)
+    assert lw.audit(out, groups=mapping).found == 20
+    with pytest.raises(lw.DataError, match="the groups are not those that the output was made by"):
+        lw.audit(out, groups=mapping | {10**9: "another"})
+
+
 def test_a_run_does_not_go_on_by_other_groups(tmp_path, monkeypatch):
     path, groups = by_groups(tmp_path)
     stops = Stops(monkeypatch)

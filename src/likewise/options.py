@@ -208,7 +208,7 @@ class Options:
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, Mapping):
-        return hashlib.blake2b(repr(sorted(map(repr, value.items()))).encode(), digest_size=16).hexdigest()
+        return f"a mapping in Python, {hashlib.blake2b(repr(sorted(map(repr, value.items()))).encode(), digest_size=16).hexdigest()}"
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
