@@ -320,3 +320,12 @@ def test_a_long_join_is_announced(choices, monkeypatch):
     kind = "sets" if choices["by"].startswith("elements") else "texts"
     (said,) = lw.pairs(items, threshold=0.5, **choices).report["warnings"]
     assert said.startswith(f"30 {kind} are to be joined, which may take about 0 minutes of one core")
+
+
+def test_a_long_join_of_an_audit_is_announced_once(monkeypatch):
+    """Which joins twice: to know all, and to see what the run finds."""
+    monkeypatch.setattr(exact, "SAMPLED", 10)
+    monkeypatch.setattr(search, "LONG", 5000)
+    sets = [[place % 7, place % 5 + 10, place + 100] for place in range(30)]
+    (said,) = lw.audit(sets, by="elements", threshold=0.5, exact=True).warnings
+    assert "30 sets are to be joined" in said

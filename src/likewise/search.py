@@ -107,15 +107,9 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 
 def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sets, with none missed."""
-    n = len(items.member)
-    run.progress.begin("joining", n, "items")
-
-    def expect(cost: float) -> None:
-        if cost > LONG:
-            run.progress.warn(f"{n:,} {run.options.items} are to be joined, which may take about {cost / 60e9:,.0f} minutes of one core")
-
+    run.progress.begin("joining", len(items.member), "items")
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
-    how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": expect}
+    how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": partial(announce, items, run, "joined")}
     for block in exact_pairs(ranks(items, run, side), run.options.threshold, **how):
         yield block[:, 0], block[:, 1], ratio(block[:, 2], block[:, 3])
 
@@ -141,17 +135,21 @@ def finder(items: Items, run: Run, *, walk: bool = False, side: np.ndarray = NO_
 
     walk: the pairs are for a walk, in which most items that are like an earlier one are left out. side: of which sides pairs will be wanted.
     """
-    n = len(items.member)
 
     def expect(comparisons: int) -> None:
         run.progress.begin("comparing", comparisons, "pairs")
 
     how: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "expect": expect, "advance": run.advance}
     found, way = made_to_find(items, run, walk, {**how, "per": per if (per := items.per).any() else None})
-    cost = found.cost * wanted(side)
-    if cost > LONG:
-        run.progress.warn(f"{n:,} {run.options.items} are to be compared, which may take about {cost / 60e9:,.0f} minutes of one core")
+    announce(items, run, "compared", found.cost * wanted(side))
     return found, way
+
+
+def announce(items: Items, run: Run, what: str, cost: float) -> None:
+    """Say that a search will take long: once, though an audit searches twice. ``cost``: nanoseconds of one core."""
+    said = f"{len(items.member):,} {run.options.items} are to be {what}, which may take about {cost / 60e9:,.0f} minutes of one core"
+    if cost > LONG and said not in run.progress.warnings:
+        run.progress.warn(said)
 
 
 def wanted(side: np.ndarray) -> float:
