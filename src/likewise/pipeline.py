@@ -53,7 +53,7 @@ FOUND = ("vectors", "codes", "weighted sets", "feature sets")
 #: Buckets that the budget cut most from, named in the report.
 HOTTEST = 5
 #: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
-MEETING_COST = 500.0
+MEETING_COST = 150.0
 
 
 def want(options: Options) -> Want:
