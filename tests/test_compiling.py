@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numba as nb
+import pytest
+
 from command_line import SOURCE, TEXTS
+from likewise.cli.main import in_compiler
 from likewise.engines.local import usable_cores
+from likewise.progress import INTERRUPTED
 
 #: All that a run on JSON lines needs beside what the second process compiles.
 OWN = {"json.lines", "json.read", "json_strings.identities", "elements.hash_strings", "text.normalise", "bytes.gather"}
@@ -42,3 +49,37 @@ def test_the_first_run_says_so_and_leaves_no_process_and_no_folder_behind(tmp_pa
     others = [Path(f"/proc/{pid}/cmdline") for pid in os.listdir("/proc") if pid.isdigit()] if usable_cores() > 1 else []
     assert not [line for path in others if path.exists() and os.fsencode(tmp_path) in (line := path.read_bytes())]
     assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> None:
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE}
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
+    command = [sys.executable, "-m", "likewise", "dedup", "a.jsonl", "-o", "o"]
+    process = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not any((tmp_path / "kernels").rglob("json.lines*.nbc")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert "interrupted" in said
+    assert not any((tmp_path / "kernels").rglob("text.normalise*.nbc"))
+
+
+def test_the_compiler_heeds_a_signal_to_stop() -> None:
+    INTERRUPTED.set()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            nb.njit(lambda x: x + 1)(1)
+    finally:
+        INTERRUPTED.clear()
+    assert nb.njit(lambda x: x + 1)(1) == 2
+
+
+def test_no_exception_is_raised_inside_the_compiler() -> None:
+    """It would leave a lock of LLVM taken: all threads would wait for it, and for ever."""
+    calls = "import sys\ndef frame(inner):\n    return inner()\n"
+    for name, inside in {"numba.core.caching": True, "llvmlite.binding.ffi": True, "numbat": False, "likewise.cli": False}.items():
+        module = {"__name__": name}
+        exec(calls, module)
+        assert in_compiler(module["frame"](lambda: sys._getframe())) == inside
+    assert not in_compiler(None)

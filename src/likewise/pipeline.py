@@ -121,7 +121,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
             raise UsageError(f"--prefer {pattern!r}: no input file matches; there are {', '.join(files[:5])}")
     progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
     skip = options.on_error == "skip"
-    read(sources, want(options), sketcher(options, bands=bands), run.work, run.engine, skip=skip, limit=options.limit, advance=progress.advance)
+    read(sources, want(options), sketcher(options, bands=bands), run.work, run.engine, skip=skip, limit=options.limit, advance=run.advance)
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work, run.first_side)

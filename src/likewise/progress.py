@@ -5,8 +5,14 @@ from __future__ import annotations
 import threading
 import time
 
-#: Set by whoever catches a signal to stop; looked at when a stage begins.
+#: Set by whoever catches a signal to stop.
 INTERRUPTED = threading.Event()
+
+
+def heed() -> None:
+    """Called now and then, on any thread: raises KeyboardInterrupt where a signal to stop has come."""
+    if INTERRUPTED.is_set():
+        raise KeyboardInterrupt
 
 
 class Progress:
@@ -19,8 +25,7 @@ class Progress:
     def begin(self, stage: str, total: int, unit: str) -> None:
         """A new stage of ``total`` units: "bytes", "items", "files". It ends when the next begins, or with `finish`."""
         self.finish()
-        if INTERRUPTED.is_set():
-            raise KeyboardInterrupt
+        heed()
         self._stage, self._since = stage, time.perf_counter()
 
     def advance(self, amount: int) -> None:

@@ -18,7 +18,7 @@ from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.methods import Text
 from likewise.options import Options, items_of
-from likewise.progress import Progress
+from likewise.progress import Progress, heed
 from likewise.stages.cluster import MODES, Sets
 from likewise.stages.kinds import kind_of, set_rule
 
@@ -42,6 +42,7 @@ class Run:
     def advance(self, amount: int) -> None:
         """Called from several threads: so much more is done, unless the run is being stopped."""
         self.engine.check()
+        heed()
         self.progress.advance(amount)
 
 

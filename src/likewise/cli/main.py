@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 import click
@@ -107,15 +108,16 @@ def main() -> None:
 def interruptible() -> None:
     """Ctrl-C and SIGTERM end a run in the same way: cleanly, and with word of how to go on. What who called has set to be ignored stays so.
 
-    An exception that is raised while the compiler calls back is lost, and so would the signal be: a second look is taken at each step. Of memory
-    that cannot be had there, as by what is tidied up on the way out, the message speaks.
+    An exception that is raised in the midst of the compiler may be lost, or leave its lock taken, so that all wait for ever: there the signal is
+    heeded at the next step (`progress.heed`). Of memory that cannot be had there, as by what is tidied up on the way out, the message speaks.
     """
 
-    def stop(number: int, frame: object) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         received.append((number, time.monotonic()))
         if len(received) == 1:
             progress.INTERRUPTED.set()
-            raise KeyboardInterrupt
+            if not in_compiler(frame):
+                raise KeyboardInterrupt
         if received[-1][1] - received[0][1] > TOGETHER_SECONDS:
             os._exit(128 + number)
 
@@ -129,6 +131,15 @@ def interruptible() -> None:
         number = getattr(signal, name, None)
         if number is not None and threading.current_thread() is threading.main_thread() and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
+
+
+def in_compiler(frame: FrameType | None) -> bool:
+    """Whether a frame is one of the compiler, or was called by one."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] in ("numba", "llvmlite"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def status_of(group: Likewise, args: list[str]) -> int:

@@ -9,6 +9,9 @@ import tempfile
 from pathlib import Path
 
 import numba as nb
+from numba.core import event
+
+from likewise.progress import heed
 
 #: Write permission of the group and of all others.
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -59,6 +62,17 @@ def is_guarded(place: Path) -> bool:
     return is_private(place) or bool(place.stat().st_mode & stat.S_ISVTX)
 
 
+class Interruption(event.Listener):
+    """Ends the compiler where the run has been interrupted: it has half a minute of work on the first run ever."""
+
+    def on_start(self, event: event.Event) -> None:
+        heed()
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", Interruption())
 CACHE = cache_folder()
 nb.config.CACHE_DIR = str(CACHE or "")
 
