@@ -193,6 +193,30 @@ def test_empty_sets_are_like_none_unless_wanted():
     assert [(row["position"], row["kept_position"], row["reason"]) for row in copies] == [(2, 0, "exact"), (3, 0, "exact")]
 
 
+def test_a_nul_at_the_end_of_a_string_is_a_letter_like_any_other():
+    """Seven letters and a NUL fill a word of eight bytes, as padding with zeros would."""
+    rows = ["a", "a\0", "a\0\0", "seven l", "seven l\0", "a"]
+    pairs = lw.pairs(rows, by="edit", within=2).to_arrow().to_pylist()
+    near = {(0, 1): 1, (0, 2): 2, (1, 2): 1, (3, 4): 1, (0, 5): 0, (1, 5): 1, (2, 5): 2}
+    assert {(row["id_a"], row["id_b"]): row["distance"] for row in pairs} == near
+    removed = lw.dedup(rows, by="levenshtein", within=0).removed.to_arrow().to_pylist()
+    assert [(row["position"], row["kept_position"]) for row in removed] == [(5, 0)]
+
+
+@pytest.mark.parametrize(("keep", "stays"), [("longest", 0), ("shortest", 1)])
+def test_the_length_of_a_string_is_that_in_characters(keep, stays):
+    rows = ["abc", "\u4e2d\ud800"]  # six bytes, more than three
+    removed = lw.dedup(rows, by="levenshtein", within=3, keep=keep).removed.to_arrow().to_pylist()
+    assert [row["kept_position"] for row in removed] == [stays]
+    assert lw.dedup(rows, by="levenshtein", within=3, min_tokens=3).report["counts"]["too_short_to_judge"] == 1
+
+
+def test_a_text_that_no_file_can_be_named_by_is_a_text():
+    """A name has 255 bytes at most; and whether there is a file is not asked of what the system refuses to look at."""
+    for text in ("\u4e2d" * 100, "\0", "\ud800"):
+        assert len(lw.pairs([text, text], by="edit", within=0)) == 1
+
+
 BAD = {
     "mixed.jsonl": ("cosine", '{"vector": [1, 2]}\n{"vector": [1, 2, 3]}\n', r"mixed\.jsonl, item 2: has 3 numbers and the first has 2"),
     "huge.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, 1e999]}\n', r"huge\.jsonl, line 2, .*'vector'.*inf is no coordinate"),

@@ -104,7 +104,10 @@ def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want
 
 
 def is_file_name(text: str) -> bool:
-    return 0 < len(text) < LONGEST_NAME and "\0" not in text and Path(text).exists()
+    try:
+        return 0 < len(text) < LONGEST_NAME and Path(text).exists()
+    except (OSError, ValueError):  # in bytes it is too long for a name, or the system refuses to look at it
+        return False
 
 
 def beside(first: Sources, second: Sources) -> Sources:

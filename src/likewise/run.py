@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from likewise.methods import Text
 from likewise.options import Options, items_of
 from likewise.progress import Progress, heed
 from likewise.stages.cluster import MODES, Sets
-from likewise.stages.kinds import kind_of, set_rule
+from likewise.stages.kinds import kind_of, set_rule, text_of
 
 T = TypeVar("T")
 #: Items, later items, and how alike they are: int64[m], int64[m], float64[m].
@@ -147,5 +148,5 @@ def uneven(place: str, length: int, options: Options) -> DataError:
 def strings(items: Items, run: Run) -> list[bytes]:
     """The items' strings, as UTF-8 with lone surrogates as three bytes each."""
     values, offsets = words(items, run)
-    raw, length = values.tobytes(), items.collection.column("tokens")[items.member].tolist()
-    return [raw[8 * begin : 8 * begin + size] for begin, size in zip(offsets[:-1].tolist(), length, strict=True)]
+    raw, ends = values.tobytes(), (8 * offsets).tolist()
+    return [text_of(raw[begin:end]) for begin, end in pairwise(ends)]

@@ -27,12 +27,14 @@ from likewise.records import TEXT, Records
 
 #: Stream of constants drawn from the seed (kernels.hashing.derive).
 COPY_KEYS = np.uint64(0x4B1D_0001)
+#: Fills strings up to whole words.
+FILLING = 0xFF
 
 
 class Sketched(NamedTuple):
     """Rows as arrays."""
 
-    tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector, those but 0 of a sparse one, bytes of a code or string; 0: an empty item
+    tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector (but 0 of a sparse one), bits, code points of a string; 0: an empty item
     words: np.ndarray  # uint64[m]: what is compared, row after row
     size: np.ndarray  # uint32[n]: words of each row
     keys: np.ndarray  # uint64[bands, n]; [0, n] where no bands are wanted
@@ -186,13 +188,20 @@ def codes(given: Payload, options: Options, bands: bool) -> Sketched:
 
 
 def strings(given: Payload, options: Options, bands: bool) -> Sketched:
+    """Strings as whole words, filled up with a byte that UTF-8 has not: zeros would be taken for NULs. `text_of` takes it off."""
     lengths = np.diff(given.offsets)
     size = -(-lengths // 8)
     ends = np.concatenate(([0], np.cumsum(size)))
-    out = np.zeros(8 * int(ends[-1]), np.uint8)
-    place = np.arange(int(lengths.sum())) + np.repeat(8 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)
-    out[place] = given.data[int(given.offsets[0]) : int(given.offsets[-1])]
-    return sketched(lengths, out.view(np.uint64), size, keys_of(options, size, False))
+    out = np.full(8 * int(ends[-1]), FILLING, np.uint8)
+    used = given.data[int(given.offsets[0]) : int(given.offsets[-1])]
+    out[np.arange(len(used)) + np.repeat(8 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)] = used
+    begun = np.concatenate(([0], np.cumsum((used & 0xC0) != 0x80)))  # code points, for all bytes but these go on with one
+    return sketched(np.diff(begun[given.offsets - given.offsets[0]]), out.view(np.uint64), size, keys_of(options, size, False))
+
+
+def text_of(words: bytes) -> bytes:
+    """The string that these words hold."""
+    return words.rstrip(bytes([FILLING]))
 
 
 def sketched(tokens: np.ndarray, words: np.ndarray, size: np.ndarray, keys: np.ndarray) -> Sketched:
