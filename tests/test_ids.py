@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.io.ids import MIXED, PARTLY, as_json, id_column, repeated, to_json
+import likewise as lw
+from likewise.io.ids import MIXED, PARTLY, as_json, compact, id_column, repeated, to_json
 
 
 def column(*texts: str | bytes | None):
@@ -113,3 +114,19 @@ def test_every_id_can_be_had_back_exactly(values) -> None:
 def test_the_fast_way_to_json_equals_the_slow_one(values) -> None:
     raw = pa.array([None if value is None else value.encode() for value in values], pa.large_binary())
     assert to_json(raw).to_pylist() == [None if value is None else as_json(value) for value in values]
+
+
+def test_an_object_or_list_as_id_is_one_however_it_is_written(tmp_path) -> None:
+    values = ['{"a": [1, "é"]}', r'{ "a":[1,"\u00e9"] }', "[ ]", "[]", '"[ ]"', '"x\\u0079"', "null", "7"]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(f'{{"id": {value}, "lang": {value}, "text": "a b"}}\n' for value in values))
+    found = lw.pairs(path, by="words:1", per="lang").to_arrow().to_pylist()
+    assert [(row["id_a"], row["id_b"], row["position_a"], row["position_b"]) for row in found] == [
+        ('{"a":[1,"é"]}', '{"a":[1,"é"]}', 0, 1),
+        ("[]", "[]", 2, 3),
+    ]
+
+
+def test_what_python_makes_no_value_of_stays_as_it_is_written() -> None:
+    for text in (b"[" * 100_000 + b"]" * 100_000, b'{"a": ' + b"7" * 5_000 + b"}"):
+        assert compact(text) == text

@@ -240,11 +240,11 @@ def test_tokens() -> None:
 
 
 def test_ids_and_scores() -> None:
-    """Ids keep their type; a string has one spelling, whatever the escapes in the file."""
+    """Ids keep their type; a string has one spelling, whatever the escapes in the file, and so has a list, whatever the white space."""
     other = [b"true", b"[1, 2]", b'{"a":1}', b"1e400", b"12345678901234567890123"]
     ids = [b"1", b'"1"', b"1.0", b'"\\u0061\\/b"', b'"a/b"', b'"\\ud83d\\ude00"', b'"\\ud800\\u0000\\u000a"', b"null", *other]
     found = records(b"".join(b'{"id":' + value + b"}\n" for value in ids) + b"{}\n[]\n", Want(score="id"))
-    same = [b"1", b'"1"', b"1.0", b'"a/b"', b'"a/b"', '"😀"'.encode(), b'"\\ud800\\u0000\\n"', None, *other]
+    same = [b"1", b'"1"', b"1.0", b'"a/b"', b'"a/b"', '"😀"'.encode(), b'"\\ud800\\u0000\\n"', None, b"true", b"[1,2]", *other[2:]]
     assert found.id.to_pylist() == [*same, None, None]
     expected = [1, np.nan, 1, *[np.nan] * 8, np.inf, 12345678901234567890123, np.nan, np.nan]
     np.testing.assert_array_equal(found.score, np.array(expected, np.float64))

@@ -34,6 +34,14 @@ def from_json(text: str | bytes) -> Any:
         return text
 
 
+def compact(text: bytes) -> bytes:
+    """A JSON text as `as_json` writes its value, so that white space and escapes make no other id; as it is where Python makes no value of it."""
+    try:
+        return as_json(json.loads(text.decode("utf-8", "surrogatepass")))
+    except (ValueError, RecursionError):
+        return text
+
+
 def to_json(values: pa.Array) -> pa.LargeBinaryArray:
     """A column's values as JSON text, null where there is none; NaN counts as none, since pandas writes it for a missing id."""
     kind = values.type

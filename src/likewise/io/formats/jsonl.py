@@ -34,7 +34,7 @@ from likewise.io.formats.lines import (
     save_rows,
     values,
 )
-from likewise.io.ids import as_json
+from likewise.io.ids import as_json, compact
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
@@ -138,8 +138,12 @@ def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
 
 
 def identity(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.LargeBinaryArray:
+    """Values as JSON text. The kernel evens out strings; objects and lists, which few have for an id, are done one by one."""
     text, offsets, there = identities(data, first, last, False)
-    return nullable(offsets, text, there)
+    found = nullable(offsets, text, there)
+    if not np.isin(data[first[first >= 0]], (ord("{"), ord("["))).any():
+        return found
+    return binary.from_list(value if value is None or value[:1] not in b"{[" else compact(value) for value in found.to_pylist())
 
 
 def score(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
