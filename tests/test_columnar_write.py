@@ -19,6 +19,7 @@ from pyarrow import ipc
 from columnar_rows import SUFFIXES, kept, module_of, rows, save
 from likewise.errors import DataError, UsageError
 from likewise.io.formats import arrow, parquet
+from likewise.records import Want
 
 
 def rich_table(n: int) -> pa.Table:
@@ -81,6 +82,24 @@ def test_parquet_keeps_codecs_groups_nested_names_and_stored_schema(tmp_path: Pa
     assert b"ARROW:schema" not in (after.metadata.metadata or {})
     assert after.schema_arrow.equals(before.schema_arrow, check_metadata=True)
     assert after.schema.equals(before.schema)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_dictionaries_inside_lists_and_structs_may_differ_from_group_to_group(tmp_path: Path, suffix: str) -> None:
+    """Each row group of a Parquet file has its own, and pyarrow refuses to read two such groups at once."""
+    names = [["a", "b"], ["c"], [], ["d", "a"], None, ["e"]]
+    flat = pa.array([name for row in names for name in row or []]).dictionary_encode()
+    lists = pa.ListArray.from_arrays(pa.array([0, 2, 3, 3, 5, 5, 6], pa.int32()), flat, mask=pa.array([row is None for row in names]))
+    inside = pa.StructArray.from_arrays([pa.array(["t", "u", "v", "w", "x", "y"]).dictionary_encode()], ["text"])
+    path, out = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    save(pa.table({"id": range(6), "elements": lists, "doc": inside}), path, row_group_size=2)
+    module = module_of(path)
+    assert rows(module, path, Want("doc.text"))[1] == [b"t", b"u", b"v", b"w", b"x", b"y"]
+    assert [len(row) // 8 for row in rows(module, path, Want("elements", kind="elements"))[1]] == [2, 1, 0, 2, 0, 1]
+    assert module.write(path, out, *kept([True, False, True, True, False, True])) == 4
+    parts = [row for names in ("elements", "doc") for chunk in module.chunks(out, Want(names)) for row in chunk.data.to_pylist()]
+    assert [row["elements"] for row in parts if "elements" in row] == [["a", "b"], [], ["d", "a"], ["e"]]
+    assert [row["doc"]["text"] for row in parts if "doc" in row][-4:] == ["t", "v", "w", "y"]
 
 
 @pytest.mark.parametrize(

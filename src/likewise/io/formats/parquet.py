@@ -50,13 +50,20 @@ def _batches(
     """Batches of row groups, by their numbers. ``most``: bytes of a record; a batch may have BATCH_FACTOR times as many."""
     rows, size = sum(group.rows for group in groups.values()), sum(group.size for group in groups.values())
     step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1), BATCH_FACTOR * most // _largest_dictionary(path, groups.values(), columns)))
+    apart = any(pa.types.is_nested(kind) and _has_dictionary(kind) for kind in file.schema_arrow.types)
     found = 0
     with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
-        for batch in file.iter_batches(step, row_groups=list(groups), columns=columns, use_threads=False):
-            found += batch.num_rows
-            yield batch
+        for some in [[number] for number in groups] if apart else [list(groups)]:
+            for batch in file.iter_batches(step, row_groups=some, columns=columns, use_threads=False):
+                found += batch.num_rows
+                yield batch
     if found != rows:  # pyarrow takes a column that ends early for its end
         raise DataError(f"{path}: {rows:,} rows were expected, as its metadata says, and {found:,} came; copy or make the file again")
+
+
+def _has_dictionary(kind: pa.DataType) -> bool:
+    """Whether some values of this type are dictionaries. Each row group has one of its own, and inside lists and structs pyarrow cannot join them."""
+    return pa.types.is_dictionary(kind) or any(_has_dictionary(kind.field(number).type) for number in range(kind.num_fields))
 
 
 def _largest_dictionary(path: Path, groups: Iterable[footer.Group], columns: list[str] | None) -> int:
