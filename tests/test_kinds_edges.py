@@ -217,6 +217,34 @@ def test_a_text_that_no_file_can_be_named_by_is_a_text():
         assert len(lw.pairs([text, text], by="edit", within=0)) == 1
 
 
+ODD = {
+    "hamming": ("code", [[0, 1, 1], [0, 1, 0]], [[0.0, 1, 1], ["0", "1"], [[0, 1, 1]]]),
+    "cosine": ("vector", [{"indices": [1, 2], "values": [3, 4]}, {"indices": [1, 2], "values": [4, 3]}], [{"indices": [1.0], "values": [1]}]),
+    "angle": ("vector", [{"indices": [1], "values": [3], "dim": 5}, {"indices": [1], "values": [4]}], [{"indices": [1], "values": [1], "dim": 5.0}]),
+}
+
+
+@pytest.mark.parametrize("by", ODD)
+def test_one_odd_value_takes_no_other_along(tmp_path, by):
+    """In Arrow a column has one type: with one number of float64 among whole ones all are, and none is a bit or an index."""
+    field, good, odd = ODD[by]
+    for value in odd:
+        rows = [{field: one} for one in (*good, value)]
+        (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        for given in (rows, tmp_path / "in.jsonl", *([[row[field] for row in rows]] if by == "hamming" else [])):
+            found = lw.dedup(given, by=by, **({"threshold": 0.9} if by == "cosine" else {"within": 1}))
+            assert len(found.removed) == 1 and found.report["counts"]["without_text"] == 1, given
+
+
+@pytest.mark.parametrize("code", ["0f 0e", " 0f0e", "0f0e\n", "0f\t0e"])
+def test_white_space_is_no_hexadecimal_digit(tmp_path, code):
+    rows = [{"code": code}, {"code": "0f0f"}]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for given in (rows, tmp_path / "in.jsonl"):
+        with pytest.raises(lw.DataError, match="hexadecimal"):
+            lw.pairs(given, by="hamming", within=1)
+
+
 BAD = {
     "mixed.jsonl": ("cosine", '{"vector": [1, 2]}\n{"vector": [1, 2, 3]}\n', r"mixed\.jsonl, item 2: has 3 numbers and the first has 2"),
     "huge.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, 1e999]}\n', r"huge\.jsonl, line 2, .*'vector'.*inf is no coordinate"),

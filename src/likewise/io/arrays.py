@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from likewise.errors import UsageError
 from likewise.io.fields import SPARSE
-from likewise.io.nested import PAIR, is_list, is_string
+from likewise.io.nested import BYTES, PAIR, is_list, is_string
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
 from likewise.items.sparse import csr_of
 from likewise.records import Want
@@ -175,9 +175,26 @@ def _codes(rows: list[Any]) -> pa.Array:
                 raise UsageError(f"row {place} of an input is {shown(row)}; a code as a number is from 0 to 2^64 - 1; give longer ones as bytes")
         return pa.array(rows, pa.uint64())
     try:
-        return pa.array(rows)
+        made = pa.array(rows)
     except UNFIT:
         return as_json(rows)
+    return made if _is_code(made.type) else as_json(rows)
+
+
+def _is_code(kind: pa.DataType) -> bool:
+    """Whether values of this type are codes. One 1.0 among many makes a column of float64, in which none is one."""
+    if is_list(kind):
+        return pa.types.is_boolean(kind.value_type) or pa.types.is_integer(kind.value_type) or pa.types.is_null(kind.value_type)
+    return pa.types.is_null(kind) or any(test(kind) for test in BYTES)
+
+
+def holds_none(kind: pa.DataType) -> bool:
+    """Whether these structs are meant as sparse vectors, and none is one for its type: one index of 1.0 makes all of them float64."""
+    if not pa.types.is_struct(kind) or not set(SPARSE[:2]) <= set(kind.names):
+        return False
+    indices, values, *dim = (kind.field(name).type for name in SPARSE if name in kind.names)
+    lists = is_list(indices) and is_list(values)
+    return not lists or not all(pa.types.is_integer(each) or pa.types.is_null(each) for each in (indices.value_type, *dim))
 
 
 def _typed(rows: list[Any], good: Callable[[pa.DataType], bool]) -> pa.Array:

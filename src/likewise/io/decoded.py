@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
@@ -18,6 +19,8 @@ from likewise.items.words import WORD, Hasher
 from likewise.records import Want
 
 Texts = Sequence[bytes | None]
+#: A code as a string.
+HEXADECIMAL = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})*)")
 
 
 class Sparse(msgspec.Struct):
@@ -237,10 +240,8 @@ def _octets(value: Any) -> bytes | Fault | None:
             return Fault(f"{value} is no code; a whole number is one of 64 bits, from 0 to 2^64 - 1; give longer ones in hexadecimal, as a string")
         return value.to_bytes(8, "little")
     if isinstance(value, str):
-        try:
-            return bytes.fromhex(value.removeprefix("0x"))
-        except ValueError:
-            return Fault(f"{value!r:.40} are no bytes in hexadecimal, two digits each")
+        found = HEXADECIMAL.fullmatch(value)  # bytes.fromhex alone would pass over white space
+        return bytes.fromhex(found[1]) if found else Fault(f"{value!r:.40} are no bytes in hexadecimal, two digits each")
     return value
 
 

@@ -102,7 +102,9 @@ def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedAr
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1:
         try:
-            return pa.array(values)
+            made = pa.array(values)
+            if not (name == want.text and arrays.holds_none(made.type)):
+                return made
         except UnicodeEncodeError:  # lone surrogates, which an Arrow string cannot hold
             if kinds == {str}:
                 return pa.array([value if value is None else value.encode("utf-8", "surrogatepass") for value in values], pa.large_binary())
