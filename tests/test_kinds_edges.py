@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -211,6 +212,11 @@ def test_the_length_of_a_string_is_that_in_characters(keep, stays):
     assert lw.dedup(rows, by="levenshtein", within=3, min_tokens=3).report["counts"]["too_short_to_judge"] == 1
 
 
+@pytest.mark.parametrize("within", [2**31, 2**63, "1e300"])
+def test_any_number_of_edits_may_be_allowed(within):
+    assert len(lw.pairs(["ab", "cdé"], by="edit", within=within)) == len(lw.dedup(["ab", "cdé"], by="levenshtein", within=within).removed) == 1
+
+
 def test_a_text_that_no_file_can_be_named_by_is_a_text():
     """A name has 255 bytes at most; and whether there is a file is not asked of what the system refuses to look at."""
     for text in ("\u4e2d" * 100, "\0", "\ud800"):
@@ -243,6 +249,18 @@ def test_white_space_is_no_hexadecimal_digit(tmp_path, code):
     for given in (rows, tmp_path / "in.jsonl"):
         with pytest.raises(lw.DataError, match="hexadecimal"):
             lw.pairs(given, by="hamming", within=1)
+
+
+def test_what_would_be_taken_for_something_else_is_refused():
+    """Digits of str for bytes, indices of float64 for no vectors, and for the first of a set whatever comes first."""
+    parts = {"indptr": np.array([0, 1]), "indices": np.array([1.0]), "data": np.array([1.0]), "shape": (1, 5)}
+    for given, choices, said in [
+        ([b"abcd", "0f0f"], {"by": "hamming", "within": 1}, "give all codes in one form"),
+        (SimpleNamespace(**parts), {"by": "cosine"}, "indices of float64; they are whole numbers"),
+        ({"a b", "a c"}, {"by": "words:1"}, "an input is set"),
+    ]:
+        with pytest.raises(lw.UsageError, match=said):
+            lw.pairs(given, **choices)
 
 
 BAD = {

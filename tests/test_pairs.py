@@ -143,3 +143,26 @@ def test_a_limit_would_leave_out_the_other_collection():
         with pytest.raises(lw.UsageError, match="--limit 2: counts the items of both collections as one"):
             verb(by="words:1", limit=2)
     assert len(lw.pairs([*texts, *texts], by="words:1", limit=2)) == 0
+
+
+def test_a_side_that_lacks_the_field_is_refused_and_not_taken_for_one_without_pairs(tmp_path):
+    """A single odd record is an empty item; a whole collection of them is a name that was mistaken."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a b", "lang": "en"}\n{"body": "a b"}\n')
+    (tmp_path / "b.jsonl").write_text('{"body": "a b"}\n')
+    (tmp_path / "none.jsonl").write_text("")
+    (tmp_path / "sparse.jsonl").write_text('{"indices": [1], "values": [2]}\n')
+    (tmp_path / "dense.jsonl").write_text('{"vector": [1, 2]}\n')
+    for a, b, choices, said in [
+        ("a", "b", {"by": "words:1"}, "no row of b.jsonl has the field 'text'; fields seen: body"),
+        ("b", "a", {"by": "words:1"}, "no row of b.jsonl has the field 'text'; fields seen: body"),
+        ("a", "b", {"by": "words:1", "field": "text+body", "per": "lang"}, "no row of b.jsonl has the field 'lang'"),
+        ("sparse", "dense", {"by": "cosine"}, "no row of dense.jsonl has the field 'indices"),
+        ("dense", "sparse", {"by": "cosine"}, "no row of sparse.jsonl has the field 'vector'"),
+    ]:
+        with pytest.raises(lw.DataError, match=said):
+            lw.pairs(tmp_path / f"{a}.jsonl", against=tmp_path / f"{b}.jsonl", **choices)
+    with pytest.raises(lw.DataError, match=r"no row of b\.jsonl has the field 'text'"):
+        lw.neighbors(tmp_path / "a.jsonl", query=tmp_path / "b.jsonl", by="words:1")
+    assert len(lw.pairs(tmp_path / "a.jsonl", against=tmp_path / "none.jsonl", by="words:1")) == 0
+    assert len(lw.pairs(tmp_path / "a.jsonl", against=tmp_path / "b.jsonl", by="words:1", field="text+body")) == 2  # there is something to compare
+    assert len(lw.pairs([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], by="words:1")) == 0

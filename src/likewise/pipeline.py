@@ -46,6 +46,7 @@ from likewise.stages.listing import Listing
 from likewise.stages.neighbors import neighbors
 from likewise.stages.sketch import sketcher
 from likewise.stages.sparse_join import join_cost, least_cosine, sparse_walk
+from likewise.stages.strings import edits
 from likewise.stages.strings_walk import edit_walk
 
 #: What is joined by a finder of pairs.
@@ -130,8 +131,10 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
-    if options.per and len(collection) and not collection.column("per").any():
-        raise DataError(f"no row has the field {options.per!r}; name the one to compare inside of with --per")
+    for numbers, rows in collection.sides if options.per else ():
+        if not collection.column("per")[rows].any():
+            side = f" of {', '.join(collection.names(numbers))}" if len(collection.sides) > 1 else ""
+            raise DataError(f"no row{side} has the field {options.per!r}; name the one to compare inside of with --per")
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
         raise DataError(f"no row has a number in the field {options.score!r}; --keep {options.keep} orders by it")
     return collection
@@ -289,7 +292,7 @@ def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
         recall, told = way.recall, way.facts()
     elif options.items == "strings":
         texts = pa.array(strings(items, run), pa.large_binary())
-        found = edit_walk(texts, int(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
+        found = edit_walk(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
     elif options.facts.sparse:
         found = sparse_walk(rare(items, run), per=items.per, advance=run.advance)
     else:

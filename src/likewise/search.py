@@ -30,7 +30,7 @@ from likewise.stages.ranking import Ranked, ranked
 from likewise.stages.scanning import Scan
 from likewise.stages.sparse_join import Prepared as PreparedSparse
 from likewise.stages.sparse_join import sparse_pairs
-from likewise.stages.strings import edit_pairs
+from likewise.stages.strings import edit_pairs, edits
 from likewise.stages.vectors import Layout, Prepared, choose_layout, prepare, vector_finder
 from likewise.stages.verify import all_pairs
 
@@ -253,7 +253,7 @@ def of_strings(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     run.progress.begin("joining", len(items.member), "items")
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     texts = pa.array(strings(items, run), pa.large_binary())
-    for block in edit_pairs(texts, int(options.threshold), levenshtein=options.measure.name == "levenshtein", most=options.max_pairs, **how):
+    for block in edit_pairs(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", most=options.max_pairs, **how):
         yield block[:, 0], block[:, 1], block[:, 2].astype(np.float64)
 
 

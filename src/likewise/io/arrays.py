@@ -97,6 +97,8 @@ def of_csr(given: Any, kind: str) -> pa.Array:
     offsets = borders(offsets, min(len(indices), len(data)))
     if len(offsets) - 1 != given.shape[0]:
         raise UsageError(f"an input is a sparse matrix of shape {tuple(given.shape)} whose indptr is for {len(offsets) - 1} rows")
+    if indices.dtype.kind not in "iu":
+        raise UsageError(f"an input is a sparse matrix with indices of {indices.dtype}; they are whole numbers")
     index, value = of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data)
     if kind == "weighted":
         return of_lists(offsets, pa.StructArray.from_arrays([index, value], PAIR))
@@ -174,6 +176,8 @@ def _codes(rows: list[Any]) -> pa.Array:
             if row is not None and not 0 <= row < 2**64:
                 raise UsageError(f"row {place} of an input is {shown(row)}; a code as a number is from 0 to 2^64 - 1; give longer ones as bytes")
         return pa.array(rows, pa.uint64())
+    if any(isinstance(row, str) for row in rows) and any(isinstance(row, bytes | bytearray | memoryview) for row in rows):
+        raise TypeError("bytes, and str, which are bytes in hexadecimal: give all codes in one form")  # Arrow would take digits for bytes
     try:
         made = pa.array(rows)
     except UNFIT:

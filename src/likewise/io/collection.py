@@ -17,7 +17,7 @@ from likewise.io import consistency, ids, payloads
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
-from likewise.records import REJECTED, Chunk, Records, Rejected, Want
+from likewise.records import REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
@@ -220,6 +220,11 @@ def escaped(raw: bytes) -> str:
     return raw.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
+def files_of(sources: Sequence[Source]) -> list[str]:
+    """The names of their files, as users see them."""
+    return [printable(name) for s in sources for name in (s.path.names if isinstance(s.path, Files) else [s.name])]
+
+
 class Collection:
     """Rows by number, from 0 over all sources in order; rejected rows are rows too."""
 
@@ -266,7 +271,7 @@ class Collection:
     @cached_property
     def files(self) -> list[str]:
         """The names of all files, as users see them."""
-        return [printable(name) for s in self.sources for name in (s.path.names if isinstance(s.path, Files) else [s.name])]
+        return files_of(self.sources)
 
     @cached_property
     def _ids(self) -> tuple[pa.Array, str | None]:
@@ -332,13 +337,29 @@ class Collection:
         rows = [f"{entry['source']}, {entry['reason']}" for entry in entries if entry["position"] is not None]
         return rows, [entry["reason"] for entry in entries if entry["position"] is None]
 
+    @cached_property
+    def sides(self) -> list[tuple[range, slice]]:
+        """(sources, rows) of each of the two collections that has a row which could be read."""
+        border, end = self.first_side, len(self.sources)
+        both = [(some, slice(int(self.first_row[some.start]), int(self.first_row[some.stop]))) for some in (range(border), range(border, end))]
+        return [(sources, rows) for sources, rows in both if (self.column("kind")[rows] != REJECTED).any()]
+
     def fields_missing(self, name: str) -> str | None:
-        """A message when no row of the input has the wanted text field at all."""
+        """A message when no row has the wanted field at all, or none of one of the two collections has a value of it."""
         entries = self.work.done("chunk")
-        if not len(self) or any(entry["found"] for entry in entries) or bool((self.column("kind") == REJECTED).all()):
-            return None
+        found = {entry["source"] for entry in entries if entry["found"]}
+        for sources, rows in self.sides:
+            if found.isdisjoint(sources) and not (found and (self.column("kind")[rows] == TEXT).any()):
+                return self._without_field(name, sources, [entry for entry in entries if entry["source"] in sources])
+        return None
+
+    def names(self, sources: range) -> list[str]:
+        """The names of the first files of some sources."""
+        return files_of(self.sources[sources.start : sources.stop])[:3]
+
+    def _without_field(self, name: str, sources: range, entries: Sequence[dict]) -> str:
         seen = list(dict.fromkeys(field for entry in entries for field in entry["fields"]))
-        where, there = ", ".join(self.files[:3]), ", ".join(seen[:20])
+        where, there = ", ".join(self.names(sources)), ", ".join(seen[:20])
         if not seen:
             return f'no row of {where} has fields; a row is an object, such as {{"id": 1, {json.dumps(name)}: ...}}, and not the bare value'
         return f"no row of {where} has the field {name!r}; fields seen: {there}; name the right one with --field"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +32,15 @@ from likewise.stages.ranking import ranked
 LONGEST_GRAM = 12
 #: Distances that are computed at once, and from how many on it is worth to start threads.
 MEASURED_AT_ONCE, MANY = 1 << 16, 1 << 12
+#: No two strings are further apart, and larger numbers do not fit everywhere.
+MOST_EDITS = 2**40
 #: Words of signs a string: a bit for each code point and how often it came before, modulo so many.
 WORDS = 2
+
+
+def edits(limit: Fraction) -> int:
+    """How many edits are within a distance."""
+    return min(int(limit), MOST_EDITS)
 
 
 @dataclass

@@ -42,7 +42,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     if isinstance(given, np.ndarray) and given.dtype.kind in "iufb":
         other = "compare its rows as vectors, as with by='cosine', as codes or as sets"
         raise UsageError(f"an input is an array of {given.dtype} of shape {given.shape}, and no text; {other}")
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):  # a set has no order, and so no first
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
     if isinstance(given, Mapping):
         _check_names(given)
