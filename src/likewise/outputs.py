@@ -28,8 +28,8 @@ from likewise.pipeline import Items, Run, check_unchanged
 from likewise.records import REJECTED, Each, in_turn
 from likewise.results import Decision, Removal, pairs_table, value_column
 
-#: Names the way in which shingles, slots and band keys are computed. Whatever changes one of their bits changes this.
-HASH_SCHEME = "lw2"
+#: Names the way in which shingles, other words that are compared, slots and band keys are computed. Whatever changes one of their bits changes this.
+HASH_SCHEME = "lw3"
 
 
 #: Of which rows --output writes one each.
