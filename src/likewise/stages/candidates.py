@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -75,12 +75,11 @@ def group(keys: Keys, per: np.ndarray, bands: int, run: Callable, *, split: bool
     """
     grouped = per if per.any() else None
     bucket = allocate((bands, len(per)), "i4")
-    numbers = run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands))
-    base = shift(bucket, numbers, 0)
-    sizes = np.bincount(bucket[bucket >= 0], minlength=base) if base else np.zeros(0, np.int64)
+    found = run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands))
+    base, sizes = shift(bucket, found, 0, run), np.concatenate(found)
     crowded = sizes > BUDGET
     finer = min(FINER, bands - 1) if split and crowded.any() else 0
-    return Buckets(bucket, sizes, np.repeat(np.arange(bands), numbers), splits_of(keys, bucket, crowded, finer, base, run))
+    return Buckets(bucket, sizes, np.repeat(np.arange(bands), [len(each) for each in found]), splits_of(keys, bucket, crowded, finer, base, run))
 
 
 def splits_of(keys: Keys, bucket: np.ndarray, crowded: np.ndarray, levels: int, base: int, run: Callable) -> Splits:
@@ -94,8 +93,8 @@ def splits_of(keys: Keys, bucket: np.ndarray, crowded: np.ndarray, levels: int, 
     finer[0] = np.concatenate([bucket[band, items] for band, items in enumerate(members)])
     for level in range(1, 1 + levels):
         above, below = (np.split(finer[at], begin[1:-1]) for at in (level - 1, level))  # a band each
-        numbers = run(partial(refine, keys, level, members, above, below), range(bands))
-        base = shift(below, numbers, base)
+        found = run(partial(refine, keys, level, members, above, below), range(bands))
+        base = shift(below, found, base, run)
     return Splits(np.concatenate(members), begin, finer[1:])
 
 
@@ -104,32 +103,36 @@ def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
     return keys if by is None else keys ^ (by + np.uint64(1)) * MIX
 
 
-def number(keys: np.ndarray, out: np.ndarray) -> int:
-    """Bucket numbers from 0 into ``out``; returns how many. Only keys that seem to repeat are compared."""
+def number(keys: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Bucket numbers from 0 into ``out``; returns the sizes of the buckets. Only keys that seem to repeat are compared."""
     items = np.flatnonzero(repeated(keys))
     part = np.empty(len(items), np.int32)
     count = number_equal(keys[items], part)
     out[:] = -1
     out[items] = part
-    return count
+    return np.bincount(part[part >= 0], minlength=count)
 
 
-def refine(keys: Keys, level: int, members: list[np.ndarray], above: list[np.ndarray], below: list[np.ndarray], band: int) -> int:
-    """Split the buckets ``above`` of a band's members by the key of the band ``level`` further on. Numbers from 0 go into ``below``; how many."""
+def refine(keys: Keys, level: int, members: list[np.ndarray], above: list[np.ndarray], below: list[np.ndarray], band: int) -> np.ndarray:
+    """Split the buckets ``above`` of a band's members by the key of the band ``level`` further on. Numbers from 0 go into ``below``; their sizes."""
     live = np.flatnonzero(above[band] >= 0)
     if not len(live):
-        return 0
+        return np.zeros(0, np.int64)
     part = np.empty(len(live), np.int32)
-    count = number(keyed(keys((band + level) % len(members))[members[band][live]], above[band][live].astype(np.uint64)), part)
+    sizes = number(keyed(keys((band + level) % len(members))[members[band][live]], above[band][live].astype(np.uint64)), part)
     below[band][live] = part
-    return count
+    return sizes
 
 
-def shift(rows: Iterable[np.ndarray], numbers: list[int], base: int) -> int:
+def shift(rows: Sequence[np.ndarray] | np.ndarray, sizes: list[np.ndarray], base: int, run: Callable) -> int:
     """Make the numbers of the bands follow each other, from ``base`` on. Returns the next free number."""
-    if base + sum(numbers) > MOST_BUCKETS:
-        raise UsageError(f"{base + sum(numbers):,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")
-    for row, count in zip(rows, numbers, strict=True):
-        row[row >= 0] += base
-        base += count
-    return base
+    ends = base + np.cumsum([len(each) for each in sizes])
+    if ends[-1] > MOST_BUCKETS:
+        raise UsageError(f"{ends[-1]:,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")
+
+    def raise_numbers(band: int) -> None:
+        row = rows[band]
+        row[row >= 0] += np.int32(ends[band] - len(sizes[band]))
+
+    run(raise_numbers, range(len(sizes)))
+    return int(ends[-1])
