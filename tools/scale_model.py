@@ -16,14 +16,14 @@ START = 0.70  # seconds until the first document is read, nearly all of it Pytho
 FIXED = 265e6  # bytes of memory that do not grow: the interpreter, compiled code, chunks on their way
 BYTE = 2.2e-9  # seconds for each byte of input: decoded, cut, hashed, its set stored
 DOCUMENT = 0.5e-6  # seconds for each document besides
-BAND = 33e-9  # seconds to group a document by one band key
+BAND = 20e-9  # seconds to group a document by one band key
 MEETING, ELEMENT = 1.1e-6, 11e-9  # seconds for each document that has a like one, and for each element of its set
 COPY = 0.45e-9  # seconds for each byte that is written out again
 CORES = 2  # of the machine that these were read on
 
 ROW, KEY, WORD = 144, 8, 8  # bytes on disk for a document, its odd sketch among them, for a band key, and for a shingle
 SHINGLE = 8.0  # bytes of JSON for each shingle
-RESIDENT, RESIDENT_BAND = 154, 8  # bytes in memory for a document, and for each of its bands
+RESIDENT, RESIDENT_BAND = 105, 8  # bytes in memory for a document, and for each of its bands
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def amount(size: float) -> str:
 
 
 #: Runs of the benchmarks: documents, bytes each, seconds.
-RUNS = ((1e5, 2700, 1.74), (1e6, 2284, 9.67), (1e5, 216, 0.89), (1e6, 217, 2.68), (1e7, 218, 25.41))
+RUNS = ((1e5, 2700, 1.74), (1e6, 2284, 9.34), (1e5, 216, 0.95), (1e6, 217, 2.58), (1e7, 218, 22.24))
 #: Powers of ten of documents and of seconds between which the figure lies.
 ACROSS, UP = (5, 11), (0, 7)
 

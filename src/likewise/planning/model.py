@@ -15,9 +15,9 @@ BAND_COST = 60.0
 SHINGLES = 300.0
 # Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, a band has a key of 8, and a set an odd sketch of 64.
 SHINGLE_BYTES, BAND_BYTES, ROW_BYTES, ODD_BYTES = 8, 8, 61, 64
-# Bytes of memory for each item, measured as the growth to ten million documents at 16 bands (286 an item): the walk holds two numbers of 4 bytes
-# a band, the rest are row columns, odd sketches, orders and ids.
-MEMORY_BYTES, MEMORY_BAND_BYTES = 158, 8
+# Bytes of memory for each item, measured as the growth to ten million documents at 16 bands (237 an item): the walk holds a number of 4 bytes
+# a band, and lists of those that share a bucket; the rest are row columns, odd sketches, orders and ids.
+MEMORY_BYTES, MEMORY_BAND_BYTES = 109, 8
 
 
 def chance(p: float, bands: int, rows: int) -> float:
