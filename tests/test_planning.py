@@ -335,7 +335,7 @@ def test_as_json():
 def test_predicted_bytes():
     plan = choose("0.8")
     assert plan.disk_per_item == 8 * 300 + 8 * 16 + 61 + 64
-    assert plan.memory == (158 + 8 * 16) * 1_000_000
+    assert plan.memory == (109 + 8 * 16) * 1_000_000
     assert choose("0.8", shingles=350).disk_per_item - plan.disk_per_item == 8 * 50
 
 
