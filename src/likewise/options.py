@@ -217,7 +217,10 @@ def refuse_others(verb: str, names: Iterable[str]) -> None:
     known = TAKES[verb].split()
     for name in sorted(set(names) - set(known)):
         others = [other for other, taken in TAKES.items() if name in taken.split()]
-        raise UsageError(f"{verb} takes no option {name!r}, which is for {', '.join(others)}") if others else no_such("option", name, sorted(known))
+        if not others:
+            raise no_such("option", name, sorted(known))
+        instead = "; what it gives back has write(path)" if name == "out" and verb in ("pairs", "neighbors") else ""
+        raise UsageError(f"{verb} takes no option {name!r}, which is for {', '.join(others)}{instead}")
 
 
 def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> Options:
