@@ -110,8 +110,9 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "-o", "out", "--config", "gone.toml"], ["--config gone.toml", "no such file"]),
         (["pairs", "docs.jsonl", "-o", "out.xlsx"], ["-o out.xlsx", ".parquet"]),
         (["pairs", "docs.jsonl", "-o", "no/out.csv"], ["-o no/out.csv", "no folder no"]),
-        (["show", "nowhere", "a"], ["nowhere: is not an output folder"]),
+        (["show", "nowhere", "a"], ["nowhere: is not an output folder", "there is none of this name)"]),
         (["report", "nowhere"], ["nowhere: is not an output folder"]),
+        (["report", "docs.jsonl"], ["docs.jsonl: is not an output folder", "it is a file"]),
     ],
 )
 def test_errors_are_one_block_on_standard_error(args: list[str], parts: list[str], folder: Path) -> None:
@@ -312,11 +313,11 @@ def test_plan_of_a_preset_for_a_file() -> None:
     assert done.stdout.startswith(
         "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, of the preset slimpajama)\nA pair at 0.8 is found with about 39.9 %"
     )
-    assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl --preset slimpajama"
+    assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl -o clean --preset slimpajama"
     assert "warning: 9 bands of 13 rows: fixed by the preset slimpajama, so --recall 0.9 did not decide" in done.stderr
     assert "a pair at 0.8 is found with 39.9 % only" in done.stderr and "> 0.80        39.9 %" in done.stdout, "one number everywhere"
     own = run("plan", "docs.jsonl", "--by", "words:2", "--threshold", "0.7", "--bands", "4", "--rows", "3").stdout.splitlines()[-1]
-    assert own == "next  likewise dedup docs.jsonl --by words:2 --threshold 0.7 --bands 4 --rows 3"
+    assert own == "next  likewise dedup docs.jsonl -o clean --by words:2 --threshold 0.7 --bands 4 --rows 3"
     assert "next" not in run("plan", "--threshold", "0.7").stdout
 
 

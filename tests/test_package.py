@@ -7,6 +7,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 import likewise as lw
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,3 +77,11 @@ def test_every_exception_can_be_caught_by_name():
 
     made = {name for name, one in vars(errors).items() if isinstance(one, type) and one.__module__ == errors.__name__}
     assert made <= set(lw.__all__)
+
+
+def test_a_part_that_is_not_installed_is_named_with_the_command_that_installs_it(monkeypatch):
+    pairs = lw.pairs(["a b c", "a b c"], by="words:1")
+    for name, give in {"pandas": pairs.to_pandas, "polars": pairs.to_polars}.items():
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(lw.MissingPartError, match=f"(?i){name}, which is not installed: pip .* install {name}$"):
+            give()

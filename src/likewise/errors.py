@@ -42,7 +42,16 @@ class FormatError(LikewiseError):
 
 
 class MissingPartError(LikewiseError, ImportError):
-    """An optional part is not installed; the message names the extra to install."""
+    """An optional part is not installed; the message has the command that installs it."""
+
+
+def missing_part(purpose: str, name: str, distribution: str) -> MissingPartError:
+    """What is to be said where an optional part is not installed."""
+    import shlex
+    import sys
+
+    here = f"pip --python {shlex.quote(sys.executable)} install {distribution}"  # this Python may have no pip of its own
+    return MissingPartError(f"{purpose} {name}, which is not installed: {here}")
 
 
 def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:

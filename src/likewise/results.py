@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise import schema
-from likewise.errors import UsageError
+from likewise.errors import UsageError, missing_part
 from likewise.io.collection import Collection
 
 
@@ -43,11 +44,17 @@ class Table:
         return self._table
 
     def to_pandas(self) -> Any:
+        """A DataFrame of pandas. Raises MissingPartError where that is not installed."""
+        if find_spec("pandas") is None:
+            raise missing_part("tables are given to", "pandas", "pandas")
         return self._table.to_pandas()
 
     def to_polars(self) -> Any:
-        import polars
-
+        """A DataFrame of Polars. Raises MissingPartError where that is not installed."""
+        try:
+            import polars
+        except ImportError as error:
+            raise missing_part("tables are given to", "Polars", "polars") from error
         return polars.from_arrow(self._table)
 
     def write(self, path: str | Path) -> None:

@@ -46,7 +46,9 @@ def test_a_signal_ends_a_run_cleanly_and_the_message_tells_how_to_go_on(tmp_path
     assert (process.returncode, out.exists()) == (128 + number, False)
     assert err.splitlines()[0] == f"likewise: {said}"
     assert len(err.splitlines()) == 2
-    assert command(*go_on(err)).returncode == 0
+    done = command(*go_on(err))
+    assert done.returncode == 0
+    assert "since it was resumed" in done.stdout + done.stderr  # and no speed: what the first run read would count in none
     assert jobs.snapshot(out) == want
     assert os.listdir(tmp_path) == ["my out"]
 

@@ -61,7 +61,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
-        screen.rows(summary(result.report, target, progress, example(result.removed.to_arrow())))
+        screen.rows(summary(result.report, target, progress, example(result.removed.to_arrow()), options.resume))
         for message in result.report["warnings"]:
             if message not in {*foretold(options), *progress.warnings}:  # those have been said
                 screen.warn(message)
@@ -69,11 +69,12 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     return int(exit_code and result.report["counts"]["removed"] > 0)
 
 
-def summary(report: dict[str, Any], out: Path, progress: Any, example: object) -> Iterator[tuple[str, str]]:
+def summary(report: dict[str, Any], out: Path, progress: Any, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """What a person wants to know at the end."""
     counts, clusters = report["counts"], report["clusters"]
     seconds = progress.seconds_in_all
-    speed = f"{size(progress.bytes_read)} in {duration(seconds)}, {size(progress.bytes_read / seconds)}/s"
+    read = f"{size(progress.bytes_read)} in {duration(seconds)}, {size(progress.bytes_read / seconds)}/s"
+    speed = f"{duration(seconds)} since it was resumed" if resumed else read  # what had been read before counts in no speed
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {speed}"
     yield "kept", f"{counts['kept']:,}{aside(report)}"
     yield "removed", f"{counts['removed']:,}  ({copies(counts)})"

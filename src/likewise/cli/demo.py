@@ -119,7 +119,8 @@ def story(result: Any, texts: dict[str, str], screen: Screen, progress: Any) -> 
         yield f"  {beside.marked('delete', harmless(pair['id']), colored)}\n  {beside.marked('insert', harmless(pair['kept_id']), colored)}"
         yield f"  similarity {pair['similarity']:.4f}\n"
         yield "".join(beside.view(runs, colored, whole=False))
-    yield f"\nAll of it lies in {result.out}: kept/ holds what stays, removed.parquet says of each other text for which one it went."
+    yield f"\nAll of it lies in {result.out}: kept/ holds what stays, removed.parquet says of each other text for which one it went,"
+    yield "and report.html shows it in a browser."
 
 
 def members(removed: Any, cluster: dict[str, Any]) -> Iterator[str]:

@@ -41,7 +41,7 @@ def command(screen: Screen) -> int:
         found.append(check)
         if not screen.json:
             status = click.style(check.status.ljust(8), fg=COLORS[check.status])
-            screen.data(status + in_line(f"{check.name.ljust(10)}{check.detail}" + (f"; {check.fix}" if check.fix else "")))
+            screen.data(status + in_line(f"{check.name.ljust(9)} {check.detail}" + (f"; {check.fix}" if check.fix else "")))
     working = all(check.status != "broken" for check in found)
     if screen.json:
         screen.document({"schema": "likewise/doctor/1", "ok": working, "checks": [check._asdict() for check in found]})

@@ -84,7 +84,7 @@ def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str
         flags += ["--bands", str(plan.bands), "--rows", str(plan.rows)]
         if "preset" in choices:
             flags = ["--preset", str(choices["preset"]), *flags]
-    return harmless(shlex.join(["likewise", "dedup", *inputs, *flags]))
+    return harmless(shlex.join(["likewise", "dedup", *inputs, "-o", "clean", *flags]))
 
 
 def planned(inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:

@@ -367,7 +367,7 @@ TYPED = ("verb", "by", "normalize", "plan", "threshold_exact", "target", "bands"
 def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
     """Refuse to go on when the run that left the folder was another one; say in what."""
     if isinstance(made, dict) and isinstance(now, dict):
-        for key in sorted(made.keys() | now.keys(), key=lambda key: (key not in TYPED, key)):
+        for key in sorted(made.keys() | now.keys(), key=lambda key: (TYPED.index(key) if key in TYPED else len(TYPED), key)):
             compare(folder, made.get(key), now.get(key), f"{place}.{key}" if place else key)
     elif isinstance(made, list) and isinstance(now, list) and len(made) == len(now):
         for i, (left, right) in enumerate(zip(made, now, strict=True)):

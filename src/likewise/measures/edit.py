@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import MissingPartError
+from likewise.errors import missing_part
 from likewise.measures.checks import same_size
 
 
@@ -39,6 +37,5 @@ def library() -> ModuleType:
         import rapidfuzz.distance
         import rapidfuzz.process
     except ImportError as error:
-        here = f"pip --python {shlex.quote(sys.executable)} install rapidfuzz"  # this Python may have no pip of its own
-        raise MissingPartError(f"edit distances are computed by RapidFuzz, which is not installed: {here}") from error
+        raise missing_part("edit distances are computed by", "RapidFuzz", "rapidfuzz") from error
     return rapidfuzz

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
 from likewise.io.inputs import resolve
-from likewise.io.output import SEAL, checksums, seal
+from likewise.io.output import SEAL, checksums, seal, work_beside
 from likewise.records import Records
 from likewise.report import values
 from likewise.report.differences import Groups, groups_of
@@ -158,8 +158,11 @@ def document(path: Path) -> dict[str, Any]:
     """A JSON file of an output folder."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(f"{path.parent}: is not an output folder of likewise dedup (it has no {path.name})") from None
+    except (FileNotFoundError, NotADirectoryError):
+        out = path.parent
+        why = f"it has no {path.name}" if out.is_dir() else "it is a file" if out.exists() else "there is none of this name"
+        begun = "; what was begun goes on with --resume" if out.name and work_beside(out).exists() else ""
+        raise UsageError(f"{out}: is not an output folder of likewise dedup ({why}{begun})") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is damaged: {error}") from error
     if not isinstance(found, dict):

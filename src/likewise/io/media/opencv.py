@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from functools import cache
 from typing import Any
 
-from likewise.errors import MissingPartError
+from likewise.errors import missing_part
 
 
 @cache
@@ -18,8 +16,7 @@ def library() -> Any:
     try:
         import cv2
     except ImportError as error:
-        here = f"pip --python {shlex.quote(sys.executable)} install opencv-python-headless"  # this Python may have no pip of its own
-        raise MissingPartError(f"pictures and videos are read by OpenCV, which is not installed: {here}") from error
+        raise missing_part("pictures and videos are read by", "OpenCV", "opencv-python-headless") from error
     cv2.setNumThreads(1)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     return cv2
