@@ -18,7 +18,7 @@ from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import candidates
 from likewise.stages.budget import kept_in, what_was_cut
 from likewise.stages.candidates import group
-from likewise.stages.cluster import MODES, Sets, components, independent, walk
+from likewise.stages.cluster import MODES, Sets, components, empty_lists, independent, walk
 from likewise.stages.verify import all_pairs
 
 fewest_apart_alone = alone(fewest_apart)
@@ -193,6 +193,19 @@ def test_parts_of_the_walk_share_no_bucket():
     assert all((np.diff(part) > 0).all() for part in parts)
     for a, b in itertools.combinations(parts, 2):
         assert not (keys[:, a][:, :, None] == keys[:, b][:, None, :]).any()
+
+
+def test_sketches_that_lie_side_by_side_are_no_more_than_the_items():
+    """In each of seven bands a hundred buckets of 40 remember 28,000 items, which would be 448 bytes of sketches for each of 4,000."""
+    keys = np.array([np.arange(4000) // 40] * 7)
+    for rows, more in ((0, []), (candidates.BUDGET, [np.zeros(4000, int)])):
+        buckets, sets = buckets_of(np.array([*keys, *more]), split=True), batch([{i} for i in range(4000)])
+        lists, remembered, near = empty_lists(buckets, sets.odd, np.empty)
+        assert near.shape == (rows, sets.odd.shape[1])
+        room = np.minimum(np.bincount(np.concatenate([each[each >= 0] for each in (buckets.bucket, buckets.splits.bucket)], None)), candidates.BUDGET)
+        order = np.argsort(lists["begin"])
+        assert lists["begin"][order].tolist() == (np.cumsum(room[order]) - room[order]).tolist()  # each has its own
+        assert len(remembered) == room.sum()
 
 
 def test_sets_are_read_from_a_file_as_well(tmp_path):

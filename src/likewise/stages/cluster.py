@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from likewise.kernels.bands import MIX
 from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_distance
 from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
-from likewise.stages.candidates import BUDGET, MIX, Allocate, Buckets
+from likewise.stages.candidates import BUDGET, Allocate, Buckets
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
 #: Comparisons that a kernel makes before it returns for a moment, so that progress shows and Ctrl-C works.
@@ -104,12 +105,19 @@ def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Allocate) -> tuple[
     """(lists, remembered, near) as the kernel takes them: room for the kept items of each bucket, as many as it has or may remember."""
     finer = buckets.splits.bucket[buckets.splits.bucket >= 0]
     sizes = np.concatenate([buckets.sizes, np.bincount(finer, minlength=buckets.count)[len(buckets.sizes) :]])
-    room, crowded = np.minimum(sizes, BUDGET), sizes > CROWD
+    room, crowded = np.minimum(sizes, BUDGET), sizes > crowd_above(sizes, buckets.bucket.shape[1])
     near, all_room = int(room[crowded].sum()), int(room.sum())
     lists = np.zeros(buckets.count, LIST)
     lists["begin"][crowded] = np.cumsum(room[crowded]) - room[crowded]
     lists["begin"][~crowded] = near + np.cumsum(room[~crowded]) - room[~crowded]
     return lists, allocate((all_room,), REMEMBERED), allocate((near if len(odd) else 0, odd.shape[1]), "u8")
+
+
+def crowd_above(sizes: np.ndarray, most: int) -> int:
+    """The size above which a bucket is a crowd: CROWD, or more where crowds would remember more than ``most`` items, as many middling ones do."""
+    crowds = np.sort(sizes[sizes > CROWD])[::-1]
+    fit = int(np.searchsorted(np.cumsum(np.minimum(crowds, BUDGET)), most, side="right"))
+    return int(crowds[fit]) if fit < len(crowds) else CROWD
 
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
