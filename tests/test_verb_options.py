@@ -8,12 +8,20 @@ from importlib import import_module
 import pytest
 
 import likewise as lw
+from likewise.extraction import extract
 from likewise.options import TAKES, Options, checked
 
 ROWS = ["a b c d e", "a b c d x", "p q r s t"]
 #: Flags of the command line alone, which say where to write and how to talk. `out` is an option of dedup, which writes a folder.
 TALK = {"json", "exit_code", "quiet", "verbose", "color", "progress", "config", "dry_run"}
-WRITING = {"pairs": {"out", "overwrite"}, "neighbors": {"out", "overwrite"}, "plan": {"svg", "overwrite", "layouts"}}
+WRITING = {
+    "pairs": {"out", "overwrite"},
+    "neighbors": {"out", "overwrite"},
+    "plan": {"svg", "overwrite", "layouts"},
+    "features": {"out", "overwrite"},
+}
+#: The functions in Python.
+FUNCTIONS = {verb: extract if verb == "features" else getattr(lw, verb) for verb in TAKES}
 #: Fields of Options that data or `by` make, and not who calls.
 MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
 
@@ -22,7 +30,7 @@ MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
 def test_python_and_the_command_line_take_the_same(verb):
     flags = {option.name for option in import_module(f"likewise.cli.{verb}").command.params} - {"inputs"}
     assert flags - TALK - WRITING.get(verb, set()) == set(TAKES[verb].split())
-    named = {name for name, one in inspect.signature(getattr(lw, verb)).parameters.items() if one.kind is one.KEYWORD_ONLY}
+    named = {name for name, one in inspect.signature(FUNCTIONS[verb]).parameters.items() if one.kind is one.KEYWORD_ONLY}
     assert named - {"progress"} <= set(TAKES[verb].split())
 
 
@@ -38,7 +46,7 @@ def test_an_option_of_another_verb_is_refused_with_the_verbs_that_it_is_for(verb
         others = ", ".join(other for other, taken in TAKES.items() if name in taken.split())
         for value in (True, None):  # whatever it is set to, it says nothing here
             with pytest.raises(lw.UsageError, match=f"^{verb} takes no option '{name}', which is for {others}(;.*)?$"):
-                getattr(lw, verb)(ROWS, **{name: value})
+                FUNCTIONS[verb](ROWS, **{name: value})
 
 
 def test_what_writes_pairs_instead_is_told():
@@ -50,12 +58,12 @@ def test_what_writes_pairs_instead_is_told():
 def test_what_was_accepted_and_not_heeded():
     for verb, name, value in (("neighbors", "star", True), ("audit", "keep", "longest"), ("dedup", "max_pairs", 1), ("pairs", "output", "ids")):
         with pytest.raises(lw.UsageError, match=f"{verb} takes no option '{name}'"):
-            getattr(lw, verb)(ROWS, **{name: value})
+            FUNCTIONS[verb](ROWS, **{name: value})
 
 
 @pytest.mark.parametrize("verb", TAKES)
 def test_an_option_that_there_is_not_is_refused_with_what_was_meant(verb):
-    with pytest.raises(lw.UsageError, match="no option 'treshold'; did you mean threshold"):
-        getattr(lw, verb)(ROWS, treshold=0.5)
-    with pytest.raises(lw.UsageError, match=r"no option 'top'; there are (\w+, )*by, (\w+, )*threshold"):
-        getattr(lw, verb)(ROWS, top=5)
+    with pytest.raises(lw.UsageError, match="no option 'feild'; did you mean field"):
+        FUNCTIONS[verb](ROWS, feild="text")
+    with pytest.raises(lw.UsageError, match=r"no option 'top'; there are (\w+, )*by, (\w+, )*normalize"):
+        FUNCTIONS[verb](ROWS, top=5)

@@ -24,7 +24,7 @@ from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.methods import Text
-from likewise.options import Options
+from likewise.options import Options, refuse_others
 from likewise.options import resolve as options_of
 from likewise.progress import Progress
 from likewise.records import REJECTED, TEXT, Records, Want
@@ -110,6 +110,7 @@ def extract(
     frame to the next. work: where standard input is put. choices: ``by`` and ``normalize``, which say what a token is, ``field``, ``id``,
     ``on_error``, ``max_record``, ``limit``, ``threads`` as the flags of the same names. Raises UsageError, DataError, MissingPartError.
     """
+    refuse_others("features", choices)
     choices.setdefault("by", "words:1")
     options = options_of(limited=False, **choices)
     progress = progress or Progress()

@@ -36,8 +36,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "output": ("copy", "ids", "mask", "annotate"),
     "on_error": ("fail", "skip"),
 }
-_READ = "field id per on_error max_record limit"
-_ALIKE = "by threshold within recall exact normalize groups seed"
+_READ = "field id on_error max_record limit"
+_ALIKE = "per by threshold within recall exact normalize groups seed"
 _LAYOUT = "preset bands rows slots sketch tune"
 _MACHINE = "threads memory work"
 #: Verb -> the options that it takes, in Python and on the command line, which has flags besides for what it writes and says (cli/).
@@ -47,6 +47,7 @@ TAKES = {
     "neighbors": f"{_READ} query k {_ALIKE} {_MACHINE}",
     "plan": f"field by threshold within recall normalize seed {_LAYOUT} family dimension items",
     "audit": f"{_READ} min_tokens {_ALIKE} {_LAYOUT} sample {_MACHINE}",
+    "features": f"{_READ} by normalize vectors most every threads work",
 }
 #: What is compared -> the column that holds it, when none is named.
 FIELDS = {

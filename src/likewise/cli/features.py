@@ -10,6 +10,7 @@ import click
 from likewise.cli.pairs import apart, read_from, writable, write
 from likewise.cli.screen import Screen, counted, duration
 from likewise.cli.verbs import verb
+from likewise.options import TAKES
 from likewise.records import Want
 
 
@@ -17,7 +18,7 @@ from likewise.records import Want
     "features",
     "INPUT... -o FILE",
     examples=("features photos/ -o photos.parquet", "features texts.jsonl --vectors glove.txt -o texts.parquet"),
-    flags="field id on_error max_record limit by normalize vectors most every out overwrite threads work config json quiet verbose color progress",
+    flags=f"{TAKES['features']} out overwrite config json quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     by={"help": "Of texts, what a token is: words:1, whitespace:1, chars:1, ...", "shown": "words:1"},
     out={"help": "Parquet file to write; what could not be read is told of in FILE.rejected.jsonl.", "metavar": "FILE", "required": True},
