@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-import numba as nb
 import pytest
 
 from command_line import SOURCE, TEXTS
-from likewise.cli.main import in_compiler
+from likewise.cli.main import in_compiler, main, status_of
 from likewise.engines.local import usable_cores
+from likewise.kernels import jit
 from likewise.progress import INTERRUPTED
 
 #: All that a run on JSON lines needs beside what the second process compiles.
@@ -69,17 +70,34 @@ def test_the_compiler_heeds_a_signal_to_stop() -> None:
     INTERRUPTED.set()
     try:
         with pytest.raises(KeyboardInterrupt):
-            nb.njit(lambda x: x + 1)(1)
+            jit.nb.njit(lambda x: x + 1)(1)
     finally:
         INTERRUPTED.clear()
-    assert nb.njit(lambda x: x + 1)(1) == 2
+    assert jit.nb.njit(lambda x: x + 1)(1) == 2
+
+
+def test_a_signal_that_comes_while_the_compiler_is_imported_ends_the_import() -> None:
+    code = "from likewise.progress import INTERRUPTED; INTERRUPTED.set(); import likewise.kernels.jit"
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+
+
+def test_a_signal_that_no_step_heeds_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    INTERRUPTED.set()
+    try:
+        assert status_of(main, ["--version"]) == 130
+    finally:
+        INTERRUPTED.clear()
+    assert "interrupted" in capsys.readouterr().err
+    assert status_of(main, ["--version"]) == 0
 
 
 def test_no_exception_is_raised_inside_the_compiler() -> None:
     """It would leave a lock of LLVM taken: all threads would wait for it, and for ever."""
     calls = "import sys\ndef frame(inner):\n    return inner()\n"
     for name, inside in {"numba.core.caching": True, "llvmlite.binding.ffi": True, "numbat": False, "likewise.cli": False}.items():
-        module = {"__name__": name}
+        module: dict[str, Any] = {"__name__": name}
         exec(calls, module)
         assert in_compiler(module["frame"](lambda: sys._getframe())) == inside
     assert not in_compiler(None)

@@ -36,8 +36,8 @@ from likewise.stages.verify import all_pairs
 
 #: Candidate pairs whose comparison is announced: a minute or so.
 MANY = 10**8
-#: Bytes that sorting the keys of one band takes for each item: keys, order, and what the sort itself needs.
-SORT_BYTES = 32
+#: Bytes that numbering the keys of one band takes for each item: keys, those that repeat and where they are, and a table of up to four places each.
+NUMBERING_BYTES = 48
 #: Sparse vectors that band keys are made for at once: each direction is made once for all of them.
 KEYS_AT_ONCE = 1 << 12
 #: Nanoseconds of one core from which on the cost of a search is said before it begins.
@@ -63,7 +63,7 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
         return items.collection.band(band)[items.member] if made is None else made[band]
 
     per = items.per
-    at_once = max(1, run.memory // 4 // (SORT_BYTES * max(1, len(per))))
+    at_once = max(1, run.memory // 4 // (NUMBERING_BYTES * max(1, len(per))))
     return group(keys, per, bands, partial(run.engine.run, at_once=at_once), split=split, allocate=run.work.scratch)
 
 

@@ -109,7 +109,8 @@ def interruptible() -> None:
     """Ctrl-C and SIGTERM end a run in the same way: cleanly, and with word of how to go on. What who called has set to be ignored stays so.
 
     An exception that is raised in the midst of the compiler may be lost, or leave its lock taken, so that all wait for ever: there the signal is
-    heeded at the next step (`progress.heed`). Of memory that cannot be had there, as by what is tidied up on the way out, the message speaks.
+    heeded at the next step (`progress.heed`), and at the end at the latest. Of memory that cannot be had there, as by what is tidied up on the
+    way out, the message speaks.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -127,6 +128,7 @@ def interruptible() -> None:
 
     sys.unraisablehook = unraisable
     received.clear()
+    progress.INTERRUPTED.clear()
     for name in ENDING:
         number = getattr(signal, name, None)
         if number is not None and threading.current_thread() is threading.main_thread() and signal.getsignal(number) != signal.SIG_IGN:
@@ -158,6 +160,7 @@ def status_of(group: Likewise, args: list[str]) -> int:
         except click.exceptions.Exit as stop:
             status = stop.exit_code
         sys.stdout.flush()
+        progress.heed()  # a signal that nobody has heeded: who called is to know
         return int(status or 0)
     except BrokenPipeError:
         silence(sys.stdout)

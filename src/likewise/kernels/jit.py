@@ -72,6 +72,7 @@ class Interruption(event.Listener):
         pass
 
 
+heed()  # a signal may have come while Numba was imported
 event.register("numba:compile", Interruption())
 CACHE = cache_folder()
 nb.config.CACHE_DIR = str(CACHE or "")
