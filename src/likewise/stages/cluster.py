@@ -103,14 +103,19 @@ def walk(
 
 def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Allocate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(lists, remembered, near) as the kernel takes them: room for the kept items of each bucket, as many as it has or may remember."""
-    finer = buckets.splits.bucket[buckets.splits.bucket >= 0]
-    sizes = np.concatenate([buckets.sizes, np.bincount(finer, minlength=buckets.count)[len(buckets.sizes) :]])
-    room, crowded = np.minimum(sizes, BUDGET), sizes > crowd_above(sizes, buckets.bucket.shape[1])
-    near, all_room = int(room[crowded].sum()), int(room.sum())
-    lists = np.zeros(buckets.count, LIST)
-    lists["begin"][crowded] = np.cumsum(room[crowded]) - room[crowded]
-    lists["begin"][~crowded] = near + np.cumsum(room[~crowded]) - room[~crowded]
-    return lists, allocate((all_room,), REMEMBERED), allocate((near if len(odd) else 0, odd.shape[1]), "u8")
+    finer, numbered = buckets.splits.bucket[buckets.splits.bucket >= 0], len(buckets.sizes)
+    sizes = np.concatenate([buckets.sizes, np.bincount(finer - numbered, minlength=buckets.count - numbered)])
+    crowded, room = sizes > crowd_above(sizes, buckets.bucket.shape[1]), np.minimum(sizes, BUDGET).astype(np.int32)
+    del sizes  # of many buckets it is much
+    lists, near, end = np.zeros(buckets.count, LIST), int(room[crowded].sum()), 0
+    for some in (crowded, ~crowded):
+        mine = room[some]
+        begin = np.cumsum(mine, dtype=np.int64)
+        begin -= mine
+        begin += end
+        lists["begin"][some] = begin
+        end += int(mine.sum())
+    return lists, allocate((end,), REMEMBERED), allocate((near if len(odd) else 0, odd.shape[1]), "u8")
 
 
 def crowd_above(sizes: np.ndarray, most: int) -> int:
