@@ -12,6 +12,7 @@ import pytest
 
 from likewise.families import MinHash
 from likewise.planning import chance, choose
+from sensitivity import SIMILARITIES, assert_sensitive
 
 MODES = ["oph", "classic"]
 SLOTS = 128
@@ -103,34 +104,6 @@ def test_the_promise_at_the_threshold(threshold, recall, union):
     trials = min(5_000, 1_000_000 // union)
     a, b = random_pairs(trials, union, round(union * threshold), 4)
     assert found(MinHash(plan.slots, plan.sketch), a, b, plan.bands, plan.rows) > recall - 4 * sqrt(recall * (1 - recall) / trials)
-
-
-def wilson(count: float, trials: int, z: float = 4.0) -> tuple[float, float]:
-    """Bounds of a chance by what was counted (Wilson 1927)."""
-    share = count / trials
-    centre = share + z * z / (2 * trials)
-    half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return (centre - half) / (1 + z * z / trials) - 1e-12, (centre + half) / (1 + z * z / trials) + 1e-12  # for rounding
-
-
-def assert_sensitive(family, shares: dict[float, float], trials: int) -> None:
-    """(.2, .8, p1, p2): pairs within .2 agree with p1 or more, those from .8 on with p2 or less, and those at the two distances with just that.
-
-    ``shares``: by similarity, how many of so many trials agreed."""
-    d1, d2, p1, p2 = family.sensitivity(0.2, 0.8)
-    for j, share in shares.items():
-        low, high = wilson(share * trials, trials)
-        assert low <= family.probability(j) <= high
-        if 1 - j <= d1 + 1e-9:
-            assert high >= p1
-        if 1 - j >= d2 - 1e-9:
-            assert low <= p2
-    bounds = {j: wilson(shares[j] * trials, trials) for j in (0.8, 0.2)}
-    assert bounds[0.8][0] <= p1 <= bounds[0.8][1]
-    assert bounds[0.2][0] <= p2 <= bounds[0.2][1] < p1
-
-
-SIMILARITIES = (0.0, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0)
 
 
 @pytest.mark.parametrize("mode", MODES)

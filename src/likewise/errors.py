@@ -45,13 +45,17 @@ class MissingPartError(LikewiseError, ImportError):
     """An optional part is not installed; the message has the command that installs it."""
 
 
-def missing_part(purpose: str, name: str, distribution: str) -> MissingPartError:
-    """What is to be said where an optional part is not installed."""
+def install(distribution: str) -> str:
+    """The command that adds a distribution to this Python, which may have no pip of its own."""
     import shlex
     import sys
 
-    here = f"pip --python {shlex.quote(sys.executable)} install {distribution}"  # this Python may have no pip of its own
-    return MissingPartError(f"{purpose} {name}, which is not installed: {here}")
+    return f"pip --python {shlex.quote(sys.executable)} install {distribution}"
+
+
+def missing_part(purpose: str, name: str, distribution: str) -> MissingPartError:
+    """What is to be said where an optional part is not installed."""
+    return MissingPartError(f"{purpose} {name}, which is not installed: {install(distribution)}")
 
 
 def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ import click
 from likewise import __version__
 from likewise.cli.screen import Screen, counted, duration, in_line, size
 from likewise.cli.verbs import verb
+from likewise.errors import install
 
 #: Distributions without which nothing works, and those that only some results need: name -> what for.
 ESSENTIAL = ("numpy", "numba", "pyarrow", "msgspec", "xxhash", "click", "rich")
@@ -63,11 +63,6 @@ def checks() -> Iterator[Check]:
     for name, purpose in OPTIONAL.items():
         need = "need" if " and " in purpose else "needs"
         yield version(name, "missing", f"only {purpose} {need} it; {install(name)}")
-
-
-def install(name: str) -> str:
-    """The command that adds a distribution to this Python, which may have no pip of its own."""
-    return f"pip --python {shlex.quote(sys.executable)} install {name}"
 
 
 def version(name: str, otherwise: str, fix: str) -> Check:
