@@ -601,26 +601,6 @@ def test_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, name
     assert not kept or list(texts(out / "kept", made.choices.get("field", kind), kind)) == kept
 
 
-# --- folders
-
-
-@pytest.mark.parametrize(
-    ("files", "says"),
-    [
-        ({}, "no data file in this folder; likewise reads"),
-        ({".hidden.jsonl": b"{}", "inside/.hidden": b""}, "no data file in this folder; likewise reads"),
-        ({"a.bin": b"\0\1", "inside/b.pdf": b"%PDF"}, "no data file in this folder, only others (2, such as a.bin)"),
-    ],
-)
-def test_folders_with_nothing_in_them(tmp_path: Path, files: dict[str, bytes], says: str):
-    (tmp_path / "in").mkdir()
-    laid(tmp_path, "", files)
-    for on_error in ("fail", "skip"):
-        with pytest.raises(UsageError, match=re.escape(says)):
-            lw.dedup(tmp_path / "in", **FAST, out=tmp_path / "out", on_error=on_error)
-    assert list(tmp_path.iterdir()) == [tmp_path / "in"]
-
-
 # --- cut anywhere
 
 

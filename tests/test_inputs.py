@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import ipc
 
+import likewise as lw
 from likewise.errors import DataError, UsageError
 from likewise.io import formats
 from likewise.io.inputs import TEXT_FILES, printable, resolve
@@ -364,3 +366,21 @@ def test_what_an_earlier_run_wrote_is_no_input(here: Path) -> None:
     assert names("d/out/kept") == ["a.jsonl"]
     with pytest.raises(UsageError, match=r"is an output folder of likewise; its records are in d/out/kept"):
         resolve(["d/out"])
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({}, "no data file in this folder; likewise reads"),
+        ({".hidden.jsonl": b"{}", "inside/.hidden": b""}, "no data file in this folder; likewise reads"),
+        ({"a.bin": b"\0\1", "inside/b.pdf": b"%PDF"}, "no data file in this folder, only others (2, such as a.bin)"),
+    ],
+)
+def test_folders_with_nothing_in_them(tmp_path: Path, files: dict[str, bytes], says: str) -> None:
+    (tmp_path / "in/inside").mkdir(parents=True)
+    for name, data in files.items():
+        (tmp_path / "in" / name).write_bytes(data)
+    for on_error in ("fail", "skip"):
+        with pytest.raises(UsageError, match=re.escape(says)):
+            lw.dedup(tmp_path / "in", out=tmp_path / "out", on_error=on_error)
+    assert list(tmp_path.iterdir()) == [tmp_path / "in"]
