@@ -5,7 +5,8 @@
 
 short: 30 words each; one in five is an earlier one with a word replaced. hot: half of each document is the same boilerplate, so that buckets are
 crowded with documents that are not alike. same: nine in ten are copies of one in a thousand. Time for a document is what a run takes beyond one on
-three documents, which is nearly all start-up. FOLDER needs room for 200 bytes a document, three times.
+three documents, which is nearly all start-up. Beside it stand the processor's time without the system's, and the time of the floor
+(compare.py). FOLDER needs room for 200 bytes a document, three times.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import contest
-from compare import LIKEWISE, run
+from compare import LIKEWISE, floor, run
 
 WORDS, LENGTH, BLOCK = 50_000, 30, 100_000
 SETTING = ["--by", "words:5", "--threshold", "0.8", "-q"]
@@ -69,23 +70,32 @@ def main() -> None:
     options = parser.parse_args()
     sizes = [3, *(size for size in (10**5, 10**6, 10**7) if size <= options.most)]
     corpus, out = options.folder / "growth.jsonl", options.folder / "growth.out"
-    table, start = [], None
+    dedup = [*LIKEWISE, "dedup", str(corpus), "-o", str(out), *SETTING]
+    table, start, lowest = [], None, None
     for kind in options.kinds:
         for size in sizes if start is None else sizes[1:]:
             with corpus.open("w") as file:
                 file.writelines(lines(kind, size))
-            runs = []
-            for _ in range(options.rounds):
-                runs.append(run([*LIKEWISE, "dedup", str(corpus), "-o", str(out), *SETTING]))
+            runs, floors = [], []
+            for _ in range(options.rounds + (start is None)):  # the first, with cold caches, is not counted
+                floors.append(run(floor(corpus, options.folder)))
+                runs.append(run(dedup))
                 shutil.rmtree(out)
-            found = contest.middle(runs)
-            start = start or found
-            us, more = (1e6 * (found["wall"] - start["wall"]) / size, 2**20 * (found["peak_mb"] - start["peak_mb"]) / size)
-            table.append({"kind": kind, "documents": size, "bytes": corpus.stat().st_size, **found, "us_each": us, "bytes_each": more})
-            said = f"{kind:6} {size:10,} {found['wall']:8.2f} s {found['peak_mb']:7.0f} MB"
-            print(f"{said} {us:7.2f} us and {more:5.0f} bytes a document", flush=True)
+            found, below = contest.middle(runs[-options.rounds :]), contest.middle(floors[-options.rounds :])
+            start, lowest = start or found, lowest or below
+            row = {"kind": kind, "documents": size, "bytes": corpus.stat().st_size, **found, **each(found, start, size)}
+            table.append({**row, "floor_us_each": each(below, lowest, size)["us_each"]})
+            said = f"{kind:6} {size:10,} {found['wall']:8.2f} s {found['peak_mb']:7.0f} MB "
+            print(said + "  ".join(f"{name} {value:.2f}" for name, value in table[-1].items() if name.endswith("_each")), flush=True)
     corpus.unlink()
+    (options.folder / "floor").unlink()
     contest.keep(table, options.json)
+
+
+def each(found: dict[str, float], start: dict[str, float], size: int) -> dict[str, float]:
+    """What a document takes: microseconds by the clock and of processor time that is not the system's, and bytes of memory."""
+    more = {name: (found[name] - start[name]) / size for name in found}
+    return {"us_each": 1e6 * more["wall"], "own_us_each": 1e6 * (more["cpu"] - more["system"]), "bytes_each": 2**20 * more["peak_mb"]}
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,12 @@ import pytest
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
 from likewise.cli.main import main, status_of
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages do not depend on what earlier tests have had compiled; tests/test_compiling.py, with processes of its own, tests that they do."""
+    monkeypatch.setattr("likewise.cli.progress.heard", lambda *_: nullcontext())
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from typing import Any
 import pytest
 
 from command_line import SOURCE, TEXTS
+from likewise.cli.compiling import heard
 from likewise.cli.main import in_compiler, main, status_of
+from likewise.cli.progress import Told
+from likewise.cli.screen import Screen
 from likewise.engines.local import usable_cores
 from likewise.kernels import jit
 from likewise.progress import INTERRUPTED
@@ -36,17 +40,16 @@ def test_the_second_process_compiles_what_the_run_needs(tmp_path: Path) -> None:
     before = compiled()
     assert before
     done = subprocess.run([sys.executable, "-m", "likewise", "dedup", "a.jsonl", "-o", "o"], env=env, cwd=tmp_path, check=True, capture_output=True)
-    assert b"compiling" not in done.stderr
+    assert done.stderr.count(b"compiling for this machine, which only the first run of its kind waits for\n") == 1
     assert {name.split("-")[0] for name in compiled() - before} == OWN
     assert not {name.split("-")[0] for name in before} & OWN
 
 
-def test_the_first_run_says_so_and_leaves_no_process_and_no_folder_behind(tmp_path: Path) -> None:
+def test_the_first_run_leaves_no_process_and_no_folder_behind(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE, "TMPDIR": str(tmp_path / "temporary")}
     command = [sys.executable, "-m", "likewise", "dedup", "-", "-o", "o"]  # nothing is compiled that an empty input does not need
-    done = subprocess.run(command, env=env, cwd=tmp_path, check=True, capture_output=True, input=b"")
-    assert b"compiling for this machine, which only the first run waits for" in done.stderr
+    subprocess.run(command, env=env, cwd=tmp_path, check=True, capture_output=True, input=b"")
     others = [Path(f"/proc/{pid}/cmdline") for pid in os.listdir("/proc") if pid.isdigit()] if usable_cores() > 1 else []
     assert not [line for path in others if path.exists() and os.fsencode(tmp_path) in (line := path.read_bytes())]
     assert not list((tmp_path / "temporary").iterdir())
@@ -64,6 +67,20 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
     assert process.returncode == 130
     assert "interrupted" in said
     assert not any((tmp_path / "kernels").rglob("text.normalise*.nbc"))
+
+
+def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(Screen())
+    told.begin("reading", 100, "items")
+    told._ears.enter_context(heard(told.compiling, told.compiling_ended))  # as without tests
+    for added in (1, 2):
+        inner = jit.nb.njit(lambda x, added=added: x + added)
+        assert jit.nb.njit(lambda x, inner=inner: inner(x))(1) == 1 + added
+        assert 0 < told.compiled <= time.perf_counter() - told._since
+    assert capsys.readouterr().err == "compiling for this machine, which only the first run of its kind waits for\n"
+    told._since, told.compiled, told.done = time.perf_counter() - 30, 20.0, 50
+    assert re.fullmatch(r"50 % of 100 items, 5 items/s, (9\.9|10\.\d) s left", told.state())
+    told.finish()
 
 
 def test_the_compiler_heeds_a_signal_to_stop() -> None:

@@ -1,7 +1,8 @@
-"""The first run ever on a machine compiles the kernels. A second process takes a part of that on, where there is a second core for it.
+"""The first run on a machine compiles the kernels that it needs, and says so. The first ever shares that with a second process, where there is a
+second core for it.
 
 Compiled kernels are found on disk when they are wanted. The run itself begins with those that read and normalise; by the time that it comes to the
-others, this has them.
+others, the second process has them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import atexit
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +29,31 @@ def must_compile() -> bool:
     from likewise.kernels.jit import CACHE
 
     return CACHE is None or not any(CACHE.rglob("*.nbi"))
+
+
+@contextmanager
+def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator[None]:
+    """Inside, ``begun()`` is called before a kernel is compiled, and ``ended(seconds)`` after it: one at a time, on any thread."""
+    from numba.core import event
+
+    depth, since = 0, 0.0
+
+    class Ear(event.Listener):
+        def on_start(self, event: event.Event) -> None:
+            nonlocal depth, since
+            if depth == 0:
+                since = time.perf_counter()
+                begun()
+            depth += 1  # a kernel compiles what it calls
+
+        def on_end(self, event: event.Event) -> None:
+            nonlocal depth
+            depth -= 1
+            if depth == 0:
+                ended(time.perf_counter() - since)
+
+    with event.install_listener("numba:compile", Ear()):
+        yield
 
 
 def share() -> None:

@@ -73,7 +73,8 @@ def summary(report: dict[str, Any], out: Path, progress: Any, example: object, r
     """What a person wants to know at the end."""
     counts, clusters = report["counts"], report["clusters"]
     seconds = progress.seconds_in_all
-    read = f"{size(progress.bytes_read)} in {duration(seconds)}, {size(progress.bytes_read / seconds)}/s"
+    speed = f"{size(progress.bytes_read / seconds)}/s" if not progress.compiled else f"{duration(progress.compiled)} of them compiling"
+    read = f"{size(progress.bytes_read)} in {duration(seconds)}, {speed}"
     speed = f"{duration(seconds)} since it was resumed" if resumed else read  # what had been read before counts in no speed
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {speed}"
     yield "kept", f"{counts['kept']:,}{aside(report)}"

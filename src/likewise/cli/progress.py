@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from typing import Any
 
-from likewise.cli.compiling import must_compile, share
+from likewise.cli.compiling import heard, must_compile, share
 from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
 from likewise.progress import Progress
 
@@ -28,14 +29,29 @@ class Told(Progress):
         self.bytes_read = 0
         self.total = self.done = 0
         self.unit = ""
+        self.compiled = self._compiled_before = 0.0  # seconds in which kernels were, and those before this stage
         self._lock = threading.Lock()
+        self._ears = ExitStack()
+        self._told_of_compiling = False
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         if not self.seconds and must_compile():
-            self.screen.say("compiling for this machine, which only the first run waits for")
             share()
         super().begin(stage, total, unit)
-        self.total, self.unit, self.done = total, unit, 0
+        self.total, self.unit, self.done, self._compiled_before = total, unit, 0, self.compiled
+        self._ears.enter_context(heard(self.compiling, self.compiling_ended))
+
+    def finish(self) -> None:
+        self._ears.close()
+        super().finish()
+
+    def compiling(self) -> None:
+        if not self._told_of_compiling:
+            self._told_of_compiling = True
+            self.say("compiling for this machine, which only the first run of its kind waits for")
+
+    def compiling_ended(self, seconds: float) -> None:
+        self.compiled += seconds
 
     def advance(self, amount: int) -> None:
         super().advance(amount)
@@ -44,6 +60,9 @@ class Told(Progress):
             if self.unit == "bytes":
                 self.bytes_read += amount
             self.show()
+
+    def say(self, message: str) -> None:
+        self.screen.say(message)
 
     def warn(self, message: str) -> None:
         super().warn(message)
@@ -65,9 +84,9 @@ class Told(Progress):
         return size(number) if self.unit == "bytes" else f"{number:,.0f} {self.unit}"
 
     def state(self) -> str:
-        """How far the stage is, how fast, how long it will take."""
-        took = time.perf_counter() - self._since
-        rate = self.done / took if took else 0.0
+        """How far the stage is, how fast, how long it will take. Compiling foretells nothing."""
+        took = time.perf_counter() - self._since - (self.compiled - self._compiled_before)
+        rate = self.done / took if took > 0 else 0.0
         speed = f", {self.amount(rate)}/s" if self.unit in SPEEDS else ""
         if not self.total or self.done > self.total:
             return self.amount(self.done) + speed
@@ -115,12 +134,18 @@ class Bar(Told):
             self._bar = None
         super().finish()
 
-    def warn(self, message: str) -> None:
-        Progress.warn(self, message)
+    def say(self, message: str) -> None:
         if self._bar is not None:
-            self._bar.console.print(f"warning: {in_line(message)}", markup=False, highlight=False)
+            self._bar.console.print(message, markup=False, highlight=False)
         else:
-            self.screen.warn(message)
+            super().say(message)
+
+    def warn(self, message: str) -> None:
+        if self._bar is not None:
+            Progress.warn(self, message)
+            self.say(f"warning: {in_line(message)}")
+        else:
+            super().warn(message)
 
 
 def told(screen: Screen) -> Told:
