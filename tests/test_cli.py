@@ -205,6 +205,8 @@ def test_dry_run_reads_and_writes_nothing(folder: Path) -> None:
         assert result.exit_code == 0, result.stderr
         assert "docs.jsonl  jsonl, 15 B" in result.stdout and "13 bands x 60 rows" in result.stdout and "longest" in result.stdout
         assert "0.0020 % only" in result.stderr, "a layout that finds next to nothing says so"
+    listed = [{line.split()[0] for line in run(*verb, "docs.jsonl", "--dry-run").stdout.splitlines()[2:]} for verb in (("dedup",), ("pairs",))]
+    assert (listed[0] - listed[1], listed[1] - listed[0]) == ({"output", "pairs", "removed-records"}, {"star", "max-pairs"})
     document = json.loads(run("dedup", "docs.jsonl", "-", "--dry-run", "--json").stdout)
     assert document["schema"] == "likewise/dry-run/1" and document["method"]["plan"]["bands"] == 16
     assert [(source["source"], source["bytes"]) for source in document["sources"]] == [("docs.jsonl", 15), ("stdin", None)]

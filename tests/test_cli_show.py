@@ -167,6 +167,7 @@ def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, fo
     assert result.exit_code == 0, result.stderr
     assert "Of 4 texts, 2 are kept and 2 removed" in result.stdout
     assert "3 texts like stdlib/package/a.py" in result.stdout and "[-forest-]{+wood+}" in result.stdout
+    assert "next: likewise show likewise-demo stdlib/package/b.py\n" in result.stderr
     shown = run("show", "likewise-demo", "stdlib/package/b.py")
     assert shown.exit_code == 0 and "[-forest-]{+wood+}" in shown.stdout
     assert "--overwrite" in run("demo").stderr

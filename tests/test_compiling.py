@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from command_line import SOURCE, TEXTS
-from likewise.cli.compiling import heard
 from likewise.cli.main import in_compiler, main, status_of
 from likewise.cli.progress import Told
 from likewise.cli.screen import Screen
@@ -72,7 +71,7 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
 def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(Screen())
     told.begin("reading", 100, "items")
-    told._ears.enter_context(heard(told.compiling, told.compiling_ended))  # as without tests
+    told._ears.enter_context(jit.heard(told.compiling, told.compiling_ended))  # as without tests
     for added in (1, 2):
         inner = jit.nb.njit(lambda x, added=added: x + added)
         assert jit.nb.njit(lambda x, inner=inner: inner(x))(1) == 1 + added

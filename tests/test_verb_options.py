@@ -8,8 +8,9 @@ from importlib import import_module
 import pytest
 
 import likewise as lw
+from likewise.choices import TAKES
 from likewise.extraction import extract
-from likewise.options import TAKES, Options, checked
+from likewise.options import Options, checked
 
 ROWS = ["a b c d e", "a b c d x", "p q r s t"]
 #: Flags of the command line alone, which say where to write and how to talk. `out` is an option of dedup, which writes a folder.
@@ -32,6 +33,12 @@ def test_python_and_the_command_line_take_the_same(verb):
     assert flags - TALK - WRITING.get(verb, set()) == set(TAKES[verb].split())
     named = {name for name, one in inspect.signature(FUNCTIONS[verb]).parameters.items() if one.kind is one.KEYWORD_ONLY}
     assert named - {"progress"} <= set(TAKES[verb].split())
+
+
+@pytest.mark.parametrize("verb", TAKES)
+def test_help_names_every_option(verb):
+    text = FUNCTIONS[verb].__doc__
+    assert [name for name in TAKES[verb].split() if f"``{name}``" not in text and f" {name}: " not in text] == []
 
 
 def test_every_choice_of_a_run_is_of_some_verb():

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow as pa
 from likewise import methods, outputs, pipeline
 from likewise.auditing import Audit
 from likewise.auditing import audit as measured
+from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, refuse_others
 from likewise.errors import DataError, UsageError
 from likewise.io.formats.memory import take
 from likewise.io.inputs import is_output
@@ -23,7 +24,7 @@ from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown
 from likewise.lifetime import Inputs, sources_of, started
 from likewise.methods import Measure, Text
-from likewise.options import items_of, parse_seed, refuse_others
+from likewise.options import items_of, parse_seed
 from likewise.options import resolve as options_of
 from likewise.pilot import Pilot, of_items, of_sources
 from likewise.planning import Plan
@@ -41,12 +42,50 @@ if TYPE_CHECKING:
     from likewise.items.documents import Shingled
 
 
-def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Any) -> Removal:
+def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Unpack[OfDedup]) -> Removal:
     """Remove near-duplicates: every removed item has a kept one at or above the threshold, exactly verified.
 
     inputs: paths, globs and folders, or Python data (a table with ``__arrow_c_stream__``, a list of str or of mappings).
-    out: the folder to write; without it nothing is written and the result lies in memory.
-    choices: ``by``, ``threshold``, ``recall``, ``keep``, ... as the flags of ``likewise dedup`` with ``_`` for ``-``. Others are refused.
+    out: the folder to write; without it nothing is written and the result lies in memory. progress: is told how far the run is.
+
+    ===================  ====================================================================================================================
+    choice               meaning, and the default
+    ===================  ====================================================================================================================
+    ``by``               what is compared: words:5, chars:9 and so on; elements, weighted, cosine, l2, hamming, levenshtein, ...; words:5
+    ``threshold``        the least similarity, above 0 and up to 1, as a number, or as a str to be exact ("4/5"); equality counts; 0.8
+    ``within``           in its place the greatest distance; of texts and sets 1 - similarity
+    ``recall``           the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
+    ``exact``            miss none: an exact join in place of hashing; where that is cheaper
+    ``normalize``        steps before a text is cut, as "nfc,lower", or "none"; by the unit
+    ``field``            column or JSON path of what is compared; text, elements, vector, code or features
+    ``id``               column or JSON path of the id; id, else the position
+    ``per``              compare only items with the same value of this field
+    ``min_tokens``       keep shorter items uncompared; 0
+    ``groups``           for sets: a mapping, or a table in a file, from elements to groups; sets of groups are compared
+    ``keep``             which of similar items stays: first, last, longest, shortest, or max:F or min:F of a field; first
+    ``prefer``           globs: items of these files stay before all others, in this order
+    ``copies``           "empty": items without any token are copies of each other; "none"
+    ``output``           what is written: "copy" of the kept records, their "ids", a "mask", or all records, to which "annotate" adds; "copy"
+    ``pairs``            also write the verified pairs that were compared
+    ``removed_records``  also write what was removed, record by record
+    ``verify``           how candidates are checked: "exact", "estimate" by signatures, "none"; "exact"
+    ``bands``, ``rows``  the layout by hand, or one of them; planned
+    ``slots``            the most slots of a signature
+    ``sketch``           how MinHash fills them, "oph" or "classic"; "oph"
+    ``tune``             plan for the "recall", or for the least "error", which promises no recall; "recall"
+    ``preset``           a published recipe (likewise.planning.presets); what is given beside it counts
+    ``seed``             the same seed gives the same bytes; "random" draws one; 0
+    ``limit``            only so many items
+    ``on_error``         "skip" sets records aside that cannot be decoded; "fail"
+    ``max_record``       the most bytes of a record, as 1000000 or "64M"; "64M"
+    ``threads``          how many; one for each core
+    ``memory``           memory to stay within, as "1.5G"; 75 % of what there is
+    ``work``             the folder of intermediate files; beside ``out``
+    ``overwrite``        replace ``out`` once the new one is complete
+    ``resume``           go on where an interrupted run stopped
+    ===================  ====================================================================================================================
+
+    Raises UsageError for a choice that there is not or that cannot be, DataError and FormatError for what cannot be read.
 
     >>> import likewise as lw
     >>> result = lw.dedup(["the cat sat on the mat today", "The cat sat on the mat, today!", "dogs bark"], by="words:3")
@@ -90,11 +129,16 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     return result
 
 
-def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Any) -> Pairs:
+def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Unpack[OfPairs]) -> Pairs:
     """All pairs at or above the threshold, inside one collection or of ``inputs`` against ``against``; exactly verified.
 
     Columns id_a, id_b, similarity; also source_a, position_a, source_b, position_b where ids do not tell items apart. By containment, as with
     ``by="words:5/containment"``, a is contained in b, a row tells one direction, and none is missed; with ``against``, a is of ``inputs``.
+
+    Choices: ``star`` lists members against their leader only, ``max_pairs`` refuses to list more (100,000,000); and as of `dedup` ``by``,
+    ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``id``, ``per``, ``min_tokens``, ``groups``, ``verify``, ``bands``,
+    ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``,
+    ``copies``, and for who leads ``keep`` and ``prefer``. Raises what `dedup` raises.
 
     >>> import likewise as lw
     >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
@@ -133,7 +177,7 @@ def plan(
     seed: int | str = 0,
     items: int | None = None,
     preset: str | None = None,
-    **choices: Any,
+    **choices: Unpack[OfPlan],
 ) -> Plan:
     """Bands and rows for a threshold and a recall target, and what they promise and cost.
 
@@ -297,12 +341,15 @@ def check_steps(normalize: object) -> None:
         raise UsageError(f"normalize={normalize!r}: give the names of steps in one str, as in 'nfc,lower', or 'none'")
 
 
-def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progress: Progress | None = None, **choices: Any) -> Pairs:
-    """The k most similar items of ``inputs`` for each item of ``query``, or for each of ``inputs`` itself; similarities are exact.
+def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progress: Progress | None = None, **choices: Unpack[OfNeighbors]) -> Pairs:
+    """The ``k`` most similar items of ``inputs`` for each item of ``query``, or for each of ``inputs`` itself; similarities are exact.
 
     Columns id_a (the query), id_b, similarity or distance, nearest first; also source_a, position_a, source_b, position_b where ids do not tell
     items apart. A query with fewer than k neighbours (at or above ``threshold``, or ``within`` a distance, where one is given) has fewer rows.
-    ``recall`` is the least chance that each of the true k is among them; with ``exact`` none is missed. Raises UsageError, DataError.
+    ``recall`` is the least chance that each of the true k is among them; with ``exact`` none is missed.
+
+    Other choices as of `dedup`: ``by``, ``normalize``, ``field``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``, ``max_record``,
+    ``threads``, ``memory``, ``work``. Raises what `dedup` raises.
 
     >>> import likewise as lw
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
@@ -337,11 +384,13 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     return Pairs(table, report)
 
 
-def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = None, **choices: Any) -> Audit:
+def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = None, **choices: Unpack[OfAudit]) -> Audit:
     """The recall of `pairs` or `dedup`, measured: all alike pairs of ``sample`` random items by an exact search, and which of them a run finds.
 
     inputs: an output folder of `dedup`, which is audited as it was made, from the files that it was made of; or what `pairs` takes, with
-    ``choices`` as there. Raises UsageError, DataError.
+    choices as there: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``id``, ``per``, ``min_tokens``, ``groups``,
+    ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``,
+    ``work``. Raises what `dedup` raises.
 
     >>> import likewise as lw
     >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
@@ -357,8 +406,8 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
         given = (made.choices | choices).get("groups")
         if made.groups is not None and isinstance(given, Path) and not given.is_file():
             raise UsageError(f"{inputs} was made by groups that are not where they were ({given}); name them with --groups FILE, in Python groups=")
-        inputs, choices = made.inputs, made.choices | choices
-    options = options_of(**choices)
+        inputs = made.inputs
+    options = options_of(**{**(made.choices if made else {}), **choices})
     with started(inputs, options, "audit", None, progress) as (sources, run):
         if made and made.groups is not None and (run.options.grouped is None or run.options.grouped.digest != made.groups):
             raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")

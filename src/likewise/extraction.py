@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from likewise import pipeline
+from likewise.choices import OfFeatures, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError, has_gone, naming
 from likewise.io import ids
@@ -24,7 +25,7 @@ from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.methods import Text
-from likewise.options import Options, refuse_others
+from likewise.options import Options
 from likewise.options import resolve as options_of
 from likewise.progress import Progress
 from likewise.records import REJECTED, TEXT, Records, Want
@@ -102,13 +103,13 @@ def extract(
     every: float | None = None,
     work: Path | None = None,
     progress: Progress | None = None,
-    **choices: Any,
+    **choices: Unpack[OfFeatures],
 ) -> Extraction:
     """Of picture files their local features, of videos the colours of their key frames, of texts, with ``vectors``, the vectors of their tokens.
 
     vectors: a file of token vectors, as `io.media.tokens.load` reads it. most: features of a picture, the strongest; every: seconds from one key
-    frame to the next. work: where standard input is put. choices: ``by`` and ``normalize``, which say what a token is, ``field``, ``id``,
-    ``on_error``, ``max_record``, ``limit``, ``threads`` as the flags of the same names. Raises UsageError, DataError, MissingPartError.
+    frame to the next. work: where standard input is put. ``by`` and ``normalize`` say what a token is; ``field``, ``id``, ``on_error``,
+    ``max_record``, ``limit`` and ``threads`` as of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
     refuse_others("features", choices)
     choices.setdefault("by", "words:1")

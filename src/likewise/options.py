@@ -10,15 +10,16 @@ import dataclasses
 import hashlib
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from likewise import methods
+from likewise.choices import CHOICES
 from likewise.curves import told
-from likewise.errors import UsageError, no_such
+from likewise.errors import UsageError
 from likewise.methods import Measure, Text
 from likewise.planning import Facts, Plan, choose
 from likewise.planning.choose import check, check_plain, limit_of
@@ -28,27 +29,6 @@ from likewise.planning.presets import named, with_preset
 if TYPE_CHECKING:
     import numpy as np
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "sketch": ("oph", "classic"),
-    "tune": ("recall", "error"),
-    "verify": ("exact", "estimate", "none"),
-    "copies": ("none", "empty"),
-    "output": ("copy", "ids", "mask", "annotate"),
-    "on_error": ("fail", "skip"),
-}
-_READ = "field id on_error max_record limit"
-_ALIKE = "per by threshold within recall exact normalize groups seed"
-_LAYOUT = "preset bands rows slots sketch tune"
-_MACHINE = "threads memory work"
-#: Verb -> the options that it takes, in Python and on the command line, which has flags besides for what it writes and says (cli/).
-TAKES = {
-    "dedup": f"{_READ} min_tokens {_ALIKE} {_LAYOUT} verify keep prefer copies output pairs removed_records out overwrite resume {_MACHINE}",
-    "pairs": f"{_READ} min_tokens against {_ALIKE} {_LAYOUT} verify keep prefer copies star max_pairs {_MACHINE}",
-    "neighbors": f"{_READ} query k {_ALIKE} {_MACHINE}",
-    "plan": f"field by threshold within recall normalize seed {_LAYOUT} family dimension items",
-    "audit": f"{_READ} min_tokens {_ALIKE} {_LAYOUT} sample {_MACHINE}",
-    "features": f"{_READ} by normalize vectors most every threads work",
-}
 #: What is compared -> the column that holds it, when none is named.
 FIELDS = {
     "texts": "text",
@@ -211,17 +191,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return f"a mapping in Python, {hashlib.blake2b(repr(sorted(map(repr, value.items()))).encode(), digest_size=16).hexdigest()}"
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
-
-
-def refuse_others(verb: str, names: Iterable[str]) -> None:
-    """Refuse what is no option of a verb: of others it says of which, of none what may have been meant. Raises UsageError."""
-    known = TAKES[verb].split()
-    for name in sorted(set(names) - set(known)):
-        others = [other for other, taken in TAKES.items() if name in taken.split()]
-        if not others:
-            raise no_such("option", name, sorted(known))
-        instead = "; what it gives back has write(path)" if name == "out" and verb in ("pairs", "neighbors") else ""
-        raise UsageError(f"{verb} takes no option {name!r}, which is for {', '.join(others)}{instead}")
 
 
 def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> Options:

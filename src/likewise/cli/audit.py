@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, in_line, percent
 from likewise.cli.verbs import verb
-from likewise.options import TAKES
 
 if TYPE_CHECKING:
     from likewise.auditing import Audit

@@ -11,9 +11,7 @@ import atexit
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -29,31 +27,6 @@ def must_compile() -> bool:
     from likewise.kernels.jit import CACHE
 
     return CACHE is None or not any(CACHE.rglob("*.nbi"))
-
-
-@contextmanager
-def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator[None]:
-    """Inside, ``begun()`` is called before a kernel is compiled, and ``ended(seconds)`` after it: one at a time, on any thread."""
-    from numba.core import event
-
-    depth, since = 0, 0.0
-
-    class Ear(event.Listener):
-        def on_start(self, event: event.Event) -> None:
-            nonlocal depth, since
-            if depth == 0:
-                since = time.perf_counter()
-                begun()
-            depth += 1  # a kernel compiles what it calls
-
-        def on_end(self, event: event.Event) -> None:
-            nonlocal depth
-            depth -= 1
-            if depth == 0:
-                ended(time.perf_counter() - since)
-
-    with event.install_listener("numba:compile", Ear()):
-        yield
 
 
 def share() -> None:

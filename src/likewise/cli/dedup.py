@@ -11,11 +11,12 @@ from typing import Any
 
 import click
 
+from likewise.choices import TAKES
 from likewise.cli.plan import promised, sure
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError, can_go_on
-from likewise.options import TAKES, Options, needs_data, resolve
+from likewise.options import Options, needs_data, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
 #: What --verify has to say for itself when it was not exact.
@@ -40,7 +41,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     if dry_run:
-        rehearse(screen, inputs, options, target)
+        rehearse("dedup", screen, inputs, options, target)
         return 0
     if target is None:
         raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
@@ -88,7 +89,12 @@ def summary(report: dict[str, Any], out: Path, progress: Any, example: object, r
     yield from promise(report)
     yield "output", str(out)
     if example is not None:
-        yield "next", shlex.join(["likewise", "show", str(out), *(["--"] if str(example).startswith("-") else []), str(example)])
+        yield "next", looked_up(out, example)
+
+
+def looked_up(out: Path | str, item: object) -> str:
+    """The command that shows an item of an output."""
+    return shlex.join(["likewise", "show", str(out), *(["--"] if str(item).startswith("-") else []), str(item)])
 
 
 def example(removed: Any) -> object:
@@ -156,12 +162,14 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         raise
 
 
-def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None) -> None:
+def rehearse(verb: str, screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None) -> None:
     """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know."""
     sources = list(named(inputs, options, out))
     if needs_data(options.method):
         options = looked_at(inputs, options, out)
-    method, warnings = options.described(), foretold(options)
+    others = set(" ".join(TAKES.values()).split()) - set(TAKES[verb].split())
+    method = {name: value for name, value in options.described().items() if name not in others}
+    warnings = foretold(options)
     if screen.json:
         screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})
         return

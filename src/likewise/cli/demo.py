@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.cli import beside
-from likewise.cli.dedup import copies, promise
+from likewise.cli.dedup import copies, looked_up, promise
 from likewise.cli.screen import Screen, counted, duration, harmless, size
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
@@ -62,9 +62,11 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
         return
-    for line in story(result, texts, screen, progress):
+    pair = example(result.removed.to_arrow().to_pylist(), texts)
+    for line in story(result, pair, texts, screen, progress):
         screen.data(line)
-    for line in (f"likewise show {shlex.quote(out)} ID", f"likewise pairs {shlex.quote(str(source))} --threshold 0.5", "likewise dedup --help"):
+    seen = [] if pair is None else [looked_up(out, pair["id"])]
+    for line in (*seen, f"likewise pairs {shlex.quote(str(source))} --threshold 0.5", "likewise dedup --help"):
         screen.say(f"  next: {line}")
 
 
@@ -97,8 +99,8 @@ def files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def story(result: Any, texts: dict[str, str], screen: Screen, progress: Any) -> Iterator[str]:
-    """What was found, as one would tell it."""
+def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], screen: Screen, progress: Any) -> Iterator[str]:
+    """What was found, as one would tell it, with a removed text for an example."""
     counts, clusters = result.report["counts"], result.report["clusters"]
     yield ""
     yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {duration(progress.seconds_in_all)}:"
@@ -109,7 +111,6 @@ def story(result: Any, texts: dict[str, str], screen: Screen, progress: Any) -> 
         yield "\nThe largest clusters:"
     for cluster in clusters["largest"][:CLUSTERS]:
         yield from members(result.removed.to_arrow(), cluster)
-    pair = example(result.removed.to_arrow().to_pylist(), texts)
     if pair is not None:
         from likewise.report import diff
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from likewise.choices import TAKES
 from likewise.cli.pairs import apart, read_from, writable, write
 from likewise.cli.screen import Screen, counted, duration
 from likewise.cli.verbs import verb
-from likewise.options import TAKES
 from likewise.records import Want
 
 

@@ -13,8 +13,9 @@ from typing import Any
 import click
 
 from likewise import config
+from likewise.choices import CHOICES
 from likewise.methods import MEASURES, STEPS, UNITS
-from likewise.options import BANDLESS, CHOICES, KEEP_POLICIES, Options, checked
+from likewise.options import BANDLESS, KEEP_POLICIES, Options, checked
 from likewise.planning.families import FAMILIES_FOR
 from likewise.planning.presets import PRESETS
 

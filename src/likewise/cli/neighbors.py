@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from likewise.choices import TAKES
 from likewise.cli.pairs import check, deliver, write
 from likewise.cli.screen import Screen, counted, duration, percent
 from likewise.cli.verbs import verb
-from likewise.options import TAKES, resolve
+from likewise.options import resolve
 
 
 @verb(

@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
+from likewise.choices import TAKES
 from likewise.cli.dedup import at, foretold, rehearse
 from likewise.cli.plan import sure
 from likewise.cli.screen import Screen, counted, duration, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
-from likewise.options import KEEP_POLICIES, TAKES, Options, resolve
+from likewise.options import KEEP_POLICIES, Options, resolve
 from likewise.records import Want
 
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
@@ -50,7 +51,7 @@ def command(
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)
     if dry_run:
-        rehearse(screen, (*inputs, *against), options, target)
+        rehearse("pairs", screen, (*inputs, *against), options, target)
         return 0
     for message in foretold(options):
         screen.warn(message)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from likewise.choices import TAKES
 from likewise.cli import curve
 from likewise.cli.screen import Screen, counted, duration, harmless, percent, size, width
 from likewise.cli.verbs import verb
 from likewise.curves import told
 from likewise.drawing.markup import shown
 from likewise.errors import UsageError
-from likewise.options import TAKES
 
 if TYPE_CHECKING:
     from likewise.planning import Plan

@@ -8,8 +8,9 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from likewise.cli.compiling import heard, must_compile, share
+from likewise.cli.compiling import must_compile, share
 from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
+from likewise.kernels.jit import heard
 from likewise.progress import Progress
 
 #: What ends sooner needs no bar, and is spared the time to load one.

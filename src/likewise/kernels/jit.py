@@ -6,6 +6,9 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numba as nb
@@ -70,6 +73,29 @@ class Interruption(event.Listener):
 
     def on_end(self, event: event.Event) -> None:
         pass
+
+
+@contextmanager
+def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator[None]:
+    """Inside, ``begun()`` is called before a kernel is compiled, and ``ended(seconds)`` after it: one at a time, on any thread."""
+    depth, since = 0, 0.0
+
+    class Ear(event.Listener):
+        def on_start(self, event: event.Event) -> None:
+            nonlocal depth, since
+            if depth == 0:
+                since = time.perf_counter()
+                begun()
+            depth += 1  # what a kernel calls is compiled with it
+
+        def on_end(self, event: event.Event) -> None:
+            nonlocal depth
+            depth -= 1
+            if depth == 0:
+                ended(time.perf_counter() - since)
+
+    with event.install_listener("numba:compile", Ear()):
+        yield
 
 
 heed()  # a signal may have come while Numba was imported

@@ -94,7 +94,8 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
         unit, k = options.method.unit, options.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
         if judged and few * 2 > judged:
-            said.append(f"{few:,} of {judged:,} items have fewer than {k} {unit} and match only when equal; try a smaller --by {unit}:K")
+            fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
+            said.append(f"{few:,} of {judged:,} items {fewer}; try a smaller --by {unit}:K")
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""

@@ -1,0 +1,139 @@
+"""What each verb takes, with the types of Python; what is None counts as not given. `options` checks the values, once and for all.
+
+The command line has the same names, with ``-`` for ``_``, and flags besides for what it writes and says (cli/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, TypedDict, get_args
+
+from likewise.errors import UsageError, no_such
+from likewise.methods import Measure, Text
+
+OnError = Literal["fail", "skip"]
+Sketch = Literal["oph", "classic"]
+Tune = Literal["recall", "error"]
+Verify = Literal["exact", "estimate", "none"]
+Copies = Literal["none", "empty"]
+Output = Literal["copy", "ids", "mask", "annotate"]
+CHOICES: dict[str, tuple[str, ...]] = {
+    name: get_args(one)
+    for name, one in (("sketch", Sketch), ("tune", Tune), ("verify", Verify), ("copies", Copies), ("output", Output), ("on_error", OnError))
+}
+
+
+class Rows(TypedDict, total=False):
+    """What is read of the inputs."""
+
+    field: str | None
+    id: str | None
+    on_error: OnError | None
+    max_record: int | str | None
+    limit: int | None
+
+
+class Limit(TypedDict, total=False):
+    """How much alike, and how surely that is found."""
+
+    threshold: float | str | Fraction | None
+    within: float | str | Fraction | None
+    recall: float | None
+
+
+class Alike(Limit, total=False):
+    """What is alike."""
+
+    per: str | None
+    by: str | Text | Measure | None
+    exact: bool | None
+    normalize: str | None
+    groups: str | Path | Mapping[Any, Any] | None
+    seed: int | str | None
+
+
+class Layout(TypedDict, total=False):
+    """By what bands it is found."""
+
+    bands: int | None
+    rows: int | None
+    slots: int | None
+    sketch: Sketch | None
+    tune: Tune | None
+
+
+class Machine(TypedDict, total=False):
+    """Where it runs, which never changes a byte of the result."""
+
+    threads: int | None
+    memory: int | str | None
+    work: str | Path | None
+
+
+class OfAudit(Rows, Alike, Layout, Machine, total=False):
+    min_tokens: int | None
+    preset: str | None
+
+
+class Chosen(OfAudit, total=False):
+    """What `dedup` and `pairs` share."""
+
+    verify: Verify | None
+    keep: str | None
+    prefer: str | Sequence[str] | None
+    copies: Copies | None
+
+
+class OfDedup(Chosen, total=False):
+    output: Output | None
+    pairs: bool | None
+    removed_records: bool | None
+    overwrite: bool | None
+    resume: bool | None
+
+
+class OfPairs(Chosen, total=False):
+    star: bool | None
+    max_pairs: int | None
+
+
+class OfNeighbors(Rows, Alike, Machine, total=False):
+    pass
+
+
+class OfPlan(Limit, Layout, total=False):
+    family: str | None
+    dimension: int | None
+
+
+class OfFeatures(Rows, total=False):
+    by: str | Text | None
+    normalize: str | None
+    threads: int | None
+
+
+#: Verb -> the options that it takes: those above, and those that its function names itself.
+TAKES: dict[str, str] = {
+    verb: " ".join([own, *choices.__annotations__])
+    for verb, choices, own in (
+        ("dedup", OfDedup, "out"),
+        ("pairs", OfPairs, "against"),
+        ("neighbors", OfNeighbors, "query k"),
+        ("plan", OfPlan, "by normalize field seed items preset"),
+        ("audit", OfAudit, "sample"),
+        ("features", OfFeatures, "vectors most every work"),
+    )
+}
+
+
+def refuse_others(verb: str, names: Iterable[str]) -> None:
+    """Refuse what is no option of a verb: of others it says of which, of none what may have been meant. Raises UsageError."""
+    known = TAKES[verb].split()
+    for name in sorted(set(names) - set(known)):
+        others = [other for other, taken in TAKES.items() if name in taken.split()]
+        if not others:
+            raise no_such("option", name, sorted(known))
+        instead = "; what it gives back has write(path)" if name == "out" and verb in ("pairs", "neighbors") else ""
+        raise UsageError(f"{verb} takes no option {name!r}, which is for {', '.join(others)}{instead}")
