@@ -130,3 +130,30 @@ def test_an_object_or_list_as_id_is_one_however_it_is_written(tmp_path) -> None:
 def test_what_python_makes_no_value_of_stays_as_it_is_written() -> None:
     for text in (b"[" * 100_000 + b"]" * 100_000, b'{"a": ' + b"7" * 5_000 + b"}"):
         assert compact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "kinds"),
+    [
+        ([7, 8], ["x", "y"], (pa.int64(), pa.string())),
+        ([7, 8], None, (pa.int64(), pa.int64())),
+        (None, ["x", "y"], (pa.int64(), pa.string())),
+        ([1.5, 2.5], [True, False], (pa.float64(), pa.bool_())),
+        (None, None, (pa.int64(), pa.int64())),
+    ],
+)
+def test_each_of_two_collections_has_ids_of_its_own_type(left, right, kinds) -> None:
+    """They are joined with their own tables: numbers must not become text because the other side has text, or none."""
+
+    def side(ids):
+        return pa.table({"text": ["a b c d e f", "p q r s t u"], **({} if ids is None else {"id": ids})})
+
+    first, second = left or [0, 1], right or [0, 1]
+    pairs = lw.pairs(side(left), against=side(right), by="words:2").to_arrow()
+    assert [pairs.schema.field(name).type for name in ("id_a", "id_b")] == list(kinds)
+    assert [pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist()] == [first, second]
+    nearest = lw.neighbors(side(left), query=side(right), by="words:2", k=1).to_arrow()
+    assert [nearest.schema.field(name).type for name in ("id_b", "id_a")] == list(kinds)
+    assert [nearest["id_b"].to_pylist(), nearest["id_a"].to_pylist()] == [first, second]
+    none = lw.pairs(side(left), against=side(right).slice(0, 0), by="words:2").to_arrow()
+    assert len(none) == 0

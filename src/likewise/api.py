@@ -155,7 +155,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
         options = run.options
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(options))
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(options), sides=(0, int(against is not None)))
         said = run.progress.warnings + summary.warnings(collection, items.empty, options, np.zeros(len(collection), bool))
         report = {
             "threshold": float(options.threshold),
@@ -365,7 +365,8 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run, bands=False)
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(options), ordered=True)
+        sides = (int(query is not None), 0)
+        table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(options), sides=sides, ordered=True)
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
         said = run.progress.warnings + summary.warnings(collection, empty, run.options, none)

@@ -129,7 +129,7 @@ def removed_table(collection: Collection, decision: Decision) -> pa.Table:
         pa.DictionaryArray.from_arrays(reason, ["near", "exact"]).cast(pa.string()),
         kept_ids,
     ]
-    return pa.table(columns, schema=schema.removed(collection.id_type, decision.value))
+    return pa.table(columns, schema=schema.removed(collection.id_type(), decision.value))
 
 
 def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
@@ -142,19 +142,29 @@ def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
     rows, head = rows[order], head[order]
     source, position = collection.places(rows)
     columns = [collection.ids(rows), source, position, collection.ids(head), collection.ids(decision.component[head]), representative[rows]]
-    return pa.table(columns, schema=schema.clusters(collection.id_type))
+    return pa.table(columns, schema=schema.clusters(collection.id_type()))
 
 
-def pairs_table(collection: Collection, a: np.ndarray, b: np.ndarray, similarity: np.ndarray, value: pa.Field, *, ordered: bool = False) -> pa.Table:
-    """Pairs sorted by the places of their items, or as they come where they are ``ordered``. Places are given where ids do not tell items apart."""
+def pairs_table(
+    collection: Collection,
+    a: np.ndarray,
+    b: np.ndarray,
+    similarity: np.ndarray,
+    value: pa.Field,
+    *,
+    sides: tuple[int, int] = (0, 0),
+    ordered: bool = False,
+) -> pa.Table:
+    """Pairs of items of two ``sides``, or twice the same, sorted by their places, or as they come where they are ``ordered``. Places are given
+    where ids do not tell items apart."""
     places = not collection.ids_are_unique
     if not ordered:
         order = np.lexsort((b, a))
         a, b, similarity = a[order], b[order], similarity[order]
-    columns = [collection.ids(a), collection.ids(b), value_column(similarity, value)]
+    columns = [collection.ids(a, sides[0]), collection.ids(b, sides[1]), value_column(similarity, value)]
     if places:
         columns += [*collection.places(a), *collection.places(b)]
-    return pa.table(columns, schema=schema.pairs(collection.id_type, value, places=places))
+    return pa.table(columns, schema=schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places))
 
 
 def warned(report: dict[str, Any]) -> str:

@@ -63,8 +63,8 @@ def clusters(id_type: pa.DataType) -> pa.Schema:
     )
 
 
-def pairs(id_type: pa.DataType, value: pa.Field, *, places: bool) -> pa.Schema:
+def pairs(id_a: pa.DataType, id_b: pa.DataType, value: pa.Field, *, places: bool) -> pa.Schema:
     """``value``: the column of similarities, or of distances. ``places`` adds source and position, which tell apart items of equal ids."""
     where = [("source_a", pa.string()), ("position_a", pa.int64()), ("source_b", pa.string()), ("position_b", pa.int64())]
-    columns = [("id_a", id_type), ("id_b", id_type), value]
+    columns = [("id_a", id_a), ("id_b", id_b), value]
     return pa.schema(columns + where if places else columns)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, has_gone
@@ -274,58 +275,69 @@ class Collection:
         return files_of(self.sources)
 
     @cached_property
-    def _ids(self) -> tuple[pa.Array, str | None]:
+    def _ids(self) -> list[tuple[pa.Array | None, str | None]]:
+        """For each side the ids of its rows, all of one type, or None where no row has one; and what must be said of them."""
         sizes = self.work.column("id-size", "i4")
+        if not (sizes >= 0).any():
+            return [(None, None), (None, None)]
         offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 0), dtype=np.int64)))
-        data = self.work.column("id-data", "u1")
+        data = pa.py_buffer(np.ascontiguousarray(self.work.column("id-data", "u1")))
         valid = pa.array(sizes >= 0).buffers()[1]
-        text = pa.LargeBinaryArray.from_buffers(
-            pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
-        )
-        _, positions = self.places(np.arange(len(sizes)))
+        text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), data])
         read = self.column("kind") != REJECTED  # what could not be read has no id, and must not turn the others into JSON text
+        return [self._ids_of(text, read, rows) for rows in self.rows_of_sides]
+
+    def _ids_of(self, text: pa.LargeBinaryArray, read: np.ndarray, rows: slice) -> tuple[pa.Array | None, str | None]:
+        text, read = text[rows], read[rows]
+        if text.null_count == len(text):
+            return None, None
+        _, positions = self.places(np.arange(len(self))[rows])
         if read.all():
             return ids.id_column(text, positions)
         column, note = ids.id_column(text.filter(pa.array(read)), positions[read])
         return column.take(pa.array(np.cumsum(read) - 1, mask=~read)), note
 
-    def ids(self, rows: np.ndarray | pa.Array) -> pa.Array:
-        """The ids of rows, all of one type over the whole collection; their positions where no row has an id; null where there is no row."""
-        chosen = pa.array(rows)
-        if self.has_ids:
-            return self._ids[0].take(chosen)
+    def ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.Array:
+        """The ids of rows of a side, of one type over the whole of it; their positions where none has an id; null where there is no row."""
+        chosen, column = pa.array(rows), self._ids[side][0]
+        if column is not None:
+            return column.take(pc.subtract(chosen, self.rows_of_sides[side].start))
         positions = self.file_of(chosen.fill_null(0).to_numpy())[1]
         return pa.array(positions, pa.int64(), mask=chosen.is_null().to_numpy(zero_copy_only=False))
 
-    @property
-    def id_type(self) -> pa.DataType:
-        return self._ids[0].type if self.has_ids else pa.int64()
+    def id_type(self, side: int = 0) -> pa.DataType:
+        column = self._ids[side][0]
+        return pa.int64() if column is None else column.type
 
     @property
     def id_note(self) -> str | None:
         """What must be said of the id column when it is not simply the ids."""
-        return self._ids[1] if self.has_ids else None
+        return self._ids[0][1]
 
-    @cached_property
+    @property
     def has_ids(self) -> bool:
-        return bool((self.work.column("id-size", "i4") >= 0).any())
+        return any(column is not None for column, _ in self._ids)
 
     @property
     def ids_are_unique(self) -> bool:
         """Whether an id names one item; where there are two sides, one of a side."""
-        if self.has_ids:
-            return self.repeated_ids[0] == 0
+        if self.repeated_ids[0]:
+            return False
         sides = (self.sources[: self.first_side], self.sources[self.first_side :])
-        return all(sum(len(s.path.names) if isinstance(s.path, Files) else 1 for s in side) <= 1 for side in sides)
+        files = [sum(len(s.path.names) if isinstance(s.path, Files) else 1 for s in side) for side in sides]
+        return all(column is not None or number <= 1 for (column, _), number in zip(self._ids, files, strict=True))
 
     @cached_property
     def repeated_ids(self) -> tuple[int, list[str]]:
         """How many rows have an id that occurred before, and up to three such ids."""
-        if not self.has_ids:
-            return 0, []
-        border = int(self.first_row[self.first_side])
-        found = [ids.repeated(self._ids[0][rows]) for rows in (slice(0, border), slice(border, None))]
+        found = [ids.repeated(column) for column, _ in self._ids if column is not None]
         return sum(number for number, _ in found), list(dict.fromkeys(name for _, names in found for name in names))[:3]
+
+    @property
+    def rows_of_sides(self) -> tuple[slice, slice]:
+        """The rows of the first collection, and of the second, if there is one."""
+        border = int(self.first_row[self.first_side])
+        return slice(0, border), slice(border, len(self))
 
     def failed(self, source: int) -> bool:
         """Whether a source could not be read to its end (--on-error skip)."""
