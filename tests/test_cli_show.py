@@ -226,6 +226,8 @@ def test_progress_fits_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(told(Screen(progress="always")), Bar)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert isinstance(told(Screen()), Lines)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert type(told(Screen(progress="always"))) is type(told(Screen(progress="never")))
 
 
 def test_lines_come_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,3 +254,20 @@ def test_a_bar_comes_after_a_while_and_leaves_nothing(capsys: pytest.CaptureFixt
     text = capsys.readouterr().err
     assert "reading" in text and "75 % of 100 items" in text and "warning: mind [this]" in text
     assert progress.warnings == ["mind [this]"] and text.endswith("\x1b[2K"), "the last line is wiped"
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "the terminal has gone"), BrokenPipeError()])
+def test_a_bar_that_cannot_be_drawn_stops_no_work(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
+    class Gone(io.StringIO):
+        def write(self, _: str) -> int:
+            raise error
+
+    monkeypatch.setattr(sys, "stderr", Gone())
+    monkeypatch.setattr("likewise.cli.progress.PATIENCE_SECONDS", 0.0)
+    progress = Bar(Screen(color="never"))
+    progress.begin("reading", 100, "items")
+    progress.advance(50)
+    progress.compiling()
+    progress.warn("mind")
+    progress.finish()
+    assert list(progress.seconds) == ["reading"] and progress.warnings == ["mind"]

@@ -82,6 +82,40 @@ def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.Capt
     told.finish()
 
 
+def test_after_a_failure_the_next_kernel_is_heard_again() -> None:
+    """Numba tells of an end even where a listener has refused the start, or where it began before anyone listened."""
+    heard: list[str] = []
+
+    def begun() -> None:
+        heard.append("begun")
+        if len(heard) == 1:
+            raise OSError("no room for a message")
+
+    def compiled() -> int:
+        return int(jit.nb.njit(lambda x: x + 1)(1))
+
+    jit.event.start_event("numba:compile")
+    with jit.heard(begun, lambda _: heard.append("ended")):
+        jit.event.end_event("numba:compile")
+        with pytest.raises(OSError, match="no room"):
+            compiled()
+        INTERRUPTED.set()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                compiled()
+        finally:
+            INTERRUPTED.clear()
+        assert compiled() == 2
+    assert heard == ["begun", "ended", "begun", "ended"]
+
+
+def test_where_nothing_can_be_kept_no_later_run_is_promised_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("likewise.cli.progress.CACHE", None)
+    Told(Screen()).compiling()
+    said = capsys.readouterr().err
+    assert "each run" in said and "first" not in said
+
+
 def test_the_compiler_heeds_a_signal_to_stop() -> None:
     INTERRUPTED.set()
     try:

@@ -161,7 +161,9 @@ def test_nobody_listens(tmp_path):
     jobs.texts(tmp_path)
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # the last flush fails only then
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*LIKEWISE, "dedup", tmp_path / "a.jsonl", "-o", tmp_path / "out"], stderr=full, env=buffered)
-        assert (done.returncode, (tmp_path / "out/manifest.json").exists()) == (0, True)
+        for progress in ("auto", "always"):
+            out = tmp_path / progress
+            done = subprocess.run([*LIKEWISE, "dedup", tmp_path / "a.jsonl", "-o", out, "--progress", progress], stderr=full, env=buffered)
+            assert (done.returncode, (out / "manifest.json").exists()) == (0, True)
         done = subprocess.run([*LIKEWISE, "pairs", tmp_path / "a.jsonl", "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, "error: standard output: No space left on device" in done.stderr, "Traceback" in done.stderr) == (2, True, False)

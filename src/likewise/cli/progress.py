@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from contextlib import ExitStack
-from typing import Any
+from contextlib import ExitStack, suppress
+from typing import Any, TextIO, cast
 
 from likewise.cli.compiling import must_compile, share
 from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
-from likewise.kernels.jit import heard
+from likewise.kernels.jit import CACHE, heard
 from likewise.progress import Progress
 
 #: What ends sooner needs no bar, and is spared the time to load one.
@@ -49,7 +49,9 @@ class Told(Progress):
     def compiling(self) -> None:
         if not self._told_of_compiling:
             self._told_of_compiling = True
-            self.say("compiling for this machine, which only the first run of its kind waits for")
+            kept = "which only the first run of its kind waits for"
+            anew = "which each run waits for: no folder can keep what is compiled (likewise doctor tells more)"
+            self.say(f"compiling for this machine, {kept if CACHE else anew}")
 
     def compiling_ended(self, seconds: float) -> None:
         self.compiled += seconds
@@ -105,6 +107,25 @@ class Lines(Told):
             self.screen.say(f"{self._stage}: {self.state()}")
 
 
+class Loose:
+    """A stream that takes what it can: that a bar cannot be drawn, as where the terminal has gone, stops no work."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 class Bar(Told):
     """A bar that is there while the work lasts, and leaves nothing behind."""
 
@@ -122,7 +143,7 @@ class Bar(Told):
         from rich.progress import BarColumn, SpinnerColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
-        console = Console(file=sys.stderr, force_terminal=True, no_color=not self.screen.colored(sys.stderr))
+        console = Console(file=cast(TextIO, Loose(sys.stderr)), force_terminal=True, no_color=not self.screen.colored(sys.stderr))
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[state]}"))
         bar = RichProgress(*columns, console=console, transient=True)
         bar.add_task(self._stage, total=self.total or None, state="")
@@ -151,6 +172,6 @@ class Bar(Told):
 
 def told(screen: Screen) -> Told:
     """The progress that fits the screen, for a run that begins now."""
-    if screen.quiet or screen.progress == "never":
+    if screen.quiet or screen.progress == "never" or sys.stderr is None:  # which it is where it was closed; a bar would go to standard output
         return Told(screen)
     return Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)

@@ -77,19 +77,22 @@ class Interruption(event.Listener):
 
 @contextmanager
 def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator[None]:
-    """Inside, ``begun()`` is called before a kernel is compiled, and ``ended(seconds)`` after it: one at a time, on any thread."""
+    """Inside, ``begun()`` is called before a kernel is compiled, and ``ended(seconds)`` after it: on any thread, but one at a time, for Numba has
+    a lock. Whatever ends the compiler, and whatever ``begun`` raises, the next kernel is heard again."""
     depth, since = 0, 0.0
 
     class Ear(event.Listener):
         def on_start(self, event: event.Event) -> None:
             nonlocal depth, since
-            if depth == 0:
+            depth += 1  # what a kernel calls is compiled with it
+            if depth == 1:
                 since = time.perf_counter()
                 begun()
-            depth += 1  # what a kernel calls is compiled with it
 
         def on_end(self, event: event.Event) -> None:
             nonlocal depth
+            if depth == 0:
+                return  # its start was not heard: it came before this, or `Interruption` refused it
             depth -= 1
             if depth == 0:
                 ended(time.perf_counter() - since)
