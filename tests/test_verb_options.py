@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import likewise as lw
 from likewise.choices import TAKES
+from likewise.cli.flags import defaults
 from likewise.extraction import extract
-from likewise.options import Options, checked
+from likewise.options import SWITCHES, Options, checked
 
 ROWS = ["a b c d e", "a b c d x", "p q r s t"]
 #: Flags of the command line alone, which say where to write and how to talk. `out` is an option of dedup, which writes a folder.
@@ -39,6 +42,40 @@ def test_python_and_the_command_line_take_the_same(verb):
 def test_help_names_every_option(verb):
     text = FUNCTIONS[verb].__doc__
     assert [name for name in TAKES[verb].split() if f"``{name}``" not in text and f" {name}: " not in text] == []
+
+
+def test_help_tells_the_defaults_that_there_are():
+    told = {name: text.strip('"') for name, text in re.findall(r"(?m)^    ``(\w+)`` .*; (.+)$", lw.dedup.__doc__)}
+    there = {name: str(defaults()[name]) for name in told.keys() - {"field"} if not isinstance(defaults().get(name), bool | None)}
+    assert {"by", "keep", "recall", "seed", "verify"} <= there.keys()
+    assert {name: told[name] for name in there} == there
+
+
+@pytest.mark.parametrize("verb", ("dedup", "pairs", "neighbors", "audit", "plan"))
+def test_none_is_as_good_as_not_given(verb):
+    own = {name for name, one in inspect.signature(FUNCTIONS[verb]).parameters.items() if one.annotation == "int"}
+    inputs = None if verb == "plan" else ROWS
+    FUNCTIONS[verb](inputs, **{name: None for name in TAKES[verb].split() if name not in own})
+
+
+def test_none_is_as_good_as_not_given_for_features_too(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n')
+    (tmp_path / "vectors.txt").write_text("a 1 0\nb 0 1\n")
+    made = extract([tmp_path / "a.jsonl"], vectors=tmp_path / "vectors.txt", by=None)
+    assert made.kind == "texts"
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_switch_is_true_or_false(name):
+    verb = next(verb for verb in TAKES if name in TAKES[verb].split())
+    with pytest.raises(lw.UsageError, match=f"--{name.replace('_', '-')} 'no': give True or False"):
+        FUNCTIONS[verb](ROWS, **{name: "no"})
+
+
+@pytest.mark.parametrize(("name", "value"), [("prefer", Path("a")), ("prefer", [Path("a")]), ("prefer", 1), ("work", 1)])
+def test_names_of_files_are_names(name, value):
+    with pytest.raises(lw.UsageError, match=f"--{name} .*: give "):
+        lw.dedup(ROWS, **{name: value})
 
 
 def test_every_choice_of_a_run_is_of_some_verb():

@@ -49,13 +49,13 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     out: the folder to write; without it nothing is written and the result lies in memory. progress: is told how far the run is.
 
     ===================  ====================================================================================================================
-    choice               meaning, and the default
+    choice               meaning; and the default, which None is too
     ===================  ====================================================================================================================
-    ``by``               what is compared: words:5, chars:9 and so on; elements, weighted, cosine, l2, hamming, levenshtein, ...; words:5
+    ``by``               what is compared: words:5, chars:9 and so on, elements, weighted, cosine, l2, hamming, levenshtein, ...; words:5
     ``threshold``        the least similarity, above 0 and up to 1, as a number, or as a str to be exact ("4/5"); equality counts; 0.8
     ``within``           in its place the greatest distance; of texts and sets 1 - similarity
     ``recall``           the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
-    ``exact``            miss none: an exact join in place of hashing; where that is cheaper
+    ``exact``            miss none, by an exact join of sets or strings, by a scan of all pairs of other items; for sets where that is cheaper
     ``normalize``        steps before a text is cut, as "nfc,lower", or "none"; by the unit
     ``field``            column or JSON path of what is compared; text, elements, vector, code or features
     ``id``               column or JSON path of the id; id, else the position
@@ -70,17 +70,17 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     ``removed_records``  also write what was removed, record by record
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, "none"; "exact"
     ``bands``, ``rows``  the layout by hand, or one of them; planned
-    ``slots``            the most slots of a signature
+    ``slots``            the most slots of a signature; planned
     ``sketch``           how MinHash fills them, "oph" or "classic"; "oph"
     ``tune``             plan for the "recall", or for the least "error", which promises no recall; "recall"
     ``preset``           a published recipe (likewise.planning.presets); what is given beside it counts
     ``seed``             the same seed gives the same bytes; "random" draws one; 0
-    ``limit``            only so many items
+    ``limit``            only the first so many items; all
     ``on_error``         "skip" sets records aside that cannot be decoded; "fail"
     ``max_record``       the most bytes of a record, as 1000000 or "64M"; "64M"
     ``threads``          how many; one for each core
     ``memory``           memory to stay within, as "1.5G"; 75 % of what there is
-    ``work``             the folder of intermediate files; beside ``out``
+    ``work``             the folder of intermediate files; beside ``out``, or a temporary one
     ``overwrite``        replace ``out`` once the new one is complete
     ``resume``           go on where an interrupted run stopped
     ===================  ====================================================================================================================
@@ -398,17 +398,18 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     1.0
     """
     refuse_others("audit", choices)
+    typed = {name: value for name, value in choices.items() if value is not None}
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
     made = None
     if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
         with as_written(Path(inputs)):
             made = as_made(Path(inputs))
-        given = (made.choices | choices).get("groups")
+        given = (made.choices | typed).get("groups")
         if made.groups is not None and isinstance(given, Path) and not given.is_file():
             raise UsageError(f"{inputs} was made by groups that are not where they were ({given}); name them with --groups FILE, in Python groups=")
         inputs = made.inputs
-    options = options_of(**{**(made.choices if made else {}), **choices})
+    options = options_of(**{**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress) as (sources, run):
         if made and made.groups is not None and (run.options.grouped is None or run.options.grouped.digest != made.groups):
             raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")

@@ -6,6 +6,7 @@ The command line has the same names, with ``-`` for ``_``, and flags besides for
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
@@ -38,8 +39,8 @@ class Rows(TypedDict, total=False):
 class Limit(TypedDict, total=False):
     """How much alike, and how surely that is found."""
 
-    threshold: float | str | Fraction | None
-    within: float | str | Fraction | None
+    threshold: float | str | Fraction | Decimal | None
+    within: float | str | Fraction | Decimal | None
     recall: float | None
 
 

@@ -112,8 +112,8 @@ def extract(
     ``max_record``, ``limit`` and ``threads`` as of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
     refuse_others("features", choices)
-    choices.setdefault("by", "words:1")
-    options = options_of(limited=False, **choices)
+    by = choices.pop("by", None)
+    options = options_of(limited=False, by="words:1" if by is None else by, **choices)
     progress = progress or Progress()
     if vectors is None:
         return of_files(inputs, options, most, every, progress)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -47,6 +48,7 @@ MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
 #: Bytes that one record may have, where no other number is given: all of it lies in memory at once, with up to about 40 times as much for what is
 #: made of it. `records.Want` has the same.
 MOST_BYTES = 64 << 20
+SWITCHES = ("exact", "pairs", "removed_records", "star", "overwrite", "resume")
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MOST_THREADS = 4096
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -238,9 +240,14 @@ def checked(
     for name in ("field", "id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{flag(name)} {told(rest[name])}: give a name")
+    for name in SWITCHES:
+        if not isinstance(rest.get(name, False), bool):
+            raise UsageError(f"{flag(name)} {told(rest[name])}: give True or False")
     if "prefer" in rest:
-        rest["prefer"] = (rest["prefer"],) if isinstance(rest["prefer"], str) else tuple(rest["prefer"])
+        rest["prefer"] = globs(rest["prefer"])
     if "work" in rest:
+        if not isinstance(rest["work"], str | os.PathLike):
+            raise UsageError(f"--work {told(rest['work'])}: give the path of a folder")
         rest["work"] = Path(rest["work"])
     check_keep(rest.get("keep", "first"))
     if isinstance(rest.get("groups"), str):
@@ -322,6 +329,14 @@ def check_keep(policy: str) -> None:
     if (name in KEEP_POLICIES and not colon) or (name in ("max", "min") and field):
         return
     raise UsageError(f"--keep {policy!r}: choose one of {', '.join(KEEP_POLICIES)}, max:FIELD or min:FIELD")
+
+
+def globs(given: object) -> tuple[str, ...]:
+    """One glob or several, of str: a manifest names them."""
+    several = (given,) if isinstance(given, str) else given
+    if not isinstance(several, list | tuple) or not all(isinstance(one, str) for one in several):
+        raise UsageError(f"--prefer {told(given)}: give a glob of file names as a str, or a list of them")
+    return tuple(several)
 
 
 def parse_seed(seed: int | str) -> int:
