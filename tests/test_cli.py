@@ -146,6 +146,15 @@ def test_dedup_accounts_for_everything_on_standard_error() -> None:
     assert "\x1b" not in result.stderr
 
 
+def test_what_to_look_at_can_be_typed_whatever_it_is_called(folder: Path) -> None:
+    rows = [{"id": name, "text": TEXT} for name in ("x", "-a\nb'\x1b")]
+    (folder / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = lines(run("dedup", "odd.jsonl", "-o", "my out", *LIKE).stderr)["next"]
+    assert told == "likewise show 'my out' -- $'-a\\nb\\'\\x1b'"
+    (folder / "docs.jsonl").rename("odd\n.jsonl")
+    assert lines(run("plan", "odd\n.jsonl").stdout)["next"].startswith("likewise dedup $'odd\\n.jsonl' -o clean ")
+
+
 def test_what_weakens_the_promise_is_said() -> None:
     plan = {"bands": 16, "rows": 6, "sketch": "oph", "recall": 0.9923}
     budget = {"cut": 5000, "sampled": 1000, "alike": 2, "missed_at_most": 12.6, "recall": 0.9514}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +17,9 @@ from likewise.cli.verbs import verb
 from likewise.errors import UsageError, can_go_on
 from likewise.options import Options, needs_data, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
+
+if TYPE_CHECKING:
+    from likewise.cli.progress import Told
 
 #: What --verify has to say for itself when it was not exact.
 NOT_EXACT = {
@@ -41,7 +43,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     if dry_run:
-        rehearse("dedup", screen, inputs, options, target)
+        rehearse(screen, inputs, options, target, TAKES["dedup"])
         return 0
     if target is None:
         raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
@@ -70,14 +72,10 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     return int(exit_code and result.report["counts"]["removed"] > 0)
 
 
-def summary(report: dict[str, Any], out: Path, progress: Any, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
+def summary(report: dict[str, Any], out: Path, progress: Told, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """What a person wants to know at the end."""
     counts, clusters = report["counts"], report["clusters"]
-    seconds = progress.seconds_in_all
-    speed = f"{size(progress.bytes_read / seconds)}/s" if not progress.compiled else f"{duration(progress.compiled)} of them compiling"
-    read = f"{size(progress.bytes_read)} in {duration(seconds)}, {speed}"
-    speed = f"{duration(seconds)} since it was resumed" if resumed else read  # what had been read before counts in no speed
-    yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {speed}"
+    yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
     yield "kept", f"{counts['kept']:,}{aside(report)}"
     yield "removed", f"{counts['removed']:,}  ({copies(counts)})"
     if counts["rejected"]:
@@ -92,9 +90,18 @@ def summary(report: dict[str, Any], out: Path, progress: Any, example: object, r
         yield "next", looked_up(out, example)
 
 
+def took(progress: Told, resumed: bool) -> str:
+    """How much was read in what time. What was read before a run was resumed counts in no speed, and what was compiled would spoil it."""
+    seconds = progress.seconds_in_all
+    if resumed:
+        return f"{duration(seconds)} since it was resumed"
+    speed = f"{duration(progress.compiled)} of them compiling" if progress.compiled else f"{size(progress.bytes_read / seconds)}/s"
+    return f"{size(progress.bytes_read)} in {duration(seconds)}, {speed}"
+
+
 def looked_up(out: Path | str, item: object) -> str:
     """The command that shows an item of an output."""
-    return shlex.join(["likewise", "show", str(out), *(["--"] if str(item).startswith("-") else []), str(item)])
+    return typed(["likewise", "show", str(out), *(["--"] if str(item).startswith("-") else []), str(item)])
 
 
 def example(removed: Any) -> object:
@@ -162,12 +169,13 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         raise
 
 
-def rehearse(verb: str, screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None) -> None:
-    """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know."""
+def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str) -> None:
+    """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know. taken: the options
+    of the verb; `Options` holds those of all."""
     sources = list(named(inputs, options, out))
     if needs_data(options.method):
         options = looked_at(inputs, options, out)
-    others = set(" ".join(TAKES.values()).split()) - set(TAKES[verb].split())
+    others = set(" ".join(TAKES.values()).split()) - set(taken.split())
     method = {name: value for name, value in options.described().items() if name not in others}
     warnings = foretold(options)
     if screen.json:

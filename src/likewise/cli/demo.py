@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import sys
 import sysconfig
@@ -13,7 +12,7 @@ from typing import Any
 
 from likewise.cli import beside
 from likewise.cli.dedup import copies, looked_up, promise
-from likewise.cli.screen import Screen, counted, duration, harmless, size
+from likewise.cli.screen import Screen, counted, duration, harmless, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 
@@ -66,7 +65,7 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     for line in story(result, pair, texts, screen, progress):
         screen.data(line)
     seen = [] if pair is None else [looked_up(out, pair["id"])]
-    for line in (*seen, f"likewise pairs {shlex.quote(str(source))} --threshold 0.5", "likewise dedup --help"):
+    for line in (*seen, typed(["likewise", "pairs", str(source), "--threshold", "0.5"]), "likewise dedup --help"):
         screen.say(f"  next: {line}")
 
 

@@ -51,7 +51,7 @@ def command(
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)
     if dry_run:
-        rehearse("pairs", screen, (*inputs, *against), options, target)
+        rehearse(screen, (*inputs, *against), options, target, TAKES["pairs"])
         return 0
     for message in foretold(options):
         screen.warn(message)

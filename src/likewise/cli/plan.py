@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from likewise.choices import TAKES
 from likewise.cli import curve
-from likewise.cli.screen import Screen, counted, duration, harmless, percent, size, width
+from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import verb
 from likewise.curves import told
 from likewise.drawing.markup import shown
@@ -84,7 +83,7 @@ def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str
         flags += ["--bands", str(plan.bands), "--rows", str(plan.rows)]
         if "preset" in choices:
             flags = ["--preset", str(choices["preset"]), *flags]
-    return harmless(shlex.join(["likewise", "dedup", *inputs, "-o", "clean", *flags]))
+    return typed(["likewise", "dedup", *inputs, "-o", "clean", *flags])
 
 
 def planned(inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:
