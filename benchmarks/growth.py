@@ -69,9 +69,11 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", default=list(KINDS))
     options = parser.parse_args()
     sizes = [3, *(size for size in (10**5, 10**6, 10**7) if size <= options.most)]
+    if not contest.installed("floor", floor(options.folder, options.folder)[0]):
+        raise SystemExit(1)
     corpus, out = options.folder / "growth.jsonl", options.folder / "growth.out"
     dedup = [*LIKEWISE, "dedup", str(corpus), "-o", str(out), *SETTING]
-    table, start, lowest = [], None, None
+    table, start, floor_start = [], None, None
     for kind in options.kinds:
         for size in sizes if start is None else sizes[1:]:
             with corpus.open("w") as file:
@@ -82,9 +84,9 @@ def main() -> None:
                 runs.append(run(dedup))
                 shutil.rmtree(out)
             found, below = contest.middle(runs[-options.rounds :]), contest.middle(floors[-options.rounds :])
-            start, lowest = start or found, lowest or below
+            start, floor_start = start or found, floor_start or below
             row = {"kind": kind, "documents": size, "bytes": corpus.stat().st_size, **found, **each(found, start, size)}
-            table.append({**row, "floor_us_each": each(below, lowest, size)["us_each"]})
+            table.append({**row, "floor_us_each": each(below, floor_start, size)["us_each"]})
             said = f"{kind:6} {size:10,} {found['wall']:8.2f} s {found['peak_mb']:7.0f} MB "
             print(said + "  ".join(f"{name} {value:.2f}" for name, value in table[-1].items() if name.endswith("_each")), flush=True)
     corpus.unlink()

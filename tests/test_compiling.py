@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_line import SOURCE, TEXTS
+from command_line import SOURCE, TEXTS, run
 from likewise.cli.main import in_compiler, main, status_of
 from likewise.cli.progress import Told
 from likewise.cli.screen import Screen
@@ -68,10 +70,10 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
     assert not any((tmp_path / "kernels").rglob("text.normalise*.nbc"))
 
 
-def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("likewise.cli.progress.heard", jit.heard)  # as without tests
     told = Told(Screen())
     told.begin("reading", 100, "items")
-    told._ears.enter_context(jit.heard(told.compiling, told.compiling_ended))  # as without tests
     for added in (1, 2):
         inner = jit.nb.njit(lambda x, added=added: x + added)
         assert jit.nb.njit(lambda x, inner=inner: inner(x))(1) == 1 + added
@@ -80,6 +82,9 @@ def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.Capt
     told._since, told.compiled, told.done = time.perf_counter() - 30, 20.0, 50
     assert re.fullmatch(r"50 % of 100 items, 5 items/s, (9\.9|10\.\d) s left", told.state())
     told.finish()
+    before = told.compiled
+    jit.nb.njit(lambda x: x + 1)(1)
+    assert told.compiled == before
 
 
 def test_after_a_failure_the_next_kernel_is_heard_again() -> None:
@@ -107,6 +112,17 @@ def test_after_a_failure_the_next_kernel_is_heard_again() -> None:
             INTERRUPTED.clear()
         assert compiled() == 2
     assert heard == ["begun", "ended", "begun", "ended"]
+
+
+@pytest.mark.parametrize("verb", ["dedup -o out", "pairs", "neighbors", "audit", "plan"])
+def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    def heard(begun: Callable[[], None], _: object) -> AbstractContextManager[None]:
+        begun()
+        return nullcontext()
+
+    monkeypatch.setattr("likewise.cli.progress.heard", heard)
+    (folder / "docs.jsonl").write_text("".join(json.dumps({"text": " ".join(words)}) + "\n" for words in TEXTS.values()))
+    assert run(*verb.split(), "docs.jsonl").stderr.count("compiling for this machine") == 1
 
 
 def test_where_nothing_can_be_kept_no_later_run_is_promised_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

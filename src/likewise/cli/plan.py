@@ -49,7 +49,7 @@ def command(
         raise UsageError(f"--layouts and --{given[0]} both say what the layout is; give one of them")
     picture = None if svg is None else free(Path(svg), overwrite)
     preset = PRESETS.get(choices.get("preset", ""))
-    plans = planned(inputs, parse_layouts(layouts), **choices)
+    plans = planned(screen, inputs, parse_layouts(layouts), **choices)
     if picture:
         picture.write_text(plans[0].svg(*plans[1:]), encoding="utf-8")
     by = choices.get("by") or (preset.by if preset else "words:5")
@@ -86,18 +86,24 @@ def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str
     return typed(["likewise", "dedup", *inputs, "-o", "clean", *flags])
 
 
-def planned(inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:
+def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:
     """A plan for each layout, with a sample of the inputs where there are some; only then are their readers loaded."""
     if inputs:
         from likewise import api
+        from likewise.cli import progress
 
-        return api.plans([Path(given) for given in inputs], layouts, **choices)
+        said = progress.told(screen)
+        said.begin("sampling", 0, "items")  # which compiles, and says so
+        try:
+            return api.plans([Path(given) for given in inputs], layouts, **choices)
+        finally:
+            said.finish()
     from likewise.options import parse_seed
     from likewise.planning import layouts as planning
 
     parse_seed(choices.get("seed", 0))  # which draws nothing here, and is checked all the same
-    typed = {name: value for name, value in choices.items() if name not in ("seed", "field", "normalize")}
-    return planning.planned(typed, layouts, choices.get("normalize"))
+    asked = {name: value for name, value in choices.items() if name not in ("seed", "field", "normalize")}
+    return planning.planned(asked, layouts, choices.get("normalize"))
 
 
 def parse_layouts(text: str | None) -> list[dict[str, int]]:
