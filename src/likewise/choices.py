@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
+from likewise.curves import told
 from likewise.errors import UsageError, no_such
 from likewise.methods import Measure, Text
 
@@ -127,6 +128,17 @@ TAKES: dict[str, str] = {
         ("features", OfFeatures, "vectors most every work"),
     )
 }
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def check_choices(given: Mapping[str, object]) -> None:
+    """Refuse what is none of the values that an option may have. Raises UsageError."""
+    for name, value in given.items():
+        if name in CHOICES and value not in CHOICES[name]:
+            raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
 
 
 def refuse_others(verb: str, names: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from likewise import methods
-from likewise.choices import CHOICES
+from likewise.choices import check_choices, flag
 from likewise.curves import told
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
@@ -225,9 +225,7 @@ def checked(
     max_record: int | str | None = None,
     **rest: Any,
 ) -> Options:
-    for name, value in {"sketch": sketch, "tune": tune, **rest}.items():
-        if name in CHOICES and value not in CHOICES[name]:
-            raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
+    check_choices({"sketch": sketch, "tune": tune, **rest})
     rest = {name: value for name, value in rest.items() if value is not None}
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)
@@ -318,10 +316,6 @@ def acquainted(options: Options, facts: Facts) -> Options:
         check_plain(options.method, options.bound, facts, *(options.asked[name] for name in ("recall", "sketch", "tune")))
         return options
     return replace(options, planned=choose(method=options.method, facts=facts, **options.asked))
-
-
-def flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def check_keep(policy: str) -> None:

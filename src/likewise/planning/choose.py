@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from likewise.choices import check_choices
 from likewise.curves import Curve, number_of, told
 from likewise.drawing.markup import shown
 from likewise.errors import UsageError
@@ -158,9 +159,7 @@ def check(recall: object, sketch: str, tune: str) -> None:
     if isinstance(recall, bool | str) or not 0 < number_of(recall) < 1:
         hint = "; hashing comes close to 1 but never reaches it" if recall == 1 else ""
         raise UsageError(f"--recall {told(recall)}: give a number above 0 and below 1, as in 0.99{hint}")
-    for name, choice, choices in (("sketch", sketch, ("oph", "classic")), ("tune", tune, ("recall", "error"))):
-        if choice not in choices:
-            raise UsageError(f"--{name} {choice!r}: choose one of {', '.join(choices)}")
+    check_choices({"sketch": sketch, "tune": tune})
 
 
 def refuse_beyond(curve: Curve, at: Fraction) -> None:
