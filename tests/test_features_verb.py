@@ -19,6 +19,7 @@ from likewise.extraction import extract
 from likewise.io.formats import lines
 from likewise.io.media import files, opencv, pictures, tokens, videos
 from likewise.items.features import features
+from likewise.progress import Progress
 
 
 def run(*words) -> int:
@@ -45,6 +46,18 @@ def photos(tmp_path):
     cv2.imwrite(str(folder / "plain.png"), np.full((40, 40), 90, np.uint8))
     (folder / "notes.txt").write_text("not a picture")
     return folder
+
+
+def test_a_stage_that_fails_ends(tmp_path, monkeypatch):
+    """A bar that is not ended goes on drawing over what is said."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n')
+    (tmp_path / "vectors.txt").write_text("a 1 0\nb 0 1\n")
+    progress = Progress()
+    found = extract([tmp_path / "a.jsonl"], vectors=tmp_path / "vectors.txt", progress=progress)
+    monkeypatch.setattr(tokens.TokenVectors, "features_of", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        found.write(tmp_path / "made.parquet")
+    assert list(progress.seconds) == ["reading", "describing"]
 
 
 # Pictures

@@ -174,7 +174,7 @@ def plan(
     by: str | Text | Measure | None = None,
     normalize: str | None = None,
     field: str | None = None,
-    seed: int | str = 0,
+    seed: int | str | None = 0,
     items: int | None = None,
     preset: str | None = None,
     **choices: Unpack[OfPlan],

@@ -197,22 +197,24 @@ def of_each_text(
     assert isinstance(options.method, Text)
     progress.begin("describing", len(column), "items")
     found = at = 0
-    for source, first, records in rows_of(sources, options):
-        to.rejected += [explained(entry, *place(source, first, entry.row)) for entry in records.rejected]
-        sets: list[Vectors] = []
-        for kind, text in zip(records.kind.tolist(), records.text, strict=True):
-            if kind == REJECTED:
-                continue
-            vectors, unknown = known.features_of(text.as_py().decode("utf-8", "surrogatepass") if kind == TEXT else "", options.method)
-            sets.append(vectors)
-            to.unknown += unknown
-            found += len(vectors)
-        for begin in range(0, len(sets), ITEMS_AT_ONCE):
-            part = sets[begin : begin + ITEMS_AT_ONCE]
-            yield Batch(column[at : at + len(part)], part)
-            at += len(part)
-            progress.advance(len(part))
-    progress.finish()
+    try:
+        for source, first, records in rows_of(sources, options):
+            to.rejected += [explained(entry, *place(source, first, entry.row)) for entry in records.rejected]
+            sets: list[Vectors] = []
+            for kind, text in zip(records.kind.tolist(), records.text, strict=True):
+                if kind == REJECTED:
+                    continue
+                vectors, unknown = known.features_of(text.as_py().decode("utf-8", "surrogatepass") if kind == TEXT else "", options.method)
+                sets.append(vectors)
+                to.unknown += unknown
+                found += len(vectors)
+            for begin in range(0, len(sets), ITEMS_AT_ONCE):
+                part = sets[begin : begin + ITEMS_AT_ONCE]
+                yield Batch(column[at : at + len(part)], part)
+                at += len(part)
+                progress.advance(len(part))
+    finally:
+        progress.finish()
     if to.unknown and not found:
         raise DataError("no token of these texts has a vector; --by and --normalize say how texts are cut, as --normalize none keeps capital letters")
 
