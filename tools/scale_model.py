@@ -80,7 +80,7 @@ def amount(size: float) -> str:
 
 
 #: Runs of the benchmarks: documents, bytes each, seconds.
-RUNS = ((1e5, 2700, 1.74), (1e6, 2284, 9.34), (1e5, 216, 0.95), (1e6, 217, 2.58), (1e7, 218, 22.24))
+RUNS = ((1e5, 2700, 1.74), (1e6, 2284, 9.34), (1e5, 216, 0.86), (1e6, 217, 2.70), (1e7, 218, 21.57))
 #: Powers of ten of documents and of seconds between which the figure lies.
 ACROSS, UP = (5, 11), (0, 7)
 

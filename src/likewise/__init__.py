@@ -70,5 +70,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'likewise' has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
+def __dir__() -> list[str]:  # what an editor offers
     return [*__all__, "__doc__", "__file__", "__name__", "__path__", "__version__"]

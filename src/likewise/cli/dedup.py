@@ -91,12 +91,12 @@ def summary(report: dict[str, Any], out: Path, progress: Told, example: object, 
 
 
 def took(progress: Told, resumed: bool) -> str:
-    """How much was read in what time. What was read before a run was resumed counts in no speed, and what was compiled would spoil it."""
+    """How much was read in what time. What was read before a run was resumed counts in no speed, nor does time that was spent on compiling."""
     seconds = progress.seconds_in_all
     if resumed:
         return f"{duration(seconds)} since it was resumed"
-    speed = f"{duration(progress.compiled)} of them compiling" if progress.compiled else f"{size(progress.bytes_read / seconds)}/s"
-    return f"{size(progress.bytes_read)} in {duration(seconds)}, {speed}"
+    compiled = f" without {duration(progress.compiled)} of compiling" if progress.compiled else ""
+    return f"{size(progress.bytes_read)} in {duration(seconds)}, {size(progress.bytes_read / (seconds - progress.compiled))}/s{compiled}"
 
 
 def looked_up(out: Path | str, item: object) -> str:
