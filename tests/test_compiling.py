@@ -70,6 +70,31 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
     assert not any((tmp_path / "kernels").rglob("text.normalise*.nbc"))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Path, threads: int) -> None:
+    """Whichever thread compiles, no function is begun after it; and what follows in the same process can be interrupted as before."""
+    code = f"""if True:
+        import signal, likewise as lw
+        from likewise.progress import INTERRUPTED
+        try:
+            lw.dedup(["a b c d e f", "g h i j k l"], threads={threads})
+        except KeyboardInterrupt:
+            print(INTERRUPTED.is_set(), signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+        """
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE}
+
+    def compiled() -> int:
+        return len(list((tmp_path / "kernels").rglob("*.nbc")))
+
+    process = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not compiled():
+        time.sleep(0.01)
+    before = compiled()
+    process.send_signal(signal.SIGINT)
+    assert process.communicate() == ("False True\n", "")
+    assert compiled() <= before + threads  # those that were on their way
+
+
 def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("likewise.cli.progress.heard", jit.heard)  # as without tests
     told = Told(Screen())

@@ -64,8 +64,10 @@ def started(
         why = error if can_go_on(error) else changed(sources, run.inputs) or error
         useless = out is None or not can_go_on(why)
         raise why from why.__cause__  # `can_go_on` looks at it
-    except BaseException:
+    except BaseException as error:
         useless = out is None
+        if isinstance(error, KeyboardInterrupt):
+            run.engine.interrupt()
         raise
     finally:
         run.progress.finish()

@@ -11,6 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TypeVar
 
+from likewise.progress import INTERRUPTED
+
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -25,6 +27,7 @@ class Local:
     def __init__(self, threads: int | None = None):
         self.threads = threads or usable_cores()
         self.stopping = threading.Event()
+        self._interrupts = False
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | None = None) -> Iterator[B]:
@@ -56,6 +59,9 @@ class Local:
                 waiting.popleft()
             if failure is not None:
                 raise failure
+        except KeyboardInterrupt:
+            self.interrupt()
+            raise
         finally:
             wait([future for future in waiting if not future.cancel()])
 
@@ -70,10 +76,19 @@ class Local:
             for begin in range(0, len(values), step):
                 futures = [self._submit(function, value) for value in values[begin : begin + step]]
                 results += [future.result() for future in futures]
+        except KeyboardInterrupt:
+            self.interrupt()
+            raise
         except BaseException:
             self.stopping.set()
             raise
         return results
+
+    def interrupt(self) -> None:
+        """Ctrl-C is heard by the main thread alone; the others are told, until all have ended."""
+        self.stopping.set()
+        self._interrupts |= not INTERRUPTED.is_set()  # else it is for who set it to take back
+        INTERRUPTED.set()
 
     def check(self) -> None:
         """Called by long tasks now and then: they end when the run is being stopped."""
@@ -91,6 +106,8 @@ class Local:
         self.stopping.set()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+        if self._interrupts:
+            INTERRUPTED.clear()
 
 
 def usable_cores() -> int:

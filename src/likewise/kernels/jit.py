@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +16,7 @@ from pathlib import Path
 import numba as nb
 from numba.core import event
 
-from likewise.progress import heed
+from likewise.progress import INTERRUPTED, heed
 
 #: Write permission of the group and of all others.
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -66,13 +68,33 @@ def is_guarded(place: Path) -> bool:
 
 
 class Interruption(event.Listener):
-    """Ends the compiler where the run has been interrupted: it has half a minute of work on the first run ever."""
+    """Ends the compiler where the run has been interrupted: it has half a minute of work on the first run ever.
+
+    Python's own way, an exception wherever the main thread is, may leave a lock of LLVM taken, and all would wait for it for ever. So while the main
+    thread compiles, Ctrl-C is put off to the next function, as the command line puts off all signals (cli/main.py).
+    """
+
+    depth, put_off = 0, False
 
     def on_start(self, event: event.Event) -> None:
+        if (
+            self.depth == 0
+            and threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
+            self.put_off = True
+            signal.signal(signal.SIGINT, lambda *_: INTERRUPTED.set())
+        self.depth += 1
         heed()
 
     def on_end(self, event: event.Event) -> None:
-        pass
+        self.depth -= 1
+        if self.depth == 0 and self.put_off:
+            self.put_off = False
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if INTERRUPTED.is_set():
+                INTERRUPTED.clear()  # another run may follow in this process
+                raise KeyboardInterrupt
 
 
 @contextmanager
