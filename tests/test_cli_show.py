@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
 
+import likewise as lw
 from command_line import LIKE, TEXT, TEXTS, lines, run
 from likewise import api
 from likewise.cli import demo, doctor
@@ -136,8 +137,24 @@ def test_report_where_nothing_was_removed() -> None:
 
 def test_report_without_the_inputs_has_no_examples(out: Path) -> None:
     Path("docs.jsonl").unlink()
+    before = (out / "report.html").read_bytes()
+    result = run("report", out)
+    assert result.exit_code == 2 and "report.html stays as it is, with its examples, since the items cannot be read again" in result.stderr
+    assert (out / "report.html").read_bytes() == before
+    (out / "report.html").unlink()
     result = run("report", out)
     assert result.exit_code == 0 and "the page shows no examples" in result.stderr and (out / "report.html").exists()
+
+
+def test_an_output_of_data_from_python_says_so(folder: Path) -> None:
+    rows = [{"id": name, "text": " ".join(words)} for name, words in TEXTS.items()]
+    lw.dedup(rows, out="out", by="words:2", threshold=0.5)
+    before = Path("out/report.html").read_bytes()
+    assert b"<del>forest</del>" in before
+    assert "items came from Python and no file" in run("show", "out", "b").stderr
+    assert "stays as it is" in run("report", "out").stderr and Path("out/report.html").read_bytes() == before
+    result = run("audit", "out")
+    assert result.exit_code == 2 and "out: was made of data from Python, which are not kept; audit the data themselves" in result.stderr
 
 
 def test_doctor_finds_this_installation_well() -> None:

@@ -388,7 +388,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
 def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = None, **choices: Unpack[OfAudit]) -> Audit:
     """The recall of `pairs` or `dedup`, measured: all alike pairs of ``sample`` random items by an exact search, and which of them a run finds.
 
-    inputs: an output folder of `dedup`, which is audited as it was made, from the files that it was made of; or what `pairs` takes, with
+    inputs: an output folder of `dedup`, which is audited as it was made, from the files that it was made of, if it was; or what `pairs` takes, with
     choices as there: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``id``, ``per``, ``min_tokens``, ``groups``,
     ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``,
     ``work``. Raises what `dedup` raises.
@@ -450,4 +450,6 @@ def as_made(out: Path) -> Made:
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
     choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
     digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
+    if len(digests) > 0 and not run["inputs"]:
+        raise DataError(f"{out}: was made of data from Python, which are not kept; audit the data themselves, with the same choices")
     return Made([Path(entry["path"]) for entry in run["inputs"]], choices, method["verify"], digests, manifest.get("groups"))

@@ -18,15 +18,17 @@ def command(screen: Screen, out: str) -> None:
     from likewise.report.originals import Originals, as_written, examples
 
     folder = Path(out)
+    target, part = folder / "report.html", folder / f".report.{os.getpid()}.html"
     with as_written(folder):
         originals = Originals(folder)
         try:
             shown = list(examples(originals))
         except DataError as error:
+            if target.exists():
+                raise DataError(f"{target} stays as it is, with its examples, since the items cannot be read again: {error}") from error
             screen.warn(f"the page shows no examples, since the items cannot be read again: {error}")
             shown = []
         page = html.render(originals.report, originals.run, shown)
-    target, part = folder / "report.html", folder / f".report.{os.getpid()}.html"
     try:
         part.write_text(page, encoding="utf-8")
         part.replace(target)

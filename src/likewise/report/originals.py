@@ -111,7 +111,7 @@ class Originals:
         """(position of the first row, rows) of the chunks of a source, from one at or before ``start`` on."""
         path = self.paths.get(source)
         if path is None:
-            raise DataError(f"{source}: does not come from a file that {self.out / 'run.json'} names, so its items cannot be read again")
+            raise DataError(f"{source}: the items came from Python and no file ({self.out / 'run.json'} names none), so they cannot be read again")
         if not path.exists():
             piped = "standard input is not kept" if source == "stdin" else "this input is not there any more"
             raise DataError(f"{path}: {piped}, so its items cannot be shown")
