@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import likewise as lw
@@ -111,3 +112,37 @@ def test_an_option_that_there_is_not_is_refused_with_what_was_meant(verb):
         FUNCTIONS[verb](ROWS, feild="text")
     with pytest.raises(lw.UsageError, match=r"no option 'top'; there are (\w+, )*by, (\w+, )*normalize"):
         FUNCTIONS[verb](ROWS, top=5)
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "said"),
+    [
+        ("dedup", {"text": "text"}, "^dedup takes no option 'text'; here it is 'field'$"),
+        ("neighbors", {"top_k": 3}, "^neighbors takes no option 'top_k'; here it is 'k'$"),
+        ("pairs", {"num_perm": 128}, "here it is 'slots'"),
+        ("pairs", {"progres": None}, "no option 'progres'; did you mean progress"),
+        ("plan", {"layouts": "2x25"}, "no option 'layouts'; did you mean slots"),
+        ("dedup", {"progress": True}, "^progress=True: give an object of a class that is made from likewise.Progress, or nothing$"),
+        ("dedup", {"prefer": "x*"}, r"^--prefer 'x\*': no input file matches; the data come from Python$"),
+        (
+            "dedup",
+            {"pairs": True, "output": "ids"},
+            "^output, pairs: says what is written, and nothing is without out; give out=FOLDER",
+        ),
+        ("dedup", {"by": "word:5"}, "did you mean words:5"),
+        ("dedup", {"by": "cosin"}, "did you mean cosine"),
+    ],
+)
+def test_what_was_meant_is_said(verb, given, said):
+    with pytest.raises(lw.UsageError, match=said):
+        getattr(lw, verb)(ROWS, **given)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    few = {"threads": np.int64(1), "limit": np.uint8(3), "min_tokens": np.int32(0), "memory": np.int64(2**30), "max_record": np.int64(2**20)}
+    assert lw.dedup(ROWS, threshold=0.6, by="words:1", **few).report["counts"]["removed"] == 1
+    assert len(lw.neighbors(ROWS, by="words:1", k=np.int64(1)).to_arrow()) == 2
+    assert lw.audit(ROWS, by="words:1", threshold=0.6, sample=np.int64(3)).sampled == 3
+    for wrong in (True, np.True_, 1.0):
+        with pytest.raises(lw.UsageError, match="give a whole number"):
+            lw.neighbors(ROWS, k=wrong)

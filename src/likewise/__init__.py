@@ -26,6 +26,7 @@ _HOMES = {
     **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.baskets"),
     "Audit": "likewise.auditing",
     "Plan": "likewise.planning",
+    "Progress": "likewise.progress",
 }
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "MissingPartError",
     "Pairs",
     "Plan",
+    "Progress",
     "Removal",
     "Table",
     "Text",
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.planning import Plan
+    from likewise.progress import Progress
     from likewise.results import Pairs, Removal, Table
 
 

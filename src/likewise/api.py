@@ -24,7 +24,7 @@ from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown
 from likewise.lifetime import Inputs, sources_of, started
 from likewise.methods import Measure, Text
-from likewise.options import items_of, parse_seed
+from likewise.options import integer, items_of, parse_seed
 from likewise.options import resolve as options_of
 from likewise.pilot import Pilot, of_items, of_sources
 from likewise.planning import Plan
@@ -41,12 +41,16 @@ from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table,
 if TYPE_CHECKING:
     from likewise.items.documents import Shingled
 
+#: Options of `dedup` that say what goes into its folder.
+WRITTEN = ("output", "pairs", "removed_records", "overwrite", "resume")
+
 
 def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Unpack[OfDedup]) -> Removal:
     """Remove near-duplicates: every removed item has a kept one at or above the threshold, exactly verified.
 
-    inputs: paths, globs and folders, or Python data (a table with ``__arrow_c_stream__``, a list of str or of mappings).
-    out: the folder to write; without it nothing is written and the result lies in memory. progress: is told how far the run is.
+    inputs: a path, glob or folder, a list of ``pathlib.Path``, or Python data (a table with ``__arrow_c_stream__``, a list of str, which are texts,
+    or of mappings). The first run compiles its kernels, which takes some 15 s.
+    out: the folder to write; without it nothing is written and the result lies in memory. progress: a `Progress`, which is told how far the run is.
 
     ===================  ====================================================================================================================
     choice               meaning; and the default, which None is too
@@ -95,6 +99,8 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     refuse_others("dedup", choices)
     options = options_of(**choices)
     target = None if out is None else Path(out)
+    if target is None and (idle := [name for name in WRITTEN if choices.get(name)]):
+        raise UsageError(f"{', '.join(idle)}: says what is written, and nothing is without out; give out=FOLDER, or leave it out")
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
@@ -215,6 +221,7 @@ def plan(
     >>> lw.plan(by="hamming", within=3, dimension=64).recall >= 0.99
     True
     """
+    refuse_others("plan", choices)
     return plans(inputs, [{}], normalize, field, seed, **choices, by=by, items=items, preset=preset)[0]
 
 
@@ -227,7 +234,6 @@ def plans(
     **typed: Any,
 ) -> list[Plan]:
     """`plan` for each of several layouts, ``bands`` and ``rows`` or nothing, by one sample."""
-    refuse_others("plan", typed)
     number = parse_seed(0 if seed is None else seed)
 
     def known(method: Text | Measure) -> dict[str, Any]:
@@ -357,6 +363,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     """
     refuse_others("neighbors", choices)
     options = options_of(limited=False, **choices)
+    k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
     if items_of(options.method) == "strings":
@@ -399,6 +406,7 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     """
     refuse_others("audit", choices)
     typed = {name: value for name, value in choices.items() if value is not None}
+    sample = integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
     made = None

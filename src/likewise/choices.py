@@ -141,12 +141,18 @@ def check_choices(given: Mapping[str, object]) -> None:
             raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
 
 
+#: What others call them, and the command line too -> what they are called here.
+MEANT = {"text": "field", "column": "field", "top_k": "k", "K": "k", "num_perm": "slots"}
+
+
 def refuse_others(verb: str, names: Iterable[str]) -> None:
     """Refuse what is no option of a verb: of others it says of which, of none what may have been meant. Raises UsageError."""
     known = TAKES[verb].split()
     for name in sorted(set(names) - set(known)):
+        if MEANT.get(name) in known:
+            raise UsageError(f"{verb} takes no option {name!r}; here it is {MEANT[name]!r}")
         others = [other for other, taken in TAKES.items() if name in taken.split()]
         if not others:
-            raise no_such("option", name, sorted(known))
+            raise no_such("option", name, sorted({*known, "progress"} - ({"progress"} if verb == "plan" else set())))
         instead = "; what it gives back has write(path)" if name == "out" and verb in ("pairs", "neighbors") else ""
         raise UsageError(f"{verb} takes no option {name!r}, which is for {', '.join(others)}{instead}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise import outputs, pipeline
+from likewise.curves import told
 from likewise.engines.local import Local, usable_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
 from likewise.io.formats.text import Files
@@ -32,6 +33,8 @@ def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
+    if not isinstance(progress, Progress | None):
+        raise UsageError(f"progress={told(progress)}: give an object of a class that is made from likewise.Progress, or nothing")
     if against is not None and options.limit is not None:
         raise UsageError(f"--limit {options.limit}: counts the items of both collections as one, and may leave none of the second; leave it out")
     folder = options.work or (temporary_folder() if out is None else work_beside(out))

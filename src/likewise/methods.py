@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, replace
 
@@ -127,7 +128,8 @@ def hint(spec: str) -> str:
     lower = spec.lower()
     head = lower.partition("/")[0].partition(":")[0]
     known = head in MEASURES or head in UNITS or re.fullmatch(r"l[1-9]\d*(\.\d+)?", head)
-    meant = MEANT.get(lower, lower if known and lower != spec else "")
+    near = difflib.get_close_matches(head, [*UNITS, *MEASURES], 1)
+    meant = MEANT.get(lower, lower if known and lower != spec else f"{near[0]}{lower[len(head) :]}" if near else "")
     return f"did you mean {meant}? else " if meant else ""
 
 

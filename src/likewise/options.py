@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -226,7 +227,7 @@ def checked(
     **rest: Any,
 ) -> Options:
     check_choices({"sketch": sketch, "tune": tune, **rest})
-    rest = {name: value for name, value in rest.items() if value is not None}
+    rest = {name: integer(value) for name, value in rest.items() if value is not None}
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)
         if isinstance(number, bool) or not isinstance(number, int):
@@ -280,6 +281,11 @@ def checked(
         max_record=MOST_BYTES if max_record is None else parse_size(max_record, "--max-record"),
         **rest,
     )
+
+
+def integer(value: Any) -> Any:
+    """A whole number of numpy as one of Python; everything else as it is."""
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
 def items_of(method: Text | Measure) -> str:
@@ -352,7 +358,7 @@ def parse_size(size: int | str, name: str = "--memory") -> int:
     >>> parse_size("1.5G"), parse_size("512MiB")
     (1610612736, 536870912)
     """
-    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?\s*", size if isinstance(size, str) else told(size), re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?\s*", size if isinstance(size, str) else told(integer(size)), re.IGNORECASE)
     found = int(float(match[1]) * UNITS_OF_SIZE[match[2].upper()]) if match else 0
     if not 1 <= found < 2**62:
         raise UsageError(f"{name} {told(size)}: give a size such as 512M or 1.5G")

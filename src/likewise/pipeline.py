@@ -119,7 +119,8 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     files = [printable(name) for source in sources for name, _ in source.files]
     for pattern in options.prefer:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
-            raise UsageError(f"--prefer {pattern!r}: no input file matches; there are {', '.join(files[:5])}")
+            there = f"there are {', '.join(files[:5])}" if files else "the data come from Python"
+            raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
     progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
     skip = options.on_error == "skip"
     read(sources, want(options), sketcher(options, bands=bands), run.work, run.engine, skip=skip, limit=options.limit, advance=run.advance)

@@ -12,7 +12,7 @@ from typing import Any
 
 from likewise.cli import beside
 from likewise.cli.dedup import copies, looked_up, promise
-from likewise.cli.screen import Screen, counted, duration, harmless, size, typed
+from likewise.cli.screen import Screen, counted, harmless, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 
@@ -102,7 +102,7 @@ def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], scree
     """What was found, as one would tell it, with a removed text for an example."""
     counts, clusters = result.report["counts"], result.report["clusters"]
     yield ""
-    yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {duration(progress.seconds_in_all)}:"
+    yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {progress.time_in_all}:"
     yield f"{copies(counts)}, in {counted(clusters['number'], 'cluster')}."
     for name, text in promise(result.report):
         yield f"{name.capitalize()}: {text}."

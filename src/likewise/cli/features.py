@@ -9,7 +9,7 @@ import click
 
 from likewise.choices import TAKES
 from likewise.cli.pairs import apart, read_from, writable, write
-from likewise.cli.screen import Screen, counted, duration
+from likewise.cli.screen import Screen, counted
 from likewise.cli.verbs import verb
 from likewise.records import Want
 
@@ -58,5 +58,5 @@ def command(
     lost = f"; {counted(len(made.rejected), 'input')} could not be read, see {aside}" if made.rejected else ""
     known = f"; {made.unknown:,} tokens have no vector" if made.unknown else ""
     said = f"{counted(made.features, 'feature')} of {made.dimension} numbers, of {counted(made.items, 'item')}, in {out}"
-    screen.say(f"{said}; {duration(progress.seconds_in_all)}{known}{lost}")
+    screen.say(f"{said}; {progress.time_in_all}{known}{lost}")
     progress.steps()

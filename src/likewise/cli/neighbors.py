@@ -9,7 +9,7 @@ import click
 
 from likewise.choices import TAKES
 from likewise.cli.pairs import check, deliver, write
-from likewise.cli.screen import Screen, counted, duration, percent
+from likewise.cli.screen import Screen, counted, percent
 from likewise.cli.verbs import verb
 from likewise.options import resolve
 
@@ -58,6 +58,6 @@ def command(
         each = "recall is measured, not promised" if recall is None else f"each is found with at least {percent(recall, down=True)}"
         sure = "none is missed" if recall == 1 else each
         said = f"{counted(len(found), 'neighbour')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
-        screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}")
+        screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {progress.time_in_all}")
     progress.steps()
     return int(exit_code and len(found) > 0)

@@ -13,7 +13,7 @@ import click
 from likewise.choices import TAKES
 from likewise.cli.dedup import at, foretold, rehearse
 from likewise.cli.plan import sure
-from likewise.cli.screen import Screen, counted, duration, figure, harmless, is_terminal
+from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 from likewise.options import KEEP_POLICIES, Options, resolve
@@ -70,7 +70,7 @@ def command(
             screen.warn(message)
     if not screen.json:
         where = f" in {out}" if out else ""
-        read = f"{counted(found.report['read'], 'item')} read in {duration(progress.seconds_in_all)}"
+        read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"
         limit, falling = found.report["threshold"], found.report["value"] == "distance"
         promise = sure(limit, found.report["recall"], at(falling))
         way = ", a contained in b" if options.contained else ""

@@ -75,6 +75,10 @@ class Told(Progress):
     def seconds_in_all(self) -> float:
         return time.perf_counter() - self.started
 
+    @property
+    def time_in_all(self) -> str:
+        return duration(self.seconds_in_all) + (f", {duration(self.compiled)} of them compiling" if self.compiled else "")
+
     def steps(self) -> None:
         """With -v, what each step took."""
         if self.screen.verbose:
@@ -90,7 +94,7 @@ class Told(Progress):
         """How far the stage is, how fast, how long it will take. Compiling foretells nothing."""
         took = time.perf_counter() - self._since - (self.compiled - self._compiled_before)
         rate = self.done / took if took > 0 else 0.0
-        speed = f", {self.amount(rate)}/s" if self.unit in SPEEDS else ""
+        speed = f", {self.amount(rate)}/s" if self.unit in SPEEDS and self.done else ""
         if not self.total or self.done > self.total:
             return self.amount(self.done) + speed
         left = f", {duration((self.total - self.done) / rate)} left" if rate and self.done < self.total else ""

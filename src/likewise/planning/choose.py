@@ -16,7 +16,7 @@ from typing import Any
 
 from likewise.choices import check_choices
 from likewise.curves import Curve, number_of, told
-from likewise.drawing.markup import shown
+from likewise.drawing.markup import counted, shown
 from likewise.errors import UsageError
 from likewise.methods import EMBEDDED, MEASURES, Measure, Text
 from likewise.planning.density import Density, assumed
@@ -302,4 +302,4 @@ def unreachable(asked: Asked) -> str:
         else f"a {'smaller --within' if falling else 'higher --threshold'}"
     )
     best = chance(asked.p, limit // rows, rows)
-    return f"{given}: {wish}; the most is {best:.4g}, with {limit:,} slots as {limit // rows:,} x {rows}; give {more}, or a lower --recall"
+    return f"{given}: {wish}; the most is {best:.4g}, with {counted(limit, 'slot')} as {limit // rows:,} x {rows}; give {more}, or a lower --recall"

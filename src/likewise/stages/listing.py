@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.drawing.markup import counted
 from likewise.errors import UsageError
 
 
@@ -97,7 +98,7 @@ class Listing:
     def check(self, more: int) -> None:
         if self.count + more > self.most:
             star = "" if self.ordered or self.sides is not None else "list members against their leader only with --star, or "
-            raise UsageError(f"more than {self.most:,} pairs are at or above the threshold; {star}allow more with --max-pairs")
+            raise UsageError(f"more than {counted(self.most, 'pair is', 'pairs are')} at or above the threshold; {star}allow more with --max-pairs")
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         if not self.rows:
