@@ -207,6 +207,15 @@ def test_exit_code_where_nothing_is_found() -> None:
     assert found.exit_code == 0 and found.stdout == "" and "0 pairs at or above 0.8" in found.stderr
 
 
+def test_a_table_of_settings_for_a_verb_holds_its_flags_alone(folder: Path) -> None:
+    Path("docs.jsonl").write_text('{"text": "a b c"}\n')
+    Path("likewise.toml").write_text("bands = 13\nrows = 60\n[neighbors]\nbands = 4\n")
+    assert run("dedup", "docs.jsonl", "--dry-run").exit_code == 0
+    refused = run("neighbors", "docs.jsonl")
+    assert refused.exit_code == 2
+    assert "likewise.toml: neighbors has no flag bands, so its table can set none; see likewise neighbors --help" in refused.stderr
+
+
 def test_dry_run_reads_and_writes_nothing(folder: Path) -> None:
     Path("docs.jsonl").write_text('{"text": broken')
     for args in (["dedup"], ["dedup", "-o", "out"], ["pairs"]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,11 @@ class Config:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Mapping[str, Any]) -> Config:
+def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Mapping[str, Any], taken: Container[str] | None = None) -> Config:
     """The settings of ``verb`` from a named file, or else from the nearest one in this folder and those above it.
 
-    kinds: for every flag of any verb whether it is a SWITCH, LIST or VALUE; other keys are refused. Raises UsageError.
+    kinds: for every flag of any verb whether it is a SWITCH, LIST or VALUE; other keys are refused. taken: the flags of ``verb``, and its own
+    table may have no others. Raises UsageError.
     """
     found = Path(path) if path is not None else nearest(Path.cwd())
     if found is None:
@@ -38,6 +39,9 @@ def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Ma
     tables = {name: value for name, value in document.items() if name in verbs and isinstance(value, dict)}
     shared = {key: value for key, value in document.items() if key not in tables}
     own = {name: dict(checked(found, table, kinds, f"{name}.")) for name, table in tables.items()}  # those of other verbs too: no misspelling waits
+    for name in own.get(verb, {}):
+        if taken is not None and name not in taken:
+            raise UsageError(f"{found}: {verb} has no flag {name.replace('_', '-')}, so its table can set none; see likewise {verb} --help")
     return Config(found, {**dict(checked(found, shared, kinds, "", verbs)), **own.get(verb, {})})
 
 

@@ -36,7 +36,7 @@ WIDE = 13
     examples=("plan pages.jsonl --threshold 0.8 --recall 0.99", "plan --threshold 0.6 --layouts 2x25,5x10,10x5 --svg curves.svg"),
     flags=f"{TAKES['plan']} layouts svg overwrite config json quiet color",
     arguments=[click.Argument(["inputs"], nargs=-1, metavar="[INPUT...]")],
-    seed={"help": "Draws the sample of INPUT.", "metavar": "N"},
+    seed={"help": "Draws the sample of INPUT."},
     items={"shown": "those of INPUT, else 1,000,000"},
     overwrite={"help": "Replace the picture."},
 )

@@ -124,7 +124,7 @@ def verb(name: str, usage: str, *, examples: Sequence[str], flags: str, argument
 
 def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     """Put the settings of a file below those of the command line and the environment."""
-    ctx.obj = config.load(path, KINDS, str(ctx.command.name), VERBS)
+    ctx.obj = config.load(path, KINDS, str(ctx.command.name), VERBS, {param.name for param in ctx.command.params})
     ctx.default_map = ctx.obj.settings
 
 
