@@ -614,7 +614,7 @@ def test_what_is_cut_anywhere_is_whole_up_to_there(tmp_path: Path, name: str):
     for _ in range(6):
         data = {**whole, "4.txt": whole["4.txt"][: draw.randrange(18)]} if name == "txt" else whole[: draw.randrange(len(whole))]
         path = laid(tmp_path, name, data)
-        options = (COSINE if vectors else FAST) | {"output": "ids"}
+        options = COSINE if vectors else FAST
         try:
             lw.dedup(path, **options)
             refused = False

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from likewise.items.documents import Shingled
 
 #: Options of `dedup` that say what goes into its folder.
-WRITTEN = ("output", "pairs", "removed_records", "overwrite", "resume")
+WRITTEN = ("output", "pairs", "removed_records")
 
 
 def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Unpack[OfDedup]) -> Removal:
