@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import json
-import lzma
 import random
 import re
 import struct
@@ -18,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from pyarrow import ipc
 
 import likewise as lw
+from as_bytes import PACK, arrow, npy, parquet
 from likewise.errors import DataError, UsageError
 from likewise.io import output
 from likewise.io.inputs import resolve
@@ -44,11 +40,6 @@ FRAMES = {
 }
 
 
-def zstd(data: bytes) -> bytes:
-    return pa.Codec("zstd").compress(data, asbytes=True)
-
-
-PACK: dict[str, Callable[[bytes], bytes]] = {"gz": lambda data: gzip.compress(data, mtime=0), "zst": zstd, "bz2": bz2.compress, "xz": lzma.compress}
 PLAIN, COLUMNAR = "jsonl json csv tsv", "parquet arrow arrows"
 JSON, CSV = "jsonl json jsonl.gz json.zst", "csv tsv csv.bz2 tsv.xz"
 FORMATS = f"{JSON} {CSV} txt {COLUMNAR} npy".split()
@@ -113,13 +104,9 @@ def listed(name: str, value: bytes | None) -> list[bytes]:
 
 
 def columnar(name: str, table: pa.Table, **how: Any) -> bytes:
-    sink = io.BytesIO()
     if name == "parquet":
-        pq.write_table(table, sink, **how)
-    else:
-        with (ipc.new_file if name == "arrow" else ipc.new_stream)(sink, table.schema) as writer:
-            writer.write_table(table, max_chunksize=2)
-    return sink.getvalue()
+        return parquet(table, **how)
+    return arrow(table, ipc.new_file if name == "arrow" else ipc.new_stream, 2)
 
 
 def table_of(texts: list[Any], kind: pa.DataType | None = None) -> pa.Table:
@@ -154,12 +141,6 @@ def of_record(name: str, record: bytes) -> bytes:
 
 VECTORS = [[1.0, 0.0], [0.0, 1.0], [3.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]
 INFINITE = [*VECTORS[:BAD], [3.0, np.inf], *VECTORS[BAD + 1 :]]
-
-
-def npy(array: np.ndarray) -> bytes:
-    sink = io.BytesIO()
-    np.save(sink, array)
-    return sink.getvalue()
 
 
 def vectors(name: str) -> bytes:

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import argparse
 import atexit
-import bz2
 import faulthandler
-import gzip
-import io
 import json
-import lzma
 import os
 import shutil
 import subprocess
@@ -31,7 +27,6 @@ from typing import Any, NamedTuple
 import hypothesis
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
@@ -39,13 +34,12 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 
 import likewise as lw
-from likewise import methods, outputs, pipeline
+from as_bytes import PACK, arrow, npy, parquet
+from cut_texts import cut, texts_are_cut_as_by_python
+from likewise import outputs, pipeline
 from likewise.cli.main import main
 from likewise.errors import DataError, FormatError, UsageError
 from likewise.io import collection, output
-from likewise.items.documents import shingler, token_texts
-from likewise.items.normalize import normalize
-from likewise.items.stopwords import STOP_WORDS
 
 #: Fast, and the same for every kind: nothing is planned, and texts are cut at white space only.
 TEXT: dict[str, Any] = {"by": "whitespace:1", "normalize": "none", "threshold": 0.5, "bands": 1, "rows": 1}
@@ -104,32 +98,8 @@ def columns(**types: pa.DataType) -> pa.Table:
     return table
 
 
-def parquet(table: pa.Table, **how: Any) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink, **how)
-    return sink.getvalue()
-
-
-def arrow(table: pa.Table, create: Callable[..., Any], codec: str | None = None) -> bytes:
-    sink = io.BytesIO()
-    with create(sink, table.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
-        writer.write_table(table, max_chunksize=3)
-    return sink.getvalue()
-
-
-def npy(array: np.ndarray) -> bytes:
-    sink = io.BytesIO()
-    np.save(sink, array)
-    return sink.getvalue()
-
-
-def zstd(data: bytes) -> bytes:
-    return pa.Codec("zstd").compress(data, asbytes=True)
-
-
 DICTIONARY, VIEW = pa.dictionary(pa.int32(), pa.string()), pa.string_view()
-#: What is written around a text -> how.
-PACK = {".gz": lambda data: gzip.compress(data, mtime=0), ".zst": zstd, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACKED = [f".{kind}" for kind in PACK]
 WHOLE: dict[str, list[bytes]] = {
     ".jsonl": [lines()],
     ".json": [json.dumps(ROWS, indent=1).encode(), json.dumps(ROWS, separators=(",", ":")).encode()],
@@ -143,11 +113,11 @@ WHOLE: dict[str, list[bytes]] = {
         parquet(columns().select(["id", "text"]), use_dictionary=False, column_encoding={"id": "DELTA_BINARY_PACKED", "text": "DELTA_BYTE_ARRAY"}),
     ],
     ".arrow": [
-        arrow(columns(), ipc.new_file),
-        arrow(columns(text=DICTIONARY), ipc.new_file, "zstd"),
-        arrow(columns(text=VIEW), ipc.new_file, "lz4"),
-        arrow(columns(text=pa.large_string()), ipc.new_stream),
-        arrow(columns(text=DICTIONARY), ipc.new_stream, "lz4"),
+        arrow(columns(), ipc.new_file, 3),
+        arrow(columns(text=DICTIONARY), ipc.new_file, 3, "zstd"),
+        arrow(columns(text=VIEW), ipc.new_file, 3, "lz4"),
+        arrow(columns(text=pa.large_string()), ipc.new_stream, 3),
+        arrow(columns(text=DICTIONARY), ipc.new_stream, 3, "lz4"),
     ],
     ".npy": [
         npy(np.arange(12, dtype="f4").reshape(4, 3)),
@@ -207,14 +177,14 @@ def damaged(draw: st.DrawFn) -> Given:
     """A whole file with edits, in or around a compression."""
     suffix = draw(st.sampled_from(list(WHOLE)))
     data = draw(st.sampled_from(WHOLE[suffix]))
-    packed = draw(st.sampled_from([*PACK, "", "", ""])) if suffix in (".jsonl", ".json", ".csv", ".tsv") else ""
+    packed = draw(st.sampled_from([*PACKED, "", "", ""])) if suffix in (".jsonl", ".json", ".csv", ".tsv") else ""
     edits = draw(EDITS)
     inside = draw(st.booleans())
     for number, edit in enumerate(edits):
         data = edit(data) if inside or not packed else data
         assert number < 9
     if packed:
-        data = PACK[packed](data)
+        data = PACK[packed[1:]](data)
         for edit in () if inside else edits:
             data = edit(data)
     kind = draw(st.sampled_from([name for name in KINDS if suffix != ".txt" or name in ("text", "string")]))
@@ -224,7 +194,7 @@ def damaged(draw: st.DrawFn) -> Given:
 def arbitrary() -> st.SearchStrategy[Given]:
     """Any bytes, or pieces that mean something, under any name or none that tells."""
     pieces = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=20)), max_size=12).map(b"".join)
-    names = st.sampled_from([f"a{suffix}{packed}" for suffix in [*WHOLE, ""] for packed in [*PACK, ""]])
+    names = st.sampled_from([f"a{suffix}{packed}" for suffix in [*WHOLE, ""] for packed in [*PACKED, ""]])
     return st.builds(Given, names, pieces, st.sampled_from(list(KINDS)))
 
 
@@ -445,69 +415,6 @@ def run_goes_on_or_is_refused(spoilt: Spoilt, folder: Path) -> str:
             return "refused"
         assert everything(Path(left, "out")) == everything(written() / "out"), (left, path.name)
     return "as it was"
-
-
-# --- texts
-
-
-LETTERS = st.one_of(
-    st.characters(),
-    st.characters(max_codepoint=0x250),
-    st.sampled_from("aA bB\n\u0301\u0345ΣσİǅﬁΑ가각\u1100\u1161\u200d\ufe0f\ud800\udc00😀漢カ\u3099'\"\\"),
-)
-PARTS = st.text(LETTERS, max_size=8)
-
-
-class Cut(NamedTuple):
-    """How texts are cut, and the parts of each."""
-
-    by: str
-    normalize: str
-    texts: list[list[str]]
-
-
-@st.composite
-def cut(draw: st.DrawFn) -> Cut:
-    """Texts made of a few parts, so that they have something in common."""
-    unit = draw(st.sampled_from([unit for unit in methods.UNITS if unit != "tokens"]))
-    steps = draw(
-        st.lists(st.sampled_from(list(methods.STEPS)), unique=True).filter(
-            lambda names: not {"nfc", "nfkc"} <= {*names} and not {"lower", "fold"} <= {*names}
-        )
-    )
-    parts = st.sampled_from(draw(st.lists(PARTS, min_size=1, max_size=5)))
-    by = f"{unit}:{draw(st.integers(1, 4))}" + "/bag" * draw(st.booleans())
-    return Cut(by, ",".join(steps) or "none", draw(st.lists(st.lists(parts, max_size=6), min_size=1, max_size=5)))
-
-
-def texts_are_cut_as_by_python(cut: Cut, folder: Path) -> str:
-    """The same shingles in common as sets of tuples of tokens, the same copies as equal normalised texts, and each text as if it were alone."""
-    method = methods.parse(cut.by, cut.normalize)
-    texts = ["".join(parts) for parts in cut.texts]
-    raw = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
-    made = shingler(method, 3)
-    found = made(raw, np.ones(len(texts), bool))
-    got = [set(found.values[low:high].tolist()) for low, high in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
-    want = [twin(text, method) for text in texts]
-    copies = [tuple(row) for row in found.copy.tolist()]
-    even = [normalize(text, method.normalize, in_lines=method.unit in ("lines", "paragraphs")) for text in texts]
-    for i, one in enumerate(texts):
-        alone = made(raw[i : i + 1], np.ones(1, bool))
-        assert set(alone.values.tolist()) == got[i] and tuple(alone.copy[0].tolist()) == copies[i], one
-        for j in range(i + 1):
-            assert len(got[i] & got[j]) == len(want[i] & want[j]), (one, texts[j])
-            assert (copies[i] == copies[j]) == (even[i] == even[j]), (one, texts[j])
-    return "cut"
-
-
-def twin(text: str, method: methods.Text) -> set[Any]:
-    tokens, k = token_texts(text, method), method.k
-    if method.unit == "stopwords":
-        stops = set(STOP_WORDS.split())
-        runs = [tuple(tokens[i : i + k + 1]) for i in range(len(tokens) - k) if tokens[i] in stops] or [("all", *tokens)] * bool(tokens)
-    else:
-        runs = [tuple(tokens[i : i + k]) for i in range(len(tokens) - k + 1)] or [tuple(tokens)] * bool(tokens)
-    return {(run, i) for run, times in Counter(runs).items() for i in range(times)} if method.bag else set(runs)
 
 
 # --- what is tried

@@ -6,12 +6,13 @@ import inspect
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 
 import likewise as lw
-from likewise.choices import TAKES
+from likewise.choices import TAKES, OfAudit, OfDedup, OfNeighbors, OfPairs
 from likewise.cli.flags import defaults
 from likewise.extraction import extract
 from likewise.options import SWITCHES, Options, checked
@@ -77,6 +78,11 @@ def test_a_switch_is_true_or_false(name):
 def test_names_of_files_are_names(name, value):
     with pytest.raises(lw.UsageError, match=f"--{name} .*: give "):
         lw.dedup(ROWS, **{name: value})
+
+
+def test_what_is_typed_as_a_switch_is_checked_as_one():
+    typed = {name: kind for each in (OfDedup, OfPairs, OfNeighbors, OfAudit) for name, kind in get_type_hints(each).items()}
+    assert {name for name, kind in typed.items() if kind == bool | None} == set(SWITCHES)
 
 
 def test_every_choice_of_a_run_is_of_some_verb():

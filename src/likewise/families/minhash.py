@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.choices import CHOICES
 from likewise.curves import Curve, jaccard
 from likewise.families.checks import check_layout, one_of
 from likewise.families.similarity import SimilarityFamily
@@ -15,7 +16,7 @@ from likewise.kernels import minhash as kernels
 
 Slots = NDArray[np.uint32]
 
-MODES = ("oph", "classic")
+MODES = CHOICES["sketch"]
 
 
 @dataclass(frozen=True, slots=True)
