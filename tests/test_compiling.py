@@ -95,6 +95,21 @@ def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Pat
     assert compiled() <= before + threads  # those that were on their way
 
 
+def test_ctrl_c_while_the_main_thread_compiles_is_put_off() -> None:
+    """To the next function, or the end: an exception in the midst may leave a lock of LLVM taken."""
+    begun_after = []
+
+    def begun() -> None:
+        signal.raise_signal(signal.SIGINT)
+        begun_after.append(INTERRUPTED.is_set())
+
+    with jit.heard(begun, lambda seconds: None), pytest.raises(KeyboardInterrupt):
+        jit.nb.njit(lambda x: x + 1)(1)
+    assert begun_after == [True]
+    assert (INTERRUPTED.is_set(), signal.getsignal(signal.SIGINT)) == (False, signal.default_int_handler)
+    assert jit.nb.njit(lambda x: x + 1)(1) == 2
+
+
 def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("likewise.cli.progress.heard", jit.heard)  # as without tests
     told = Told(Screen())
