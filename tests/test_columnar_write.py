@@ -18,6 +18,7 @@ from pyarrow import ipc
 
 from columnar_rows import SUFFIXES, kept, module_of, rows, save
 from likewise.errors import DataError, UsageError
+from likewise.io.arrow_messages import first_batch
 from likewise.io.formats import arrow, parquet
 from likewise.records import Want
 
@@ -183,9 +184,9 @@ def test_arrow_stays_what_it_was(tmp_path: Path, suffix: str, compression: str |
     save(rich_table(100), path, compression=compression, row_group_size=10)
     arrow.write(path, out, *kept([True] * 50 + [False] * 50))
     assert out.read_bytes()[:6] == path.read_bytes()[:6]
-    assert arrow._first_batch(path).codec == arrow._first_batch(out).codec == compression
+    assert first_batch(path).codec == first_batch(out).codec == compression
     arrow.write(path, out, *kept([False] * 50 + [True] * 50))
-    assert arrow._first_batch(out).codec == compression
+    assert first_batch(out).codec == compression
 
 
 def test_arrow_metadata_of_file_and_batches_stays(tmp_path: Path) -> None:

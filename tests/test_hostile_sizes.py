@@ -24,9 +24,10 @@ import likewise as lw
 from command_line import refused
 from likewise.errors import DataError
 from likewise.io import batches, footer
+from likewise.io.arrow_messages import within
 from likewise.io.compression import open_read
 from likewise.io.expansion import of_rows
-from likewise.io.formats import arrow, jsonl, parquet
+from likewise.io.formats import jsonl, parquet
 from likewise.io.formats import lines as byte_formats
 from likewise.records import REJECTED, Want
 
@@ -200,10 +201,10 @@ def test_compressed_arrow_batches_say_how_large_they_become(create, dictionary):
     for codec in ("zstd", "lz4", None):
         with pa.OSFile("a.arrow", "wb") as sink, create(sink, table.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
             writer.write_table(table)
-        assert len(list(arrow.within(Path("a.arrow"), 5_000_000))) == 1
+        assert len(list(within(Path("a.arrow"), 5_000_000))) == 1
         if codec:
             with pytest.raises(DataError, match=r"a\.arrow: message . of this file says that it expands to 4,0.* 64 times --max-record"):
-                list(arrow.within(Path("a.arrow"), 3_000_000))
+                list(within(Path("a.arrow"), 3_000_000))
             said = refused("dedup", "a.arrow", "-o", "out", "--max-record", "50K")
             assert "--max-record" in said
             raw = bytearray(Path("a.arrow").read_bytes())

@@ -1,0 +1,179 @@
+"""The messages of Arrow IPC, before pyarrow reads them: which batches there are, how they are compressed, and what they expand to.
+
+pyarrow does not tell, so the flatbuffers of messages and of a file's footer are read here by the numbers of their fields (Apache Arrow,
+Message.fbs and File.fbs).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from likewise.errors import DataError
+from likewise.io.batches import reading
+from likewise.records import BATCH_FACTOR
+
+KIND = "an Arrow file or stream"
+FILE_MAGIC = b"ARROW1"
+CONTINUATION = b"\xff\xff\xff\xff"
+#: Kinds of messages that hold values (MessageHeader).
+DICTIONARY, BATCH = 2, 3
+#: A footer's entry for a message: where it begins, the bytes of its flatbuffer with what stands before it, and those of its body (Block).
+BLOCK = np.dtype({"names": ["at", "meta", "body"], "formats": ["<i8", "<i4", "<i8"], "offsets": [0, 8, 16], "itemsize": 24})
+#: Lists of such entries in a footer (Footer.dictionaries and Footer.recordBatches).
+BLOCKS = (2, 3)
+#: What stands behind a footer: its size, and the magic.
+TAIL = 4 + len(FILE_MAGIC)
+
+
+class First(NamedTuple):
+    """Bytes of the first batch, and how its buffers are compressed."""
+
+    size: int
+    codec: str | None
+
+
+def first_batch(path: Path) -> First:
+    with _messages(path) as (messages, _):
+        message = next((message for message in messages if message.kind == BATCH), None)
+        if message is None:
+            return First(0, None)
+        meta = message.meta
+        header = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch
+        body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
+        codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
+        return First(message.size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
+
+
+def within(path: Path, most: int) -> Iterator[int]:
+    """The number of each message that is a batch of records. Raises DataError before one that, or a dictionary for it, would expand to more than
+    so many bytes, as the lengths before its compressed buffers say. Where a stream is cut short it ends, and leaves that to its reader."""
+    with _messages(path) as (messages, file):
+        for number, message in enumerate(messages):
+            if (size := _expanded(message, file)) > most:
+                raise DataError(
+                    f"{path}: message {number} of this file says that it expands to {size:,} bytes, and {most:,} are allowed, "
+                    f"{BATCH_FACTOR} times --max-record; raise that if the file is to be trusted"
+                )
+            if message.kind == BATCH:
+                yield number
+
+
+class Message(NamedTuple):
+    """A message of a file or stream."""
+
+    kind: int
+    meta: bytes  # its flatbuffer
+    body: int  # where in the file its buffers begin
+    size: int  # and their bytes
+
+
+@contextmanager
+def _messages(path: Path) -> Iterator[tuple[Iterator[Message], BinaryIO]]:
+    """The messages that hold values, and the file. What leads out of them is a DataError."""
+    with reading(path, KIND), open(path, "rb") as file:
+        try:
+            yield _each_message(file), file
+        except (struct.error, ValueError, IndexError, OverflowError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{path}: cannot be read as {KIND}: an offset in a message leads out of it. Copy or make the file again") from error
+
+
+def _each_message(file: BinaryIO) -> Iterator[Message]:
+    """Of a file those that its footer names: only they are read, and nothing says that they follow each other, or what lies between them."""
+    if file.read(len(FILE_MAGIC)) != FILE_MAGIC:
+        yield from _stream(file, 0)
+    elif (blocks := _blocks(file)) is not None:
+        for at, meta in zip(blocks["at"].tolist(), blocks["meta"].tolist(), strict=True):
+            if (message := _message(file, at)) is not None:
+                yield message._replace(body=at + meta)  # where pyarrow looks for it
+    else:  # pyarrow will say what is wrong with the footer
+        yield from _stream(file, 8)  # behind the magic and padding
+
+
+def _stream(file: BinaryIO, at: int) -> Iterator[Message]:
+    """Messages that follow each other."""
+    while (message := _message(file, at)) is not None:
+        yield message
+        at = message.body + message.size
+
+
+def _message(file: BinaryIO, at: int) -> Message | None:
+    """The message that begins at ``at``; None at the end of a stream, or where the file ends in it."""
+    file.seek(at)
+    head = file.read(8)
+    begin = at + (8 if head.startswith(CONTINUATION) else 4)  # before version 0.15 there was none
+    size = int.from_bytes(head[begin - at - 4 : begin - at], "little", signed=True)
+    file.seek(begin)
+    if size <= 0 or len(meta := file.read(size)) < size:
+        return None
+    message = _follow(meta, 0)
+    kind, length = _field(meta, message, 1), _field(meta, message, 3)  # Message.header_type, Message.bodyLength
+    body = struct.unpack_from("<q", meta, length)[0] if length else 0
+    if body < 0:
+        raise ValueError("a body of less than no bytes")
+    return Message(meta[kind] if kind else 0, meta, begin + size, body)
+
+
+def _blocks(file: BinaryIO) -> np.ndarray | None:
+    """What the footer of a file says of its dictionaries and batches, BLOCK[n]; None where there is no footer that can be read."""
+    end = file.seek(0, 2)
+    file.seek(max(0, end - TAIL))
+    tail = file.read(TAIL)
+    size = int.from_bytes(tail[:4], "little", signed=True)
+    if len(tail) < TAIL or not tail.endswith(FILE_MAGIC) or not 0 < size <= end - TAIL:
+        return None
+    file.seek(end - TAIL - size)
+    meta = file.read(size)
+    try:
+        footer = _follow(meta, 0)
+        return np.concatenate([_listed(meta, _field(meta, footer, slot)) for slot in BLOCKS])
+    except (struct.error, ValueError, IndexError, OverflowError):
+        return None
+
+
+def _listed(meta: bytes, field: int) -> np.ndarray:
+    """A vector of blocks, BLOCK[n]."""
+    if not field:
+        return np.zeros(0, BLOCK)
+    at = _follow(meta, field)
+    return np.frombuffer(meta, BLOCK, struct.unpack_from("<I", meta, at)[0], at + 4)
+
+
+def _expanded(message: Message, file: BinaryIO) -> int:
+    """Bytes of the buffers of a compressed batch once they are decompressed: each says it in its first eight bytes. 0 for others."""
+    if message.kind not in (BATCH, DICTIONARY):
+        return 0
+    meta = message.meta
+    batch = _field(meta, _follow(meta, 0), 2)  # Message.header, a RecordBatch or a DictionaryBatch
+    if batch and message.kind == DICTIONARY:
+        batch = _field(meta, _follow(meta, batch), 1)  # DictionaryBatch.data
+    buffers, compression = (_field(meta, _follow(meta, batch), slot) if batch else 0 for slot in (2, 3))  # of RecordBatch
+    if not buffers or not compression:
+        return 0
+    at, total = _follow(meta, buffers), 0
+    places = np.frombuffer(meta, "<i8", 2 * struct.unpack_from("<I", meta, at)[0], at + 4).reshape(-1, 2)
+    for offset, length in places.tolist():
+        if length >= 8:
+            file.seek(message.body + offset)
+            total += max(0, int.from_bytes(file.read(8), "little", signed=True))
+    return total
+
+
+def _follow(meta: bytes, at: int) -> int:
+    """Where the table stands that a flatbuffer's offset at ``at`` leads to."""
+    return at + int(struct.unpack_from("<I", meta, at)[0])
+
+
+def _field(meta: bytes, table: int, slot: int) -> int:
+    """Where field number ``slot`` of a flatbuffer's table stands, or 0 where it has its default."""
+    vtable = table - struct.unpack_from("<i", meta, table)[0]
+    entry = 4 + 2 * slot
+    offset = struct.unpack_from("<H", meta, vtable + entry)[0] if entry < struct.unpack_from("<H", meta, vtable)[0] else 0
+    return table + int(offset) if offset else 0
