@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -301,15 +299,3 @@ def test_an_input_that_changes_during_the_run_is_noticed(tmp_path, monkeypatch):
     with pytest.raises(lw.DataError, match=r"in\.jsonl: was changed while likewise worked"):
         lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
-
-
-def test_more_bands_than_files_that_may_be_open_twice(tmp_path):
-    """90 bands under a limit of 140 open files: each band's file is open while rows are read, and never again beside the others."""
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in CORPUS))
-    code = (
-        "import resource, sys, likewise as lw; resource.setrlimit(resource.RLIMIT_NOFILE, (140, 140)); from pathlib import Path;"
-        "print(lw.dedup(Path(sys.argv[1]), bands=90, rows=1, threads=2).report['counts']['removed'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "in.jsonl")], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert int(done.stdout) == lw.dedup(tmp_path / "in.jsonl", bands=90, rows=1).report["counts"]["removed"] > 0

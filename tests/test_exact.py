@@ -329,3 +329,20 @@ def test_a_long_join_of_an_audit_is_announced_once(monkeypatch):
     sets = [[place % 7, place % 5 + 10, place + 100] for place in range(30)]
     (said,) = lw.audit(sets, by="elements", threshold=0.5, exact=True).warnings
     assert "30 sets are to be joined" in said
+
+
+@pytest.mark.parametrize("by", ["elements", "words:1", "weighted"])
+@pytest.mark.parametrize("threshold", [1e-5, 1e-9])
+def test_an_exact_join_needs_no_layout(by, threshold):
+    """Far below the thresholds for which there is one. The first two have one of 2,001 elements in common."""
+    sets = [list(range(1001)), [0, *range(2000, 3000)], [5000, 5001]]
+    items = [" ".join(f"w{x}" for x in one) for one in sets] if by == "words:1" else sets
+    items = [dict.fromkeys(map(str, one), 1.0) for one in sets] if by == "weighted" else items
+    with pytest.raises(UsageError, match=r"no layout finds a pair .* or --exact to dedup or pairs, which then needs no layout"):
+        lw.pairs(items, by=by, threshold=threshold)
+    found = lw.pairs(items, by=by, threshold=threshold, exact=True)
+    assert [(row["id_a"], row["id_b"]) for row in found.to_arrow().to_pylist()] == [(0, 1)]
+    assert (found.report["recall"], found.report["method"]["plan"]) == (1.0, None)
+    removal = lw.dedup(items, by=by, threshold=threshold, exact=True)
+    assert (removal.report["counts"]["removed"], removal.report["curve"]) == (1, [])
+    assert lw.audit(items, by=by, threshold=threshold, exact=True).recall == 1.0

@@ -24,7 +24,7 @@ from likewise.curves import told
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
 from likewise.planning import Facts, Plan, choose
-from likewise.planning.choose import check, check_plain, limit_of
+from likewise.planning.choose import NoLayoutError, check, check_plain, limit_of
 from likewise.planning.families import family_for
 from likewise.planning.presets import named, with_preset
 
@@ -274,13 +274,23 @@ def checked(
     return Options(
         method=method,
         bound=limit_of(method, threshold, within) if limited else None,
-        planned=choose(method=method, **asked) if ready else None,
+        planned=planned(method, asked, exact=rest.get("exact") is True) if ready else None,
         asked=asked,
         seed=parse_seed(seed),
         memory=memory_of(memory),
         max_record=MOST_BYTES if max_record is None else parse_size(max_record, "--max-record"),
         **rest,
     )
+
+
+def planned(method: Text | Measure, asked: Mapping[str, Any], *, exact: bool) -> Plan | None:
+    """The plan. None where no layout reaches the recall, and ``exact`` asks for a join, which needs no layout."""
+    try:
+        return choose(method=method, **asked)
+    except NoLayoutError:
+        if exact:
+            return None
+        raise
 
 
 def integer(value: Any) -> Any:

@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
-from likewise.io.collection import Collection, band_column, read
+from likewise.io import bands as band_files
+from likewise.io.collection import Collection, read
 from likewise.io.fields import sparse as sparse_field
 from likewise.io.fields import wide as wide_numbers
 from likewise.io.groups import Groups
@@ -226,7 +227,7 @@ def decide(items: Items, run: Run) -> Decision:
     if not work.done("decide"):
         decision = walk_in_order(items, run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
-    work.discard("sets", "odd", *(band_column(band) for band in range(run.options.planned.bands if run.options.planned else 0)))
+    work.discard("sets", "odd", *(band_files.names(run.options.planned.bands) if run.options.planned else ()))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
     return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_of(run.options))
 

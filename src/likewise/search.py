@@ -60,7 +60,7 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
 
     def keys(band: int) -> np.ndarray:
         run.progress.advance(1)
-        return items.collection.band(band)[items.member] if made is None else made[band]
+        return items.collection.band(band, bands)[items.member] if made is None else made[band]
 
     per = items.per
     at_once = max(1, run.memory // 4 // (NUMBERING_BYTES * max(1, len(per))))

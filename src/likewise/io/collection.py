@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, has_gone
-from likewise.io import consistency, ids, payloads
+from likewise.io import bands, consistency, ids, payloads
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
@@ -191,7 +191,6 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
     start = np.frombuffer(text.buffers()[1], np.int64)[text.offset] if len(text) else 0
     data = memoryview(text.buffers()[2] or b"")[start : start + int(sizes.sum())]
     missing = identity.is_null().to_numpy(zero_copy_only=False)
-    bands = {band_column(band): keys for band, keys in enumerate(np.ascontiguousarray(columns["band_keys"]))}
     return {
         **{name: columns[name] for name in ROW_COLUMNS},
         "sets": columns["sets"],
@@ -200,7 +199,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
         "rejected": "".join(json.dumps(entry) + "\n" for entry in rejected).encode(),
         "digest": digest,
         **{name: columns[name] for name in columns.keys() & {"odd"}},
-        **bands,
+        **bands.columns(columns["band_keys"]),
     }
 
 
@@ -210,10 +209,6 @@ def explained(entry: Rejected, name: str, position: int) -> dict[str, Any]:
         reason = f"{entry.reason}; {position:,} item{'s' * (position != 1)} before that could be read, and the rest of the file is missing"
         return {"source": name, "position": None, "reason": reason, "bytes": ""}
     return {"source": name, "position": position, "reason": entry.reason, "bytes": escaped(entry.raw)}
-
-
-def band_column(band: int) -> str:
-    return f"band-{band:03d}"
 
 
 def escaped(raw: bytes) -> str:
@@ -245,9 +240,9 @@ class Collection:
     def column(self, name: str) -> np.ndarray:
         return self.work.column(name, ROW_COLUMNS[name])
 
-    def band(self, number: int) -> np.ndarray:
-        """The keys of one band, read for once: there may be more bands than files that may be open."""
-        return self.work.read_once(band_column(number), "u8")
+    def band(self, number: int, of: int) -> np.ndarray:
+        """The keys of one of so many bands, read from the file at each call."""
+        return bands.read(self.work, number, of, [entry["rows"] for entry in self.work.done("chunk")])
 
     def rows_of(self, source: int) -> slice:
         return slice(int(self.first_row[source]), int(self.first_row[source + 1]))

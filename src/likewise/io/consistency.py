@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import FormatError
+from likewise.io import bands
 from likewise.io.work import Work
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.schema import ROW_COLUMNS
@@ -52,7 +53,7 @@ def fit(work: Work) -> bool:
     rows = sum(chunk["rows"] for chunk in chunks)
     gone = {name for entry in work.done("discard") for name in entry["discarded"]}
     each = {name: rows * dtype.itemsize for name, dtype in ROW_COLUMNS.items()} | {"id-size": 4 * rows, "digest": 16 * len(chunks)}
-    each |= {name: 8 * rows for name in work.lengths if name.startswith("band-")}
+    each |= {name: size - size % (8 * rows) if rows else 0 for name, size in work.lengths.items() if name.startswith(bands.PREFIX)}
     each |= {"odd": ODD_SKETCH.itemsize * rows} if "odd" in work.lengths else {}
     if any(work.lengths.get(name, 0) != size for name, size in each.items() if name not in gone):
         return False

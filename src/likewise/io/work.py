@@ -223,14 +223,8 @@ class Work:
         if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
             self._maps[name].madvise(mmap.MADV_DONTNEED)
 
-    def read_once(self, name: str, dtype: Any) -> np.ndarray:
-        """A column in memory, with no file left open for it."""
-        path = self.folder / f"{name}.col"
-        with naming(path):
-            return np.fromfile(path, dtype) if path.exists() else np.empty(0, dtype)
-
     def settle(self) -> None:
-        """Close the columns that were appended to: a run has one for each band, and a process only so many open files."""
+        """Close the columns that were appended to: nothing more is appended, and a process may have only so many open files."""
         for file in self._columns.values():
             file.close()
         self._columns.clear()

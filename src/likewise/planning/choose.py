@@ -43,6 +43,10 @@ SETS = Measure("elements")
 REAL = ("cosine", "weighted", *(name for name, (items, _) in MEASURES.items() if items == "feature sets"))
 
 
+class NoLayoutError(UsageError):
+    """No layout finds a pair at the threshold with the recall asked for. A join needs none."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What a layout is wanted for."""
@@ -106,7 +110,8 @@ def choose(
     ``slots`` bounds the length of the signature. Bands and rows both given, or one of them and ``slots`` as their product: taken as they are.
     One given alone: the other is planned.
     ``family`` names one of several that there are for a measure. ``dimension`` is the numbers of a vector, 384 where it is not given, or the bits
-    of a code. ``sample`` says how alike the pairs are, ``facts`` and ``shingles`` what else is known, where a sample was taken. Raises UsageError.
+    of a code. ``sample`` says how alike the pairs are, ``facts`` and ``shingles`` what else is known, where a sample was taken.
+    Raises UsageError, and NoLayoutError where no layout reaches the recall.
     """
     check(recall, sketch, tune)
     recall = float(recall)
@@ -139,7 +144,7 @@ def choose(
             chosen_by = "hand" if bands and rows else "plan"
             plans.append(Plan(*layout, at, recall, sketch, tune, chosen_by, model))
     if not plans:
-        raise UsageError(unreachable(asked))
+        raise NoLayoutError(unreachable(asked))
     return best(plans)
 
 
@@ -302,4 +307,5 @@ def unreachable(asked: Asked) -> str:
         else f"a {'smaller --within' if falling else 'higher --threshold'}"
     )
     best = chance(asked.p, limit // rows, rows)
-    return f"{given}: {wish}; the most is {best:.4g}, with {counted(limit, 'slot')} as {limit // rows:,} x {rows}; give {more}, or a lower --recall"
+    best_layout = f"{best:.4g}, with {counted(limit, 'slot')} as {limit // rows:,} x {rows}"
+    return f"{given}: {wish}; the most is {best_layout}; give {more}, a lower --recall, or --exact to dedup or pairs, which then needs no layout"
