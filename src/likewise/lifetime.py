@@ -15,7 +15,8 @@ from likewise.curves import told
 from likewise.engines.local import Local, usable_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Sources, printable, resolve
+from likewise.io.inputs import Sources, printable, resolve, typed
+from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work, is_free
 from likewise.options import Options
@@ -56,7 +57,11 @@ def started(
     run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
     if skipped := sources.skipped:
         some = f"{len(skipped):,} files and folders are" if len(skipped) > 1 else "a file or folder is"
-        run.progress.warn(f"{some} of no known format or an earlier output and passed over, such as {printable(skipped[0].name)}")
+        run.progress.warn(f"{some} of no known format, metadata or an earlier output and passed over, such as {printable(skipped[0].name)}")
+    for path in sources.skipped:
+        if path.name == DELTA_LOG:
+            old = "all its Parquet files are read, also those of rows that were changed or deleted since"
+            run.progress.warn(f"{printable(path.parent)}: is a Delta table, and {old}; to compare its last version only, write that out first")
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
         other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.options.field!r} (--field)"
         run.progress.warn(f"standard input was taken as one text: {other}")
@@ -119,4 +124,4 @@ def beside(first: Sources, second: Sources) -> Sources:
     """Both sides; a source of the second whose name is taken is called against/NAME."""
     taken = {source.name for source in first}
     renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
-    return Sources([*first, *renamed], [*first.skipped, *second.skipped])
+    return Sources(typed([*first, *renamed]), [*first.skipped, *second.skipped])

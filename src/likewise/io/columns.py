@@ -45,7 +45,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         if want.kind in ("text", "string"):
             there = [(column, name) for column, name in zip(columns, names, strict=True) if column is not None]
             texts = [_text(column, name, rejected, chunk.start, want.most) for column, name in there]
-            kind, text = _joined(texts, n, rejected)
+            kind, text = joined(texts, n, rejected)
         else:
             rows = nested.rows(columns, names, want, n, fields.type_of(table.schema, names[0]))
             kind, text, width = payloads.laid(rows)
@@ -119,7 +119,7 @@ def _unquoted(text: str) -> bytes | None:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
 
 
-def _joined(texts: list[pa.LargeBinaryArray], rows: int, rejected: list[Rejected]) -> tuple[np.ndarray, pa.LargeBinaryArray]:
+def joined(texts: list[pa.LargeBinaryArray], rows: int, rejected: list[Rejected]) -> tuple[np.ndarray, pa.LargeBinaryArray]:
     """(kind, text) of rows that have their text in several columns; what is null is left out."""
     # Not null_handling="skip": in pyarrow 26 it loses the rows in which all values are null.
     text = reduce(lambda a, b: pc.coalesce(pc.binary_join_element_wise(a, b, PARAGRAPH), a, b), texts) if texts else pa.nulls(rows, binary.TYPE)

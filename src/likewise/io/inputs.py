@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,10 +19,12 @@ import pyarrow as pa
 import xxhash
 
 from likewise.errors import DataError, UsageError, naming
-from likewise.io import compression, formats, patterns
+from likewise.io import compression, formats, partitions, patterns
 from likewise.io.encoding import refuse_other
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
+from likewise.io.layouts import Layouts
+from likewise.io.partitions import Partitioned
 from likewise.records import Want
 
 STDIN = "-"
@@ -55,7 +57,10 @@ class Source:
         if isinstance(self.path, pa.Table):
             return {self.name: {"rows": len(self.path), "xxh3_128": _digest(self.path)}}
         stats = {name: _stat(path) for name, path in self.files}
-        return {name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns} for name, found in stats.items()}
+        columns = partitions.told(self.format, len(stats))
+        return {
+            name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns, **here} for (name, found), here in zip(stats.items(), columns, strict=True)
+        }
 
 
 class Sources(list[Source]):
@@ -64,6 +69,12 @@ class Sources(list[Source]):
     def __init__(self, sources: Sequence[Source], skipped: Sequence[Path] = ()) -> None:
         super().__init__(sources)
         self.skipped = list(skipped)
+
+
+def typed(sources: Sequence[Source]) -> list[Source]:
+    """The sources, with one type for each column that folders' names tell, over all of them."""
+    whole = partitions.whole(source.format for source in sources)
+    return [replace(s, format=replace(s.format, whole=whole)) if isinstance(s.format, Partitioned) else s for s in sources]
 
 
 def printable(name: str | Path) -> str:
@@ -128,6 +139,7 @@ class _Found:
         self.seen: set[tuple[int, int]] = set()
         self.bases: list[Path] = []  # the folders of the inputs; names are relative to the one that is common to them
         self.skipped: list[Path] = []
+        self.layouts = Layouts()
         self.work = work
         self.want = want
         self.guarded = [path.resolve() for path in (out, work, out and out.with_name(out.name + ".work")) if path]
@@ -183,7 +195,7 @@ class _Found:
 
     def _add_folder(self, folder: Path) -> None:
         before = len(self.skipped)
-        if not sum(self._add_met(path, formats.by_name) for path in self._walk(folder)):
+        if not sum(self._add_met(path, self._told) for path in self._walk(folder)):
             others = self.skipped[before:]
             beside = f", only others ({len(others)}, such as {others[0].name})" if others else ""
             raise UsageError(f"{folder}: no data file in this folder{beside}; likewise reads {_extensions()}")
@@ -203,6 +215,11 @@ class _Found:
         if not sum(self._add_met(path, partial(_by_name_or_magic, want=self.want)) for path in met):
             raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
 
+    def _told(self, path: Path) -> str | None:
+        """The format of a file in a folder. Files of Spark and Hive may have no extension, and then their first bytes tell."""
+        bare = "." not in path.name and self.layouts.of(path.parent).engine
+        return _by_name_or_magic(path, self.want) if bare else formats.by_name(path)
+
     def _add_met(self, path: Path, tell: Callable[[Path], str | None]) -> bool:
         """A file that was met, not named: one of unknown format is passed over and remembered. Whether it holds data."""
         try:
@@ -212,7 +229,7 @@ class _Found:
             return False
         if _key(found) in self.guarded_keys or (path.is_symlink() and self._in_output(path)):
             return False
-        kind = tell(path) if stat.S_ISREG(found.st_mode) else None
+        kind = tell(path) if stat.S_ISREG(found.st_mode) and not self.layouts.passes(path) else None
         if kind is None or self.want.kind not in formats.HOLDS.get(kind, (self.want.kind,)):
             self.skipped.append(path)
             return False
@@ -233,10 +250,12 @@ class _Found:
             if not patterns.is_folder(path):
                 yield path
             elif _key(path.stat()) not in self.guarded_keys and patterns.is_new(path, met) and not (path.is_symlink() and self._in_output(path)):
-                if path != start and (is_output(path) or is_work(path)):
+                if path != start and (is_output(path) or is_work(path) or self.layouts.passes(path)):
                     self.skipped.append(path)
                 else:
-                    ahead += [path / name for name in sorted(listed(path), reverse=True) if not name.startswith(".")]
+                    here = listed(path)
+                    self.layouts.of(path, here)
+                    ahead += [path / name for name in sorted(here, reverse=True) if not name.startswith(".")]
 
     def _in_output(self, path: Path) -> bool:
         return bool(self.guarded) and any(path.resolve().is_relative_to(guarded) for guarded in self.guarded)
@@ -249,11 +268,13 @@ class _Found:
         for entry, name in zip(self.entries, names, strict=True):
             if entry.kind != "text":
                 size = entry.data.nbytes if isinstance(entry.data, pa.Table) else _stat(entry.data).st_size
-                sources.append(Source(name, entry.data, formats.load(entry.kind), size))
+                paths = [] if isinstance(entry.data, pa.Table) else [entry.data]
+                sources.append(Source(name, entry.data, partitions.partitioned(formats.load(entry.kind), paths), size))
             elif name == texts[0][1]:
                 files = Files(*zip(*texts, strict=True))
-                sources.append(Source(TEXT_FILES, files, formats.load("text"), sum(_stat(path).st_size for path in files.paths)))
-        return Sources(sources, self.skipped)
+                format = partitions.partitioned(formats.load("text"), files.paths)
+                sources.append(Source(TEXT_FILES, files, format, sum(_stat(path).st_size for path in files.paths)))
+        return Sources(typed(sources), self.skipped)
 
     def _names(self) -> list[str]:
         """A name for each entry, no two alike: they become paths of the output."""

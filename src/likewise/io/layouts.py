@@ -1,0 +1,91 @@
+"""Folders that programs write as one data set: which of their files are data, and which are metadata beside it.
+
+Known are folders of Hugging Face ``datasets`` (``save_to_disk``, and its cache), and those of Spark, Hive and what writes like them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from likewise.io.patterns import is_folder, names
+
+#: A folder that is named for a value of a column, as Hive does: lang=en.
+PARTITION = re.compile(r"([^=]+)=(.*)", re.DOTALL)
+#: What Delta writes beside data: which of the files make up which version of a table.
+DELTA_LOG = "_delta_log"
+#: Names that Spark, Hive, Delta, Databricks and writers of Parquet put beside data; and those of the data.
+BESIDE = r"_SUCCESS|_(common_)?metadata|_spark_metadata|_temporary|_(started|committed)_\d+"
+MARKERS = re.compile(rf"{DELTA_LOG}|{BESIDE}|part-([rm]-)?\d{{4,}}.*|\d{{6}}_\d+")
+#: Names of the metadata of ``datasets``, and keys that show it is that.
+STATE = "state.json"
+DESCRIBED = {
+    STATE: {"_data_files"},
+    "dataset_info.json": {"features"},
+    "dataset_dict.json": {"splits"},
+}
+#: A longer file is no metadata.
+LONGEST = 16 << 20
+
+
+class Layout(NamedTuple):
+    """What is known of a folder."""
+
+    engine: bool = False  # written by Spark, Hive and the like: names that begin with _ are no data, and data may have no extension
+    metadata: frozenset[str] = frozenset()
+    data: frozenset[str] | None = None  # the only files that are data, where that is said
+
+    def passes(self, name: str) -> bool:
+        """Whether a file or folder of that name is passed over."""
+        return name in self.metadata or (self.engine and name.startswith("_")) or (self.data is not None and name not in self.data)
+
+
+class Layouts:
+    """The layouts of folders, each looked at once."""
+
+    def __init__(self) -> None:
+        self.known: dict[Path, Layout] = {}
+
+    def of(self, folder: Path, listed: Iterable[str] | None = None) -> Layout:
+        """``listed``: the names in the folder, where they are at hand."""
+        if folder not in self.known:
+            self.known[folder] = _look(folder, list(names(folder) if listed is None else listed))
+        return self.known[folder]
+
+    def passes(self, path: Path) -> bool:
+        """Whether a file or folder that was met is not data."""
+        return self.of(path.parent).passes(path.name)
+
+
+def is_partition(folder: Path) -> bool:
+    return PARTITION.fullmatch(folder.name) is not None and is_folder(folder)
+
+
+def _look(folder: Path, listed: list[str]) -> Layout:
+    marked = is_partition(folder) or any(MARKERS.fullmatch(name) for name in listed)
+    engine = marked or any("=" in name and is_partition(folder / name) for name in listed)
+    described = {name: found for name in DESCRIBED if name in listed and (found := _described(folder / name))}
+    data = _data_files(described[STATE]) if STATE in described else None
+    return Layout(engine, frozenset(described), data)
+
+
+def _described(path: Path) -> dict[str, Any] | None:
+    """The object in a file, if it is the metadata that the name promises."""
+    try:
+        if path.stat().st_size > LONGEST:
+            return None
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.keys() >= DESCRIBED[path.name] else None
+
+
+def _data_files(state: dict[str, Any]) -> frozenset[str] | None:
+    """The files that make up a data set: others beside them are what ``datasets`` has cached, its own copies of the data."""
+    try:
+        return frozenset(str(file["filename"]) for file in state["_data_files"])
+    except (TypeError, KeyError):
+        return None

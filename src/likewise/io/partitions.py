@@ -1,0 +1,139 @@
+"""Columns that the names of folders tell, as Hive writes them: all records of ``lang=en/part-0`` have the value en in the column lang."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.io import binary, fields
+from likewise.io.columns import joined
+from likewise.io.formats import Format
+from likewise.io.ids import as_json
+from likewise.io.layouts import PARTITION
+from likewise.records import TEXT, Chunk, Each, Records, Rejected, Want, in_turn
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+INT64 = np.iinfo(np.int64)
+
+
+def of(path: Path) -> dict[str, str | None]:
+    """The columns in a path as it was named, and their values; a column that is there twice has the inner one."""
+    matches = (PARTITION.fullmatch(part) for part in path.parts[:-1])
+    found = {unquote(match[1]): unquote(match[2]) for match in matches if match}
+    return {name: None if value == NULL else value for name, value in found.items()}
+
+
+def is_whole(text: str) -> bool:
+    return WHOLE.fullmatch(text) is not None and INT64.min <= int(text) <= INT64.max
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """A format whose records have columns of folders' names, too; a record's own value goes before.
+
+    ``columns``: the values of each column, one for all rows or one a row of the source. ``whole``: those that are whole numbers in all sources.
+    """
+
+    format: Format
+    columns: Mapping[str, Sequence[str | None]]
+    whole: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.format, name)
+
+    def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
+        return self.format.chunks(path, want, start)
+
+    def write(
+        self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    ) -> int:
+        """The names of the folders stay, so nothing of them is written into the files."""
+        return self.format.write(source, target, keep, start, length, add, each)
+
+    def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
+        parts = fields.names(want._replace(kind="text"))
+        if want.kind in ("text", "string") and not self.columns.keys().isdisjoint(parts):
+            records = self._joined(parts, [self.format.parse(chunk, want._replace(text=part), where) for part in parts])
+        else:
+            records = self.format.parse(chunk, want, where)
+        records.id = self._filled(records.id, want.id, records)
+        records.per = self._filled(records.per, want.per, records)
+        if want.score is not None and want.score in self.columns and records.score is not None:
+            records.score = np.where(np.isnan(records.score), self._of(want.score, records, _score, pa.float64()), records.score)
+        records.fields = tuple(dict.fromkeys((*records.fields, *self.columns)))
+        return records
+
+    def _of(self, name: str, records: Records, change: Callable[[str], Any], kind: pa.DataType = binary.TYPE) -> pa.Array:
+        """The values of a column for the rows of a chunk, changed; null where the folder has none."""
+        values = self.columns[name]
+        here = values if len(values) == 1 else [values[row] for row in records.start.tolist()]
+        column = pa.array([None if value is None else change(value) for value in here], kind)
+        return column if len(values) > 1 else column.take(pa.array(np.zeros(len(records), np.int64)))
+
+    def _filled(self, own: pa.LargeBinaryArray | None, name: str | None, records: Records) -> pa.LargeBinaryArray | None:
+        """JSON texts, and where there is none that of the folder."""
+        if name is None or name not in self.columns:
+            return own
+        column = self._of(name, records, lambda value: as_json(int(value) if name in self.whole else value))
+        return column if own is None else pc.coalesce(own, column)
+
+    def _joined(self, parts: Sequence[str], each: Sequence[Records]) -> Records:
+        """Records whose text is in several fields, some of them of folders."""
+        texts = []
+        for part, records in zip(parts, each, strict=True):
+            text = pc.if_else(pa.array(records.kind == TEXT), records.text, pa.scalar(None, binary.TYPE))
+            if part in self.columns:
+                text = pc.coalesce(text, self._of(part, records, lambda value: value.encode("utf-8", "surrogatepass")))
+            texts.append(text)
+        rejected: list[Rejected] = [entry for records in each for entry in records.rejected]
+        kind, text = joined(texts, len(each[0]), rejected)
+        found = fields.found(parts, [part in self.columns or records.found for part, records in zip(parts, each, strict=True)])
+        return replace(each[0], kind=kind, text=text, rejected=rejected, found=found)
+
+
+def _score(value: str) -> float:
+    """A number; of a date or a time its seconds, as in columns that hold such; NaN for others."""
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return np.nan
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def whole(formats: Iterable[Any]) -> frozenset[str]:
+    """The columns whose values are whole numbers wherever they are."""
+    values: dict[str, set[str]] = {}
+    for format in formats:
+        for name, here in getattr(format, "columns", {}).items():
+            values.setdefault(name, set()).update(value for value in here if value is not None)
+    return frozenset(name for name, here in values.items() if here and all(map(is_whole, here)))
+
+
+def partitioned(format: Format, paths: Sequence[Path]) -> Format:
+    """The format with the columns that the paths of a source's files tell; as it is where there are none. A column that some files of a source
+    lack is null there."""
+    found = [of(path) for path in paths]
+    names = dict.fromkeys(name for here in found for name in here)
+    return Partitioned(format, {name: [here.get(name) for here in found] for name in names}) if names else format
+
+
+def told(format: Format, files: int) -> list[dict[str, Any]]:
+    """What is known of each file of a source by the names of folders, for the fingerprint of a run's inputs."""
+    if not isinstance(format, Partitioned):
+        return [{}] * files
+    whole = sorted(format.whole & format.columns.keys())
+    return [{"partition": {name: values[number] for name, values in format.columns.items()}, "whole": whole} for number in range(files)]
