@@ -1,4 +1,4 @@
-"""Folders that other programs wrote as one data set: their metadata is no data, and it is said that it was passed over."""
+"""Folders that other programs wrote as one data set: their metadata is skipped, with a warning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INFO = {"citation": "", "description": "", "features": {"text": {"dtype": "strin
 
 
 def saved(folder: Path, *, files: int = 1) -> None:
-    """What save_to_disk of Hugging Face datasets leaves."""
+    """A folder as save_to_disk of Hugging Face datasets writes it."""
     folder.mkdir(parents=True)
     names = [f"data-{number:05d}-of-{files:05d}.arrow" for number in range(files)]
     for number, name in enumerate(names):

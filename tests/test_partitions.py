@@ -39,7 +39,7 @@ def put(path: str, *rows: dict) -> None:
 
 
 def read(*inputs: str, **want) -> list[dict]:
-    """What stands in the fields of each row."""
+    """The fields of each row."""
     found = []
     for source in resolve(inputs):
         for chunk in source.format.chunks(source.path, Want(**want)):

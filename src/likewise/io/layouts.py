@@ -1,4 +1,4 @@
-"""Folders that programs write as one data set: which of their files are data, and which are metadata beside it.
+"""Folders that other programs write as one data set, with metadata beside the data.
 
 Known are folders of Hugging Face ``datasets`` (``save_to_disk``, and its cache), and those of Spark, Hive and what writes like them.
 """
@@ -15,7 +15,7 @@ from likewise.io.patterns import is_folder, names
 
 #: A folder that is named for a value of a column, as Hive does: lang=en.
 PARTITION = re.compile(r"([^=]+)=(.*)", re.DOTALL)
-#: What Delta writes beside data: which of the files make up which version of a table.
+#: Where Delta records which files make up which version of a table.
 DELTA_LOG = "_delta_log"
 #: Names that Spark, Hive, Delta, Databricks and writers of Parquet put beside data; and those of the data.
 BESIDE = r"_SUCCESS|_(common_)?metadata|_spark_metadata|_temporary|_(started|committed)_\d+"
@@ -32,14 +32,14 @@ LONGEST = 16 << 20
 
 
 class Layout(NamedTuple):
-    """What is known of a folder."""
+    """Which names in a folder are data."""
 
     engine: bool = False  # written by Spark, Hive and the like: names that begin with _ are no data, and data may have no extension
     metadata: frozenset[str] = frozenset()
-    data: frozenset[str] | None = None  # the only files that are data, where that is said
+    data: frozenset[str] | None = None  # the only data files, if the metadata lists them
 
     def passes(self, name: str) -> bool:
-        """Whether a file or folder of that name is passed over."""
+        """Skip a file or folder of that name?"""
         return name in self.metadata or (self.engine and name.startswith("_")) or (self.data is not None and name not in self.data)
 
 
@@ -56,7 +56,7 @@ class Layouts:
         return self.known[folder]
 
     def passes(self, path: Path) -> bool:
-        """Whether a file or folder that was met is not data."""
+        """Skip this file or folder?"""
         return self.of(path.parent).passes(path.name)
 
 

@@ -1,4 +1,4 @@
-"""Columns that the names of folders tell, as Hive writes them: all records of ``lang=en/part-0`` have the value en in the column lang."""
+"""Partition columns, which folders' names define as Hive writes them: records of ``lang=en/part-0`` have the value en in the column lang."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_whole(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Partitioned:
-    """A format whose records have columns of folders' names, too; a record's own value goes before.
+    """A format whose records have partition columns too. A record's own value takes precedence.
 
     ``columns``: the values of each column, one for all rows or one a row of the source. ``whole``: those that are whole numbers in all sources.
     """
@@ -57,7 +57,7 @@ class Partitioned:
     def write(
         self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
     ) -> int:
-        """The names of the folders stay, so nothing of them is written into the files."""
+        """Partition columns are not written: the folders' names hold them."""
         return self.format.write(source, target, keep, start, length, add, each)
 
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
@@ -81,7 +81,7 @@ class Partitioned:
         return column if len(values) > 1 else column.take(pa.array(np.zeros(len(records), np.int64)))
 
     def _filled(self, own: pa.LargeBinaryArray | None, name: str | None, records: Records) -> pa.LargeBinaryArray | None:
-        """JSON texts, and where there is none that of the folder."""
+        """The JSON texts of the records themselves, with nulls replaced by the folder's value."""
         if name is None or name not in self.columns:
             return own
         column = self._of(name, records, lambda value: as_json(int(value) if name in self.whole else value))
@@ -118,21 +118,20 @@ def whole(formats: Iterable[Any]) -> frozenset[str]:
     """The columns whose values are whole numbers wherever they are."""
     values: dict[str, set[str]] = {}
     for format in formats:
-        for name, here in getattr(format, "columns", {}).items():
+        for name, here in format.columns.items() if isinstance(format, Partitioned) else ():
             values.setdefault(name, set()).update(value for value in here if value is not None)
     return frozenset(name for name, here in values.items() if here and all(map(is_whole, here)))
 
 
 def partitioned(format: Format, paths: Sequence[Path]) -> Format:
-    """The format with the columns that the paths of a source's files tell; as it is where there are none. A column that some files of a source
-    lack is null there."""
+    """The format, with the columns that the paths of the source's files define, if any. Files without one of these columns have null in it."""
     found = [of(path) for path in paths]
     names = dict.fromkeys(name for here in found for name in here)
     return Partitioned(format, {name: [here.get(name) for here in found] for name in names}) if names else format
 
 
 def told(format: Format, files: int) -> list[dict[str, Any]]:
-    """What is known of each file of a source by the names of folders, for the fingerprint of a run's inputs."""
+    """The partition columns of each file of a source, for the fingerprint of a run's inputs."""
     if not isinstance(format, Partitioned):
         return [{}] * files
     whole = sorted(format.whole & format.columns.keys())
