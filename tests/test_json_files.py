@@ -257,3 +257,20 @@ def test_annotate_names_positions_where_no_row_has_an_id(tmp_path: Path) -> None
     lw.dedup(tmp_path / "a.jsonl", out=tmp_path / "out", output="annotate")
     rows = [json.loads(line) for line in (tmp_path / "out/annotated/a.jsonl").read_text().splitlines()]
     assert [(row["likewise_cluster"], row["likewise_witness"]) for row in rows] == [(0, None), (None, None), (0, 0)]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_records_with_nan_and_wrong_escapes_are_copied_as_they_are(tmp_path: Path, name: str) -> None:
+    """Nobody reads their other fields; with --keep max:score somebody does."""
+    rows = [rb'{"text": "one two", "score": NaN, "path": "C:\x"}', rb'{"text": "three", "score": -Infinity}', rb'{"text": "one two", "score": 1}']
+    raw = b"\n".join(rows) if name == "a.jsonl" else b"[" + b",".join(rows) + b"]"
+    (tmp_path / name).write_bytes(raw)
+    report = lw.dedup(tmp_path / name, out=tmp_path / "out").report
+    assert (report["counts"]["kept"], report["counts"]["rejected"]) == (2, 0)
+    assert [row in (tmp_path / "out/kept" / name).read_bytes() for row in rows] == [True, True, False]
+    lw.dedup(tmp_path / name, out=tmp_path / "all", output="annotate")
+    assert b'"score": NaN, "path": "C:\\x","likewise_' in (tmp_path / "all/annotated" / name).read_bytes()
+    with pytest.raises(DataError, match="column 30 .* misspelt" if name == "a.jsonl" else "column 31 .* misspelt"):
+        lw.dedup(tmp_path / name, keep="max:score")
+    with pytest.raises(DataError, match="fields seen: text, score, path"):
+        lw.pairs(tmp_path / name, field="body")

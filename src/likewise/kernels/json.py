@@ -11,7 +11,26 @@ import numpy as np
 
 from likewise.kernels.bytes import find, first_bit, utf8_error
 from likewise.kernels.jit import inline, kernel
-from likewise.kernels.json_strings import CR, LF, NINE, OK, QUOTE, SPACE, TAB, ZERO, A, N, T, closing_quote, string_copied, string_end, unescape
+from likewise.kernels.json_strings import (
+    BACKSLASH,
+    CR,
+    LF,
+    NINE,
+    OK,
+    QUOTE,
+    SPACE,
+    TAB,
+    UNCLOSED,
+    ZERO,
+    A,
+    N,
+    T,
+    closing_quote,
+    string_copied,
+    string_end,
+    string_stop,
+    unescape,
+)
 
 MAX_DEPTH = 512
 MAX_PATHS = 62  # sets of paths are bits of an int64
@@ -36,6 +55,9 @@ REASONS = (
 NOT_UTF8, NO_VALUE, MISSPELT, NO_KEY, NO_COLON, NO_COMMA, ENDS, DEEP, MORE, LONG = range(4, 14)
 
 COMMA, MINUS, DOT, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, E, F = (ord(c) for c in ",-.:[]{}ef")
+#: The bytes of words and numbers that nobody reads, such as NaN, -inf, 1.#QNAN or 0x1F.
+OF_WORDS = np.zeros(256, np.bool_)
+OF_WORDS[list(b"+-.#_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] = True
 FALSE, NULL, TRUE = (np.frombuffer(word, np.uint8) for word in (b"false", b"null", b"true"))
 
 
@@ -103,6 +125,9 @@ def elements(data, first):
 def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most):
     """Check the records data[begin[i]:end[i]], of ``most`` bytes at most, and read their wanted values.
 
+    The wanted values must be JSON. The others only need their brackets, quotes, commas and colons in place: NaN, other words, wrong escapes and
+    bytes that are not UTF-8 pass there, since a record is copied as it is.
+
     Returns (fault, place, first[n, values], last[n, values], is_text, text, offsets). fault: uint8[n], an index of REASONS, and the place
     of the byte that is at fault. first, last: where each wanted value begins and ends in ``data``, -1 where it is missing. is_text: bool[n].
     text[offsets[i]:offsets[i + 1]] is the row's text: its strings without their escapes, with a blank line between two; a lone surrogate is
@@ -124,14 +149,14 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
     to = 0
     for row in range(n):
         paths_first[:] = -1
-        long = end[row] - begin[row] > most
-        at = begin[row] if long else utf8_error(data, begin[row], end[row])
+        at, code = begin[row], LONG
         copied[0] = -1
-        if at < end[row]:
-            code = LONG if long else NOT_UTF8
-        else:
+        if end[row] - begin[row] <= most:
+            wrong = utf8_error(data, begin[row], end[row])
             work = copied, paths_first, paths_last, live, capture, kind
             at, code = check(data, begin[row], end[row], keys, key_at, path_at, to_copy, *work, text, to)
+            if wrong < end[row]:
+                at, code = utf8_fault(data, wrong, at, code, paths_first, paths_last)
         if code != OK:
             fault[row] = code
             place[row] = at
@@ -146,6 +171,19 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
                 to, is_text[row] = append_text(data, first[row], last[row], texts, tokens, text, to)
         offsets[row + 1] = to
     return fault, place, first, last, is_text, text[:to], offsets
+
+
+@inline
+def utf8_fault(data, wrong, at, code, paths_first, paths_last):
+    """(place, fault) of a record whose first byte that is not UTF-8 is at ``wrong``, and of which `check` said (at, code)."""
+    if code != OK:
+        return wrong, NOT_UTF8  # of bytes of another kind that says the most
+    for p in range(paths_first.size):
+        if paths_first[p] >= 0:
+            place = utf8_error(data, paths_first[p], paths_last[p])
+            if place < paths_last[p]:
+                return place, NOT_UTF8
+    return at, OK
 
 
 @inline
@@ -164,12 +202,14 @@ def skip_blank(data, at, end):
 def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, paths_last, live, capture, kind, scratch, free):
     """Check that data[at:end] is one JSON value; (place, fault). Where path p leads is put into paths_first[p], paths_last[p].
 
+    An object's values that no path leads to, nor goes through, need only be delimited (`loose`).
     Inside the brackets of depth d: kind[d] is the opening bracket; live[d] the paths whose first d - 1 keys lead to this object; capture[d] the
     paths whose value this is. A key that comes again takes back what the first one led to. A key with escapes is unescaped to scratch[free:].
     A string that a path of ``to_copy`` leads to is written there at once, without its escapes: the last one, of place copied[0], to
     scratch[free:copied[1]]. A copied[0] of -1 says that there is none.
     """
     depth = 0
+    strict = 0  # the depth of the brackets whose whole inside must be JSON, 0 outside of such
     hit, deeper = 0, 2 ** (path_at.size - 1) - 1  # paths that end at the value that comes next; paths that go on inside it
     while True:
         at = skip_blank(data, at, end)
@@ -182,6 +222,8 @@ def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, pa
                 return at, DEEP
             depth += 1
             kind[depth], capture[depth], live[depth] = byte, hit, deeper if byte == OPEN_OBJECT else 0
+            if strict == 0 and (hit or (depth == 1 and byte == OPEN_LIST)):
+                strict = depth
             at = skip_blank(data, at + 1, end)
             mark(paths_first, hit, start)
         else:
@@ -189,8 +231,10 @@ def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, pa
                 at, code, copied[1] = string_copied(data, at + 1, end, scratch, free)
                 copied[0] = start
                 at += code == OK
-            else:
+            elif strict or hit or deeper:
                 at, code = scalar(data, at, end)
+            else:
+                at, code = loose(data, at, end)
             if code != OK:
                 return at, code
             mark(paths_first, hit, start)
@@ -207,6 +251,7 @@ def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, pa
             if byte == kind[depth] + 2:  # in ASCII both closing brackets are two after their opening ones
                 at += 1
                 mark(paths_last, capture[depth], at)
+                strict = 0 if strict == depth else strict
                 depth -= 1
                 opened = False
                 continue
@@ -292,6 +337,24 @@ def scalar(data, at, end):
     else:
         return at, MISSPELT if A <= byte | 0x20 <= A + 25 else NO_VALUE
     return (at, MISSPELT) if stop < 0 else (stop, OK)
+
+
+@inline
+def loose(data, at, end):
+    """The same of a string that only needs to be closed, or a word of any bytes of OF_WORDS."""
+    if data[at] == QUOTE:
+        stop = at + 1
+        while True:
+            stop = string_stop(data, stop, end)
+            if stop >= end:
+                return end, UNCLOSED
+            if data[stop] == QUOTE:
+                return stop + 1, OK
+            stop += 2 if data[stop] == BACKSLASH else 1
+    stop = at
+    while stop < end and OF_WORDS[data[stop]]:
+        stop += 1
+    return (stop, OK) if stop > at else (at, NO_VALUE)
 
 
 @inline

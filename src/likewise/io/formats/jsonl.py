@@ -1,7 +1,8 @@
 """JSON lines (.jsonl, .ndjson): a JSON value a line, blank lines between them allowed.
 
 What is read: an object's wanted fields. A line that is valid JSON but no object is a row without text; a line that is not valid JSON is
-rejected. Ids are JSON text as it stood, but strings in their shortest form, so that "\\u0061" and "a" are one id; 1 and 1.0 are two.
+rejected. In values that nobody reads NaN and the like pass, for records are copied as they are (`kernels.json`).
+Ids are JSON text as it stood, but strings in their shortest form, so that "\\u0061" and "a" are one id; 1 and 1.0 are two.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import UsageError
-from likewise.io import binary, decoded, payloads
+from likewise.io import binary, decoded, json_text, payloads
 from likewise.io import fields as names
 from likewise.io.encoding import BOM
 from likewise.io.formats.lines import (
@@ -167,8 +168,7 @@ def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:
     """Names of fields of the first records that are objects."""
     seen: dict[str, None] = {}
     for record in islice(records, 100):
-        value = json.loads(record.tobytes(), parse_int=str, parse_float=str)
-        seen |= dict.fromkeys(value if isinstance(value, dict) else ())
+        seen |= dict.fromkeys(json_text.names(record.tobytes()))
     return tuple(seen)[:MAX_FIELDS]
 
 
@@ -196,7 +196,7 @@ def extended(row: bytes, extra: dict[str, Any], source: Path) -> bytes:
     if not record.endswith(b"}") or not extra:
         return row
     quoted = [json.dumps(name, ensure_ascii=False).encode() for name in extra]
-    if any(name in record for name in quoted) and (clash := extra.keys() & json.loads(record, parse_int=str, parse_float=str).keys()):
+    if any(name in record for name in quoted) and (clash := extra.keys() & json_text.names(record)):
         raise UsageError(f"{source}: a record already has a field {min(clash)!r}, which is to be added; rename it there first")
     members = b",".join(name + b":" + (b"null" if value != value else as_json(value)) for name, value in zip(quoted, extra.values(), strict=True))
     comma = b"" if record[:-1].strip() == b"{" else b","

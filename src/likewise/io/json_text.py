@@ -1,0 +1,97 @@
+"""The structure of JSON text: where documents end, which names an object has, where the list of records inside a wrapper begins.
+
+Only brackets, quotes, colons and commas are looked at, so the values may be what `kernels.json` passes in fields that nobody reads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+KEY, OPEN, CLOSE, VALUE = "key", "open", "close", "value"
+_TOKEN = re.compile(rb'[ \t\r\n]*+("[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]:,]|[^ \t\r\n"{}\[\]:,]++)', re.DOTALL)
+_CLOSES = {b"}": b"{", b"]": b"["}
+
+
+class BrokenError(ValueError):
+    """Text that is no JSON from the byte ``at`` on."""
+
+    def __init__(self, at: int):
+        super().__init__(at)
+        self.at = at
+
+
+class Event(NamedTuple):
+    """A key, a bracket or a plain value: text[at:end], inside of ``depth`` open brackets (not counting its own)."""
+
+    kind: str
+    at: int
+    end: int
+    depth: int
+
+
+def events(text: bytes | bytearray, inside: Sequence[bytes] = (), at: int = 0) -> Iterator[Event]:
+    """What ``text`` holds from ``at`` on, to its end or to the last whole token. ``inside``: opening brackets before ``at``, behind a value.
+
+    Raises BrokenError at the first token that cannot stand where it is. Any number of documents may follow each other.
+    """
+    stack, needed = list(inside), "comma" if inside else "value"
+    while match := _TOKEN.match(text, at):
+        token, (begin, at) = bytes(match[1]), match.span(1)
+        if token in _CLOSES:
+            if not stack or stack[-1] != _CLOSES[token] or needed not in ("comma", "first", "first key"):
+                raise BrokenError(begin)
+            stack.pop()
+            yield Event(CLOSE, begin, at, len(stack))
+            needed = "comma"
+        elif needed == "comma" and token == b"," and stack:
+            needed = "key" if stack[-1] == b"{" else "value"
+            continue
+        elif needed == "colon" and token == b":":
+            needed = "value"
+            continue
+        elif needed in ("key", "first key") and token[:1] == b'"':
+            yield Event(KEY, begin, at, len(stack))
+            needed = "colon"
+            continue
+        elif needed not in ("value", "first") or token in (b",", b":"):
+            raise BrokenError(begin)
+        elif token in (b"{", b"["):
+            yield Event(OPEN, begin, at, len(stack))
+            stack.append(token)
+            needed = "first key" if token == b"{" else "first"
+        else:
+            yield Event(VALUE, begin, at, len(stack))
+            needed = "comma"
+        if not stack:
+            needed = "value"
+
+
+def end_of_first(text: bytes | bytearray) -> int | None:
+    """Where the first document ends; None where it goes on behind ``text``. Raises BrokenError."""
+    return next((event.end for event in events(text) if event.depth == 0 and event.kind in (CLOSE, VALUE)), None)
+
+
+def names(record: bytes) -> list[str]:
+    """The keys of an object in their order, as far as its structure is sound; none of what is no object."""
+    found: list[str] = []
+    try:
+        for event in events(record):
+            if event.kind == KEY and event.depth == 1:
+                found.append(unquoted(record[event.at : event.end]))
+            elif event.depth == 0 and event.kind != OPEN:
+                break
+    except BrokenError:
+        pass
+    return found
+
+
+def unquoted(token: bytes) -> str:
+    """The text of a string; as it stands where it is no JSON."""
+    text = token.decode("utf-8", "replace")
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text[1:-1]
