@@ -272,7 +272,7 @@ def test_ids_come_out_as_they_went_in(tmp_path):
 
 def test_repeated_ids_are_told(tmp_path):
     rows = [{"id": "a", "text": "one"}, {"id": "a", "text": "two"}]
-    assert any("1 id occurred before (a)" in said for said in lw.dedup(rows).report["warnings"])
+    assert any("1 id names more than one item (a)" in said for said in lw.dedup(rows).report["warnings"])
 
 
 def test_a_second_run_gives_nothing_to_remove_and_knows_nothing_of_the_first(tmp_path):

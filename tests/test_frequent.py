@@ -88,7 +88,7 @@ def test_as_brute_force(baskets, support, buckets, seed):
     expected = brute_force(baskets, support)
     kinds = {type(item) for basket in baskets for item in basket}
     if len(kinds) > 1 or any(not -(2**63) <= item < 2**64 for basket in baskets for item in basket if isinstance(item, int)):
-        assert sorted(row[2] for row in rows(found)) == sorted(expected.values())  # items are JSON texts then
+        assert sorted(row[2] for row in rows(found)) == sorted(expected.values())  # items are texts then
     else:
         assert {frozenset(row[:2]): row[2] for row in rows(found)} == expected
     assert [row[2] for row in rows(found)] == sorted(expected.values(), reverse=True)
@@ -126,7 +126,7 @@ def test_many_pairs():
 def test_types_of_items_stay():
     assert rows(lw.frequent([[2**64 - 1, 5]] * 2, support=2)) == [(5, 2**64 - 1, 2)]
     assert rows(lw.frequent([[7, "7"]] * 2, support=2)) == [('"7"', "7", 2)]
-    assert rows(lw.frequent([["\ud800", "a"]] * 2, support=2)) == [('"\\ud800"', '"a"', 2)]
+    assert rows(lw.frequent([["\ud800", "a"]] * 2, support=2)) == [("\\ud800", "a", 2)]
     assert lw.frequent(np.array([[1, 2], [2, 1]], np.uint16), support=2).to_arrow().schema.types == [pa.uint16(), pa.uint16(), pa.int64()]
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
-
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.io.ids import MIXED, PARTLY, as_json, compact, id_column, repeated, to_json
+from likewise.io.idcolumn import PLAIN, QUOTED, id_column
+from likewise.io.ids import as_json, compact, from_json, repeated, to_json
 
 
 def column(*texts: str | bytes | None):
     """(type, values, note) of these ids, given as JSON text."""
     ids = pa.array([text.encode() if isinstance(text, str) else text for text in texts], pa.large_binary())
-    got, note = id_column(ids, np.arange(100, 100 + len(ids)))
-    assert isinstance(got, pa.Array)
-    return got.type, got.to_pylist(), note
+    got = id_column(ids)
+    assert got is not None
+    assert (got.json is None) == (got.note is None)
+    return got.values.type, got.values.to_pylist(), got.note
 
 
 @pytest.mark.parametrize(
@@ -32,6 +31,10 @@ def column(*texts: str | bytes | None):
         ([r'"say \"hi\""', r'"\u00e9\n"', r'"\\"', '"plain"', r'"\ud83d\ude00"'], pa.string(), ['say "hi"', "é\n", "\\", "plain", "😀"]),
         (["true", "false"], pa.bool_(), [True, False]),
         (["1.5", "-2e3", "1.0"], pa.float64(), [1.5, -2000.0, 1.0]),
+        (["1.0", "-2.0", "123456789012345.0"], pa.int64(), [1, -2, 123456789012345]),  # whole, as pandas has them beside a missing one
+        (["1.0", "2", "0.0"], pa.int64(), [1, 2, 0]),
+        (["18446744073709551615", "7.0"], pa.uint64(), [2**64 - 1, 7]),
+        (["1234567890123456.0", "1.0"], pa.float64(), [1234567890123456.0, 1.0]),  # beyond 15 digits it may have been another number
     ],
 )
 def test_ids_of_one_type_give_a_column_of_it(texts, kind, values) -> None:
@@ -39,44 +42,68 @@ def test_ids_of_one_type_give_a_column_of_it(texts, kind, values) -> None:
 
 
 @pytest.mark.parametrize(
+    ("texts", "plain"),
+    [
+        (["1", '"a"'], ["1", "a"]),
+        (['"deb-92"', "7", '"say \\"hi\\""'], ["deb-92", "7", 'say "hi"']),
+        (["1.0", '"a"'], ["1", "a"]),
+        (["1.0", "0.5", '"a"'], ["1.0", "0.5", "a"]),  # a column of floats
+        (["18446744073709551615", "-1"], ["18446744073709551615", "-1"]),  # no one integer type
+        (["18446744073709551616"], ["18446744073709551616"]),
+        (["9007199254740993", "0.5"], ["9007199254740993", "0.5"]),  # as doubles the first would be another
+        (["1e999"], ["1e999"]),
+        (["[1,2]", "[1]"], ["[1,2]", "[1]"]),
+        (["true", "0"], ["true", "0"]),
+        ([r'"a\ud800"', '"b"'], [r"a\ud800", "b"]),  # a lone surrogate, which no Arrow string can hold
+    ],
+)
+def test_ids_of_several_types_are_their_plain_text(texts, plain) -> None:
+    assert column(*texts) == (pa.string(), plain, PLAIN)
+
+
+@pytest.mark.parametrize(
     "texts",
     [
         ["1", '"1"'],  # a number and a string that looks like it
-        ["18446744073709551615", "-1"],  # no one integer type
-        ["18446744073709551616"],
-        ["9007199254740993", "0.5"],  # as doubles the first would be another
-        ["1e999"],
-        ["[1,2]", "[1]"],
-        ['{"a":1}'],
-        ["null", "1"],
-        ["true", "0"],
-        [r'"a\ud800"', '"b"'],  # a lone surrogate, which no Arrow string can hold
+        ["true", '"true"', '"a"'],
+        ["1.5", '"1.5"'],
+        ["[1]", '"[1]"'],
+        [r'"a\ud800"', r'"a\\ud800"'],  # a lone surrogate, and the characters of its escape
     ],
 )
-def test_any_other_mix_stays_json_text_and_says_so(texts) -> None:
-    assert column(*texts) == (pa.string(), texts, MIXED)
+def test_ids_that_would_be_one_text_stay_json_text(texts) -> None:
+    assert column(*texts) == (pa.string(), texts, QUOTED)
+    assert column(*texts, texts[0], None, '"b"') == (pa.string(), [*texts, texts[0], None, '"b"'], QUOTED)
 
 
-def test_rows_without_an_id_stand_with_their_position() -> None:
-    assert column("7", None, '"a"') == (pa.string(), ["7", "101", '"a"'], PARTLY)
-    assert column(None, None) == (pa.int64(), [100, 101], None)
-    assert column() == (pa.int64(), [], None)
+def test_a_missing_id_is_null_and_leaves_the_type_of_the_others() -> None:
+    assert column("7", None, "9") == (pa.int64(), [7, None, 9], None)
+    assert column(None, '"a"', None) == (pa.string(), [None, "a", None], None)
+    assert column("1.0", None, "3.0") == (pa.int64(), [1, None, 3], None)
+    assert column("7", None, '"a"') == (pa.string(), ["7", None, "a"], PLAIN)
+    assert id_column(pa.nulls(2, pa.large_binary())) is None
+    assert id_column(pa.array([], pa.large_binary())) is None
+
+
+def values_of(ids) -> list:
+    found = id_column(ids)
+    assert found is not None
+    return found.values.to_pylist()
 
 
 def test_slices_and_chunks_are_read_where_they_are() -> None:
     ids = pa.array([b'"never"', b"1", b"2", b"null"], pa.large_binary()).slice(1, 2)
-    assert id_column(ids, np.arange(2))[0].to_pylist() == [1, 2]
-    both = pa.chunked_array([ids, ids])
-    assert id_column(both, np.arange(4))[0].to_pylist() == [1, 2, 1, 2]
+    assert values_of(ids) == [1, 2]
+    assert values_of(pa.chunked_array([ids, ids])) == [1, 2, 1, 2]
     quoted = pa.array([b"0", b'"a"', b'"bc"', b'"\\n"'], pa.large_binary()).slice(1, 2)
-    assert id_column(quoted, np.arange(2))[0].to_pylist() == ["a", "bc"]
+    assert values_of(quoted) == ["a", "bc"]
 
 
 def test_repeated_ids_are_found() -> None:
-    """How many rows have an id that occurred before, and up to three such ids."""
-    assert repeated(pa.array([1, 5, 1, 7, 5, 1, 9, 9, 8, 8])) == (5, ["1", "5", "8"])
+    """How many ids several rows have, and up to three of them."""
+    assert repeated(pa.array([1, 5, 1, 7, 5, 1, 9, 9, 8, 8])) == (4, ["1", "5", "8"])
     assert repeated(pa.array([1, None, None, 2])) == (0, [])
-    assert repeated(pa.array(["b", "1", "b", None, "b", "a", "a"])) == (3, ["b", "a"])
+    assert repeated(pa.array(["b", "1", "b", None, "b", "a", "a"])) == (2, ["b", "a"])
     assert repeated(pa.array([], pa.string())) == (0, [])
 
 
@@ -104,9 +131,18 @@ scalars = (
 )
 def test_every_id_can_be_had_back_exactly(values) -> None:
     ids = pa.array([as_json(value) for value in values], pa.large_binary())
-    got, note = id_column(ids, np.arange(len(values)))
-    back = [json.loads(text) for text in got.to_pylist()] if note else got.to_pylist()
-    assert [(type(value), value) for value in back] == [(type(value), value) for value in values]
+    got = id_column(ids)
+    assert got is not None
+    back = got.values.to_pylist() if got.json is None else [from_json(text) for text in got.json.to_pylist()]
+    assert [(type(value), value) for value in back] == [(type(expected), expected) for expected in (whole(value, values) for value in values)]
+    assert len({str(text) for text in got.values.to_pylist()}) == len({as_json(whole(value, values)) for value in values})
+
+
+def whole(value, among: list):
+    """1 for 1.0 where no number among the ids has a fraction."""
+    numbers = [other for other in among if isinstance(other, int | float) and not isinstance(other, bool)]
+    fits = all(float(other).is_integer() and abs(other) < 1e15 if isinstance(other, float) else True for other in numbers)
+    return int(value) if isinstance(value, float) and fits else value
 
 
 @settings(max_examples=100, deadline=None)

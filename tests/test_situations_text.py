@@ -316,7 +316,7 @@ MARKERS = [2**32 - 1, 0, 2**64 - 1, 2**53 + 1, 2**63, 2**53]
 
 @pytest.mark.parametrize("markers", [MARKERS, [*MARKERS[:-1], -1], [str(n) for n in MARKERS]])
 def test_new_items_against_a_collection(tmp_path, markers):
-    """Ids pass unchanged: as numbers where one type holds all of a collection, as JSON text where none does (-1 beside 2^64-1), as strings."""
+    """Ids pass unchanged: as numbers where one type holds all of a collection, as text where none does (-1 beside 2^64-1), as strings."""
     texts = [made_up(10 + i, 30) for i in range(8)]
     existing = [{"id": name, "text": " ".join(text)} for name, text in zip(markers, texts, strict=False)]
     new = [
@@ -335,7 +335,7 @@ def test_new_items_against_a_collection(tmp_path, markers):
     turned = found(tmp_path / "existing.jsonl", against=tmp_path / "new.jsonl", by="whitespace:5")
     assert turned == {(b, a): similarity for (a, b), similarity in expected.items()}
     both = lw.dedup([tmp_path / "existing.jsonl", tmp_path / "new.jsonl"], by="whitespace:5").removed.to_arrow().to_pylist()
-    out = (lambda name: name) if isinstance(markers[0], int) and -1 not in markers else json.dumps  # both are one collection here
+    out = (lambda name: name) if isinstance(markers[0], int) and -1 not in markers else str  # both are one collection here
     assert {row["id"]: row["kept_id"] for row in both} == {out(a): out(b) for a, b in ((1, markers[0]), (3, markers[3]), (4, markers[2]), (5, 2))}
     assert {row["source"] for row in both} == {"new.jsonl"}
 
@@ -473,7 +473,7 @@ def test_how_the_work_is_split_changes_no_answer(tmp_path, cuts):
     answers = []
     for threads in (1, 2, 4):
         listed = lw.pairs(tmp_path, by="whitespace:5", threads=threads)
-        assert any("2 ids occurred before (d4, d9)" in said for said in listed.report["warnings"])
+        assert any("2 ids name more than one item (d4, d9)" in said for said in listed.report["warnings"])
         got = {
             ((row["source_a"], row["position_a"]), (row["source_b"], row["position_b"])): row["similarity"] for row in listed.to_arrow().to_pylist()
         }

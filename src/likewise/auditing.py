@@ -167,7 +167,7 @@ def by_value(value: np.ndarray, found: np.ndarray, threshold: float, distances: 
 def example(items: Items, rows: np.ndarray, value: float) -> dict[str, Any]:
     """A missed pair, by the places of its items."""
     source, position = items.collection.places(rows)
-    ids = items.collection.ids(rows).to_pylist()
+    ids = items.collection.names(rows)
     names = source.to_pylist()
     return {"value": value} | {
         f"{what}_{side}": part

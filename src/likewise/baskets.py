@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.families.checks import index
 from likewise.io import binary
-from likewise.io.ids import as_json, id_column
+from likewise.io.idcolumn import id_column
+from likewise.io.ids import as_json
 from likewise.items.arrow import is_arrow, lists
 from likewise.items.elements import Numbering
 from likewise.items.given import borders, refuse_masked
@@ -155,8 +156,8 @@ def of_python(baskets: Any) -> Coded:
     number = Numbering()
     values, offsets = numbered(baskets, number)
     texts = binary.from_list(map(as_json, number.numbers))
-    column, _ = id_column(texts, np.empty(0, np.int64)) if len(texts) else (pa.array([], pa.string()), None)
-    return ordered(values, offsets, column)
+    column = id_column(texts)
+    return ordered(values, offsets, pa.array([], pa.string()) if column is None else column.values)
 
 
 def ordered(values: NDArray[Any], offsets: NDArray[np.int64], items: pa.Array) -> Coded:

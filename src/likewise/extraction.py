@@ -19,8 +19,8 @@ from likewise import pipeline
 from likewise.choices import OfFeatures, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError, has_gone, naming
-from likewise.io import ids
 from likewise.io.collection import SET_ASIDE, chunks, explained, failed, first_rows, parsed, place
+from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
 from likewise.io.media.tokens import TokenVectors, load
@@ -42,6 +42,7 @@ class Batch:
 
     ids: pa.Array
     sets: list[Vectors]
+    places: list[tuple[str, int]] | None = None  # source and position of each, where some have no id
 
 
 @dataclass
@@ -65,7 +66,8 @@ class Extraction:
         return told | ({"tokens_without_vector": self.unknown} if self.kind == "texts" else {})
 
     def write(self, path: Path) -> None:
-        """A Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs."""
+        """A Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs; where some items have
+        no id, also source and position."""
         writer = None
         with naming(path), open(path, "wb") as file:
             try:
@@ -88,7 +90,13 @@ class Extraction:
         rows = pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1)), self.dimension)
         lists = pa.ListArray.from_arrays(pa.array(np.cumsum([0, *sizes]), pa.int32()), rows)
         metadata = {"likewise.features": self.kind} | ({"likewise.ids": self.note} if self.note else {})
-        return pa.table({"id": batch.ids, "features": lists}).replace_schema_metadata(metadata)
+        columns = {"id": batch.ids}
+        if batch.places is not None:
+            columns |= {
+                "source": pa.array([source for source, _ in batch.places], pa.string()),
+                "position": pa.array([position for _, position in batch.places], pa.int64()),
+            }
+        return pa.table({**columns, "features": lists}).replace_schema_metadata(metadata)
 
     def write_rejected(self, path: Path) -> None:
         with naming(path):
@@ -187,8 +195,10 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
         identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
         seen.append(identity.take(pa.array(read)))
         positions.append(np.array([place(source, first, int(row))[1] for row in read], np.int64))
-    column, note = ids.id_column(pa.chunked_array(seen, pa.large_binary()), np.concatenate([np.empty(0, np.int64), *positions]))
-    return Extraction(partial(of_each_text, sources, options, known, column, progress), "texts", known.vectors.shape[1], note)
+    column = id_column(pa.chunked_array(seen, pa.large_binary()))
+    if column is None:
+        column = IdColumn(pa.array(np.concatenate([np.empty(0, np.int64), *positions])))
+    return Extraction(partial(of_each_text, sources, options, known, column.values, progress), "texts", known.vectors.shape[1], column.note)
 
 
 def of_each_text(
@@ -201,6 +211,8 @@ def of_each_text(
         for source, first, records in rows_of(sources, options):
             to.rejected += [explained(entry, *place(source, first, entry.row)) for entry in records.rejected]
             sets: list[Vectors] = []
+            read = np.flatnonzero(records.kind != REJECTED).tolist()
+            places = [place(source, first, row) for row in read] if column.null_count else None
             for kind, text in zip(records.kind.tolist(), records.text, strict=True):
                 if kind == REJECTED:
                     continue
@@ -210,7 +222,7 @@ def of_each_text(
                 found += len(vectors)
             for begin in range(0, len(sets), ITEMS_AT_ONCE):
                 part = sets[begin : begin + ITEMS_AT_ONCE]
-                yield Batch(column[at : at + len(part)], part)
+                yield Batch(column[at : at + len(part)], part, places and places[begin : begin + ITEMS_AT_ONCE])
                 at += len(part)
                 progress.advance(len(part))
     finally:

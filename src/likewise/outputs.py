@@ -26,7 +26,7 @@ from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
 from likewise.records import REJECTED, Each, in_turn
-from likewise.results import Decision, Removal, pairs_table, value_column
+from likewise.results import ClusterNames, Decision, Removal, pairs_table, value_column
 
 #: Names the way in which shingles, other words that are compared, slots and band keys are computed. Whatever changes one of their bits changes this.
 HASH_SCHEME = "lw3"
@@ -181,12 +181,13 @@ def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], 
     clustered = decision.removed.copy()
     clustered[decision.kept_row[decision.removed]] = True
     head = np.where(decision.removed, decision.kept_row, np.arange(len(clustered)))
+    names = ClusterNames(collection, decision)
 
     def table(rows: np.ndarray) -> pa.Table:
         cluster = pa.array(head[rows], mask=~clustered[rows])
         witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
         similarity = value_column(decision.similarity[rows], decision.value)
-        heads = {"likewise_cluster": collection.ids(cluster), "likewise_witness": collection.ids(witness)}
+        heads = {"likewise_cluster": names.of(cluster), "likewise_witness": names.of(witness)}
         return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
 
     return table
@@ -204,7 +205,7 @@ def mask(collection: Collection, kept: np.ndarray) -> pa.Table:
 
 def compared_pairs(collection: Collection, decision: Decision) -> pa.Table:
     a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
-    return pairs_table(collection, a, b, decision.match_similarity, decision.value)
+    return pairs_table(collection, a, b, decision.match_similarity, decision.value)[0]
 
 
 def manifest(collection: Collection, options: Options, outputs: list[dict[str, Any]]) -> dict[str, Any]:

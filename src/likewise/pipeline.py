@@ -135,7 +135,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
     for numbers, rows in collection.sides if options.per else ():
         if not collection.column("per")[rows].any():
-            side = f" of {', '.join(collection.names(numbers))}" if len(collection.sides) > 1 else ""
+            side = f" of {', '.join(collection.files_in(numbers))}" if len(collection.sides) > 1 else ""
             raise DataError(f"no row{side} has the field {options.per!r}; name the one to compare inside of with --per")
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
         raise DataError(f"no row has a number in the field {options.score!r}; --keep {options.keep} orders by it")

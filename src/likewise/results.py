@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,20 +15,52 @@ import pyarrow.compute as pc
 from likewise import schema
 from likewise.errors import UsageError, missing_part
 from likewise.io.collection import Collection
+from likewise.io.ids import from_json, repeated
+
+#: Rows that are turned into Python's values at once.
+BATCH = 2**14
+#: Columns of ids of several types, each id as JSON text.
+JsonIds = dict[str, pa.Array]
+Made: TypeAlias = "pa.Table | tuple[pa.Table, JsonIds]"
 
 
 class Table:
     """A table with the ways out: Arrow (also through ``__arrow_c_stream__``), polars, pandas, a file."""
 
-    def __init__(self, table: pa.Table | Callable[[], pa.Table]):
-        """table: or what makes it, once it is wanted."""
+    def __init__(self, table: Made | Callable[[], Made]):
+        """table: the table, with the JSON text of ids of several types, if there are any; or a function that makes it when it is first used."""
         self._made = table
+
+    def _parts(self) -> tuple[pa.Table, JsonIds]:
+        if callable(self._made):
+            self._made = self._made()
+        if isinstance(self._made, pa.Table):
+            self._made = self._made, {}
+        return self._made
 
     @property
     def _table(self) -> pa.Table:
-        if not isinstance(self._made, pa.Table):
-            self._made = self._made()
-        return self._made
+        return self._parts()[0]
+
+    def json_lines(self) -> Iterator[str]:
+        """One JSON object a row, some thousands in a string; ids have the types that they came in."""
+        import msgspec
+
+        for rows in self._typed(msgspec.Raw):
+            yield "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as mappings; ids have the types that they came in."""
+        return [row for rows in self._typed(from_json) for row in rows]
+
+    def _typed(self, read: Callable[[bytes], Any]) -> Iterator[list[dict[str, Any]]]:
+        table, typed = self._parts()
+        for begin in range(0, len(table), BATCH):
+            rows = table.slice(begin, BATCH).to_pylist()
+            for name, texts in typed.items():
+                for row, text in zip(rows, texts[begin : begin + BATCH].to_pylist(), strict=True):
+                    row[name] = None if text is None else read(text)
+            yield rows
 
     def __len__(self) -> int:
         return self._table.num_rows
@@ -59,10 +91,11 @@ class Table:
 
     def write(self, path: str | Path) -> None:
         """Write a file: Parquet, JSON lines or CSV by its name."""
-        write_table(self._table, Path(path))
+        write_table(self, Path(path))
 
 
-def write_table(table: pa.Table, path: Path) -> None:
+def write_table(given: Table, path: Path) -> None:
+    table = given.to_arrow()
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
@@ -70,7 +103,7 @@ def write_table(table: pa.Table, path: Path) -> None:
             pq.write_table(table, file, compression="zstd")
     elif path.suffix in (".jsonl", ".ndjson"):
         with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(json_lines(table))
+            file.writelines(given.json_lines())
     elif path.suffix in (".csv", ".tsv"):
         import pyarrow.csv
 
@@ -78,14 +111,6 @@ def write_table(table: pa.Table, path: Path) -> None:
             pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
     else:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
-
-
-def json_lines(table: pa.Table):
-    """One JSON object a row, a batch at a time."""
-    import msgspec
-
-    for batch in table.to_batches(max_chunksize=2**14):
-        yield "".join(msgspec.json.encode(row).decode() + "\n" for row in batch.to_pylist())
 
 
 @dataclass
@@ -111,28 +136,64 @@ def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
     return pa.array(similarity, from_pandas=True).cast(value.type)
 
 
-def removed_table(collection: Collection, decision: Decision) -> pa.Table:
+class ClusterNames:
+    """The names of clusters: the ids of their representatives where each of these has one of its own, otherwise the places of all, SOURCE:POSITION.
+
+    Otherwise a table could not tell apart clusters without a name, or of the same name.
+    """
+
+    def __init__(self, collection: Collection, decision: Decision):
+        self.collection = collection
+        self.by_id = not collection.repeated_ids[0] and not collection.without_id.any()
+        if not self.by_id:
+            ids = collection.ids(np.unique(decision.kept_row[decision.removed]))
+            self.by_id = not ids.null_count and not repeated(ids)[0]
+
+    @property
+    def type(self) -> pa.DataType:
+        return self.collection.id_type() if self.by_id else pa.string()
+
+    def of(self, representatives: np.ndarray | pa.Array) -> pa.Array:
+        """The names of the clusters of these rows; null where there is no row."""
+        if self.by_id:
+            return self.collection.ids(representatives)
+        chosen = pa.array(representatives)
+        source, position = self.collection.places(chosen.fill_null(0).to_numpy())
+        places = pc.binary_join_element_wise(source, pa.array(position).cast(pa.string()), ":")
+        return pc.if_else(chosen.is_valid(), places, pa.scalar(None, pa.string()))
+
+    def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
+        """The same as JSON text, where the names are ids of several types."""
+        return self.collection.json_ids(representatives) if self.by_id else None
+
+
+def made(table: pa.Table, json: dict[str, pa.Array | None]) -> tuple[pa.Table, JsonIds]:
+    return table, {name: texts for name, texts in json.items() if texts is not None}
+
+
+def removed_table(collection: Collection, decision: Decision) -> tuple[pa.Table, JsonIds]:
     rows = np.flatnonzero(decision.removed)
     kept = decision.kept_row[rows]
     source, position = collection.places(rows)
     kept_source, kept_position = collection.places(kept)
-    kept_ids = collection.ids(kept)
+    names = ClusterNames(collection, decision)
     reason = pa.array(decision.exact[rows]).cast(pa.int8())
     columns = [
         collection.ids(rows),
         source,
         position,
-        kept_ids,
+        collection.ids(kept),
         kept_source,
         kept_position,
         value_column(decision.similarity[rows], decision.value),
         pa.DictionaryArray.from_arrays(reason, ["near", "exact"]).cast(pa.string()),
-        kept_ids,
+        names.of(kept),
     ]
-    return pa.table(columns, schema=schema.removed(collection.id_type(), decision.value))
+    json = {"id": collection.json_ids(rows), "kept_id": collection.json_ids(kept), "cluster": names.json(kept)}
+    return made(pa.table(columns, schema=schema.removed(collection.id_type(), names.type, decision.value)), json)
 
 
-def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
+def clusters_table(collection: Collection, decision: Decision) -> tuple[pa.Table, JsonIds]:
     removed = decision.removed
     representative = np.zeros(len(removed), bool)
     representative[decision.kept_row[removed]] = True
@@ -141,8 +202,10 @@ def clusters_table(collection: Collection, decision: Decision) -> pa.Table:
     order = np.lexsort((rows, ~representative[rows], head))
     rows, head = rows[order], head[order]
     source, position = collection.places(rows)
-    columns = [collection.ids(rows), source, position, collection.ids(head), collection.ids(decision.component[head]), representative[rows]]
-    return pa.table(columns, schema=schema.clusters(collection.id_type()))
+    names, first = ClusterNames(collection, decision), decision.component[head]
+    columns = [collection.ids(rows), source, position, names.of(head), names.of(first), representative[rows]]
+    json = {"id": collection.json_ids(rows), "cluster": names.json(head), "component": names.json(first)}
+    return made(pa.table(columns, schema=schema.clusters(collection.id_type(), names.type)), json)
 
 
 def pairs_table(
@@ -154,7 +217,7 @@ def pairs_table(
     *,
     sides: tuple[int, int] = (0, 0),
     ordered: bool = False,
-) -> pa.Table:
+) -> tuple[pa.Table, JsonIds]:
     """Pairs of items of two ``sides``, or twice the same, sorted by their places, or as they come where they are ``ordered``. Places are given
     where ids do not tell items apart."""
     places = not collection.ids_are_unique
@@ -164,7 +227,8 @@ def pairs_table(
     columns = [collection.ids(a, sides[0]), collection.ids(b, sides[1]), value_column(similarity, value)]
     if places:
         columns += [*collection.places(a), *collection.places(b)]
-    return pa.table(columns, schema=schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places))
+    json = {"id_a": collection.json_ids(a, sides[0]), "id_b": collection.json_ids(b, sides[1])}
+    return made(pa.table(columns, schema=schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places)), json)
 
 
 def warned(report: dict[str, Any]) -> str:
@@ -192,7 +256,7 @@ class Removal:
 class Pairs(Table):
     """The result of ``pairs``: id_a, id_b, similarity, and places where ids alone do not tell items apart."""
 
-    def __init__(self, table: pa.Table, report: dict[str, Any]):
+    def __init__(self, table: Made, report: dict[str, Any]):
         super().__init__(table)
         self.report = report
 
@@ -205,7 +269,7 @@ class Pairs(Table):
             raise UsageError("these pairs have distances; take those within a smaller one with `within`")
         if threshold < self.report["threshold"]:
             raise UsageError(f"threshold {threshold}: these pairs were searched at {self.report['threshold']}, and a lower one needs a new search")
-        return Pairs(self._table.filter(pc.greater_equal(self._table["similarity"], threshold)), self.report | {"threshold": threshold})
+        return self._where(pc.greater_equal(self._table["similarity"], threshold), threshold)
 
     def within(self, distance: float) -> Pairs:
         """The pairs within a smaller distance."""
@@ -215,4 +279,9 @@ class Pairs(Table):
             raise UsageError(
                 f"within {distance}: these pairs were searched within {self.report['threshold']}, and a greater distance needs a new search"
             )
-        return Pairs(self._table.filter(pc.less_equal(self._table["distance"], distance)), self.report | {"threshold": distance})
+        return self._where(pc.less_equal(self._table["distance"], distance), distance)
+
+    def _where(self, chosen: pa.ChunkedArray, threshold: float) -> Pairs:
+        table, typed = self._parts()
+        left = {name: texts.filter(chosen.combine_chunks()) for name, texts in typed.items()}
+        return Pairs((table.filter(chosen), left), self.report | {"threshold": threshold})

@@ -33,8 +33,8 @@ DECISION_COLUMNS: dict[str, np.dtype] = {
 SIMILARITY, DISTANCE, WHOLE_DISTANCE = pa.field("similarity", pa.float64()), pa.field("distance", pa.float64()), pa.field("distance", pa.int64())
 
 
-def removed(id_type: pa.DataType, value: pa.Field) -> pa.Schema:
-    """``value``: the column of similarities, or of distances."""
+def removed(id_type: pa.DataType, cluster: pa.DataType, value: pa.Field) -> pa.Schema:
+    """``cluster``: the type of the names of clusters. ``value``: the column of similarities, or of distances."""
     return pa.schema(
         [
             ("id", id_type),
@@ -45,19 +45,19 @@ def removed(id_type: pa.DataType, value: pa.Field) -> pa.Schema:
             ("kept_position", pa.int64()),
             value,
             ("reason", pa.string()),
-            ("cluster", id_type),
+            ("cluster", cluster),
         ]
     )
 
 
-def clusters(id_type: pa.DataType) -> pa.Schema:
+def clusters(id_type: pa.DataType, cluster: pa.DataType) -> pa.Schema:
     return pa.schema(
         [
             ("id", id_type),
             ("source", pa.string()),
             ("position", pa.int64()),
-            ("cluster", id_type),
-            ("component", id_type),
+            ("cluster", cluster),
+            ("component", cluster),
             ("representative", pa.bool_()),
         ]
     )

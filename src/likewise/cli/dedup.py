@@ -83,7 +83,8 @@ def summary(report: dict[str, Any], out: Path, progress: Told, example: object, 
         yield "rejected", f"{counts['rejected']:,}  (unreadable{rests}; see {out / 'rejected.jsonl'})"
     if clusters["number"]:
         largest = clusters["largest"][0]
-        yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {largest['representative']!r}"
+        around = called(largest["representative"], largest)
+        yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {around}"
     yield from promise(report)
     yield "output", str(out)
     if example is not None:
@@ -105,12 +106,20 @@ def looked_up(out: Path | str, item: object) -> str:
 
 
 def example(removed: Any) -> object:
-    """The id of a removed item to look at: of a near-duplicate, where there is one. What came through a pipe is gone."""
+    """The id, or without one the place, of a removed item to look at: of a near-duplicate, if there is one; None if the input was a pipe."""
     import pyarrow.compute as pc
 
     near = max(0, pc.index(removed["reason"], "near").as_py())
     first = removed.slice(near, 1).to_pylist()
-    return first[0]["id"] if first and not first[0]["source"].startswith("stdin") else None
+    if not first or first[0]["source"].startswith("stdin"):
+        return None
+    [row] = first
+    return f"{row['source']}:{row['position']}" if row["id"] is None else row["id"]
+
+
+def called(identity: object, row: dict[str, Any]) -> str:
+    """The id of an item for people; its place if it has none."""
+    return f"{row['source']}:{row['position']}" if identity is None else repr(identity)
 
 
 def copies(counts: dict[str, int]) -> str:

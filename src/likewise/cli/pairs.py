@@ -136,10 +136,8 @@ def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "like
 
     ``sides``: the items of a pair are of two collections.
     """
-    from likewise.results import json_lines
-
     if screen.json:
-        place = {"out": str(target.absolute())} if target is not None else {"pairs": found.to_arrow().to_pylist()}
+        place = {"out": str(target.absolute())} if target is not None else {"pairs": found.to_dicts()}
         screen.document({"schema": schema, **found.report, "count": len(found), **place})
     elif target is not None:
         return
@@ -148,7 +146,7 @@ def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "like
             pairs = found.to_arrow()
             screen.data(table(without_places(pairs) if sides else pairs, colored=screen.colored(sys.stdout)))
     else:
-        for lines in json_lines(found.to_arrow()):
+        for lines in found.json_lines():
             screen.data(lines.encode())
 
 
@@ -162,6 +160,10 @@ def without_places(pairs: Any) -> Any:
     return pairs.select(pairs.column_names[:3]) if "source_a" in pairs.column_names and plain("a") and plain("b") else pairs
 
 
+def written(value: object, column: str) -> str:
+    return "-" if value is None else figure(value, column) if isinstance(value, float) else harmless(str(value))
+
+
 def table(pairs: Any, *, colored: bool) -> str:
     from rich.console import Console
     from rich.table import Table
@@ -170,7 +172,7 @@ def table(pairs: Any, *, colored: bool) -> str:
     for name in pairs.column_names:
         view.add_column(name, justify="right" if name.startswith(("similarity", "distance", "position")) else "left", overflow="fold")
     for row in pairs.slice(0, MOST_ROWS).to_pylist():
-        view.add_row(*(figure(value, name) if isinstance(value, float) else harmless(str(value)) for name, value in row.items()))
+        view.add_row(*(written(value, name) for name, value in row.items()))
     console = Console(force_terminal=colored, no_color=not colored, highlight=False, markup=False, emoji=False)
     with console.capture() as capture:
         console.print(view)

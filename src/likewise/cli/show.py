@@ -53,7 +53,7 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
         return
     members = rows_of(originals.removed, "kept_id", identity)
     if members:
-        show_kept(screen, members, originals.value)
+        show_kept(screen, originals, members)
         return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
@@ -97,7 +97,8 @@ def hint(removed: Any) -> str:
     first = removed.slice(0, 3).to_pylist()
     if not first:
         return "nothing was removed"
-    return f"removed ids look like {', '.join(repr(row['id']) for row in first)}; a place is given as {first[0]['source']}:{first[0]['position']}"
+    ids, place = [repr(row["id"]) for row in first if row["id"] is not None], f"{first[0]['source']}:{first[0]['position']}"
+    return f"removed ids look like {', '.join(ids)}; a place is given as {place}" if ids else f"name an item by its place, such as {place}"
 
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
@@ -110,7 +111,8 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
     kind = originals.want.kind
     runs = differences.runs(kind, removed.text, kept.text) if kind in (*values.WORDS, *values.SIGNS) else None
     if screen.json:
-        sides = {"removed": {**item(row["id"], here), **held(removed, kind)}, "kept": {**item(row["kept_id"], there), **held(kept, kind)}}
+        [identity], [kept_identity] = originals.typed([row]), originals.typed([row], "kept_")
+        sides = {"removed": {**item(identity, here), **held(removed, kind)}, "kept": {**item(kept_identity, there), **held(kept, kind)}}
         why = {name: row[name] for name in ("reason", originals.value, "cluster")}
         found = {"differences": runs} if runs is not None else {}
         screen.document({"schema": SCHEMA, "status": "removed", **sides, **why, "by": originals.method["by"], **found})
@@ -132,7 +134,8 @@ def item(identity: object, place: tuple[str, int]) -> dict[str, Any]:
 
 
 def named(identity: object, place: tuple[str, int]) -> str:
-    return harmless(f"{identity!r}  at {place[0]}:{place[1]}")
+    where = f"{place[0]}:{place[1]}"
+    return harmless(where if identity is None else f"{identity!r}  at {where}")
 
 
 def reason(row: dict[str, Any], originals: Any) -> str:
@@ -179,11 +182,13 @@ def value_now(originals: Any, one: Any, other: Any) -> float | None:
         return None
 
 
-def show_kept(screen: Screen, members: list[dict[str, Any]], value: str) -> None:
+def show_kept(screen: Screen, originals: Any, members: list[dict[str, Any]]) -> None:
     """A kept item that others were removed for."""
+    value = originals.value
     identity, place = members[0]["kept_id"], (members[0]["kept_source"], members[0]["kept_position"])
     if screen.json:
-        went = [{name: row[name] for name in ("id", "source", "position", value, "reason")} for row in members]
+        [identity], ids = originals.typed(members[:1], "kept_"), originals.typed(members)
+        went = [{"id": own} | {name: row[name] for name in ("source", "position", value, "reason")} for own, row in zip(ids, members, strict=True)]
         screen.document({"schema": SCHEMA, "status": "kept", **item(identity, place), "removed_for_it": went})
         return
     screen.data(f"{named(identity, place)} was kept; {counted(len(members), 'item')} went for it:")
@@ -196,11 +201,10 @@ def show_kept(screen: Screen, members: list[dict[str, Any]], value: str) -> None
 
 def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: Any) -> None:
     """An item that was not removed, and that none was removed for."""
-    from likewise.io.ids import from_json
     from likewise.records import REJECTED
 
     status = "rejected" if found.kind == REJECTED else "kept"
-    identity = place[1] if found.id is None else from_json(found.id)
+    identity = originals.called(place, found)
     if screen.json:
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
         return

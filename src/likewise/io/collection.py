@@ -16,6 +16,7 @@ import xxhash
 from likewise.errors import DataError, has_gone
 from likewise.io import bands, consistency, ids, payloads
 from likewise.io.formats.text import Files
+from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
 from likewise.records import REJECTED, TEXT, Chunk, Records, Rejected, Want
@@ -270,63 +271,83 @@ class Collection:
         return files_of(self.sources)
 
     @cached_property
-    def _ids(self) -> list[tuple[pa.Array | None, str | None]]:
-        """For each side the ids of its rows, all of one type, or None where no row has one; and what must be said of them."""
+    def _ids(self) -> list[IdColumn | None]:
+        """For each side the ids of its rows, all of one type; None where no row has one."""
         sizes = self.work.column("id-size", "i4")
         if not (sizes >= 0).any():
-            return [(None, None), (None, None)]
+            return [None, None]
         offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 0), dtype=np.int64)))
         data = pa.py_buffer(np.ascontiguousarray(self.work.column("id-data", "u1")))
         valid = pa.array(sizes >= 0).buffers()[1]
         text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), data])
-        read = self.column("kind") != REJECTED  # what could not be read has no id, and must not turn the others into JSON text
-        return [self._ids_of(text, read, rows) for rows in self.rows_of_sides]
+        read = self.column("kind") != REJECTED  # a row that could not be read must not change the type of the others' ids
+        return [self._ids_of(text[rows], read[rows]) for rows in self.rows_of_sides]
 
-    def _ids_of(self, text: pa.LargeBinaryArray, read: np.ndarray, rows: slice) -> tuple[pa.Array | None, str | None]:
-        text, read = text[rows], read[rows]
-        if text.null_count == len(text):
-            return None, None
-        _, positions = self.places(np.arange(len(self))[rows])
+    @staticmethod
+    def _ids_of(text: pa.LargeBinaryArray, read: np.ndarray) -> IdColumn | None:
         if read.all():
-            return ids.id_column(text, positions)
-        column, note = ids.id_column(text.filter(pa.array(read)), positions[read])
-        return column.take(pa.array(np.cumsum(read) - 1, mask=~read)), note
+            return id_column(text)
+        column = id_column(text.filter(pa.array(read)))
+        return None if column is None else column.filled(read)
 
     def ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.Array:
-        """The ids of rows of a side, of one type over the whole of it; their positions where none has an id; null where there is no row."""
-        chosen, column = pa.array(rows), self._ids[side][0]
+        """The ids of rows of a side, of one type over the whole of it: null where a row has none, and where there is no row; the positions where
+        no row of the side has one."""
+        chosen, column = pa.array(rows), self._ids[side]
         if column is not None:
-            return column.take(pc.subtract(chosen, self.rows_of_sides[side].start))
+            return column.values.take(self._within(chosen, side))
         positions = self.file_of(chosen.fill_null(0).to_numpy())[1]
         return pa.array(positions, pa.int64(), mask=chosen.is_null().to_numpy(zero_copy_only=False))
 
+    def json_ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.LargeBinaryArray | None:
+        """The same as JSON text, which keeps the type of each; None where all have the type of the column."""
+        column = self._ids[side]
+        return None if column is None or column.json is None else column.json.take(self._within(pa.array(rows), side))
+
+    def names(self, rows: np.ndarray | pa.Array, side: int = 0) -> list[Any]:
+        """The same as values of Python, each of the type that it came in."""
+        typed = self.json_ids(rows, side)
+        return self.ids(rows, side).to_pylist() if typed is None else [None if text is None else ids.from_json(text) for text in typed.to_pylist()]
+
+    def _within(self, rows: pa.Array, side: int) -> pa.Array:
+        return pc.subtract(rows, self.rows_of_sides[side].start)
+
     def id_type(self, side: int = 0) -> pa.DataType:
-        column = self._ids[side][0]
-        return pa.int64() if column is None else column.type
+        column = self._ids[side]
+        return pa.int64() if column is None else column.values.type
 
     @property
     def id_note(self) -> str | None:
         """What must be said of the id column when it is not simply the ids."""
-        return self._ids[0][1]
+        return None if self._ids[0] is None else self._ids[0].note
 
     @property
     def has_ids(self) -> bool:
-        return any(column is not None for column, _ in self._ids)
+        return any(column is not None for column in self._ids)
 
     @property
     def ids_are_unique(self) -> bool:
-        """Whether an id names one item; where there are two sides, one of a side."""
-        if self.repeated_ids[0]:
+        """Whether each item has an id that no other has; where there are two sides, no other of its side."""
+        if self.repeated_ids[0] or self.without_id.any():
             return False
         sides = (self.sources[: self.first_side], self.sources[self.first_side :])
         files = [sum(len(s.path.names) if isinstance(s.path, Files) else 1 for s in side) for side in sides]
-        return all(column is not None or number <= 1 for (column, _), number in zip(self._ids, files, strict=True))
+        return all(column is not None or number <= 1 for column, number in zip(self._ids, files, strict=True))
 
     @cached_property
     def repeated_ids(self) -> tuple[int, list[str]]:
-        """How many rows have an id that occurred before, and up to three such ids."""
-        found = [ids.repeated(column) for column, _ in self._ids if column is not None]
+        """How many ids several rows of a side have, and up to three such ids."""
+        found = [ids.repeated(column.values) for column in self._ids if column is not None]
         return sum(number for number, _ in found), list(dict.fromkeys(name for _, names in found for name in names))[:3]
+
+    @cached_property
+    def without_id(self) -> np.ndarray:
+        """bool[rows]: which rows have no id although others of their side have one. A row that could not be read is none of them."""
+        missing = np.zeros(len(self), bool)
+        for column, rows in zip(self._ids, self.rows_of_sides, strict=True):
+            if column is not None and column.values.null_count:
+                missing[rows] = column.values.is_null().to_numpy(zero_copy_only=False)
+        return missing & (self.column("kind") != REJECTED)
 
     @property
     def rows_of_sides(self) -> tuple[slice, slice]:
@@ -360,13 +381,13 @@ class Collection:
                 return self._without_field(name, sources, [entry for entry in entries if entry["source"] in sources])
         return None
 
-    def names(self, sources: range) -> list[str]:
+    def files_in(self, sources: range) -> list[str]:
         """The names of the first files of some sources."""
         return files_of(self.sources[sources.start : sources.stop])[:3]
 
     def _without_field(self, name: str, sources: range, entries: Sequence[dict]) -> str:
         seen = list(dict.fromkeys(field for entry in entries for field in entry["fields"]))
-        where, there = ", ".join(self.names(sources)), ", ".join(seen[:20])
+        where, there = ", ".join(self.files_in(sources)), ", ".join(seen[:20])
         if not seen:
             return f'no row of {where} has fields; a row is an object, such as {{"id": 1, {json.dumps(name)}: ...}}, and not the bare value'
         return f"no row of {where} has the field {name!r}; fields seen: {there}; name the right one with --field"

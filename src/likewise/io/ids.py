@@ -1,11 +1,10 @@
-"""Ids: what the user calls an item. Inside, JSON text ('7', '"a"'); outside, a column of the type that they came in."""
+"""Ids: what the user calls an item. Inside likewise an id is JSON text ('7', '"a"'); `io.idcolumn` makes the column that users get."""
 
 from __future__ import annotations
 
 import json
 import math
 import secrets
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,6 @@ import pyarrow.compute as pc
 
 from likewise.io import binary
 from likewise.items.words import Hasher
-
-MIXED = "JSON text, since the ids have no single column type"
-PARTLY = "JSON text, with the position in place of the id where a row has none"
 
 _QUOTE = pa.scalar(b'"', binary.TYPE)
 
@@ -71,79 +67,20 @@ def _readable(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogatepass") if binary.utf8_fault(raw) is None else "0x" + raw.hex()
 
 
-def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray, positions: np.ndarray) -> tuple[pa.Array, str | None]:
-    """The id column as users get it, and what must be said of it, if anything.
-
-    ``ids`` is JSON text, null where a row has no id. Without any id the positions (int64) stand in. Ids of one type
-    give a column of it: int64 (uint64 if need be), string, bool or double. Any other mix stays JSON text: no int
-    becomes a float, no number a string.
-    """
-    if isinstance(ids, pa.ChunkedArray):
-        ids = pa.concat_arrays(ids.chunks) if ids.num_chunks else pa.array([], binary.TYPE)
-    if ids.null_count == len(ids):
-        return pa.array(positions, pa.int64()), None
-    if ids.null_count:
-        return _text(pc.coalesce(ids, to_json(pa.array(positions, pa.int64())))), PARTLY
-    offsets, data = binary.parts(ids)
-    kinds = np.unique(_KIND[data[offsets[:-1]]])  # JSON text is never empty
-    column = _COLUMNS[int(kinds[0])](ids) if len(kinds) == 1 else None
-    return (column, None) if column is not None else (_text(ids), MIXED)
-
-
-def _text(values: pa.LargeBinaryArray) -> pa.Array:
-    """As a string column: with 64-bit offsets only where 32 bits do not reach."""
-    return values.cast(pa.string() if len(binary.used(values)) < 2**31 else pa.large_string())
-
-
-def _strings(ids: pa.LargeBinaryArray) -> pa.Array | None:
-    if not (binary.used(ids) == 0x5C).any():  # no escape: what stands between the quotes is the id
-        return _text(pc.binary_slice(ids, 1, -1))
-    try:
-        return _text(binary.from_list(json.loads(text).encode() for text in ids.to_pylist()))
-    except UnicodeEncodeError:  # a lone surrogate: no Arrow string can hold it, JSON text can
-        return None
-
-
-def _numbers(ids: pa.LargeBinaryArray) -> pa.Array | None:
-    text = ids.cast(pa.large_string())
-    for kind in (pa.int64(), pa.uint64()):
-        try:
-            return text.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    if not pc.all(pc.match_substring_regex(text, "[.eE]")).as_py():
-        return None
-    numbers = text.cast(pa.float64())
-    return numbers if pc.all(pc.is_finite(numbers)).as_py() else None
-
-
-def _booleans(ids: pa.LargeBinaryArray) -> pa.Array:
-    offsets, data = binary.parts(ids)
-    return pa.array(data[offsets[:-1]] == ord("t"))
-
-
-#: First byte of a JSON text -> what it is, as an index of _COLUMNS.
-_KIND = np.zeros(256, np.uint8)
-_KIND[list(b'"')] = 1
-_KIND[list(b"-0123456789")] = 2
-_KIND[list(b"tf")] = 3
-_COLUMNS: tuple[Callable[[pa.LargeBinaryArray], pa.Array | None], ...] = (lambda _: None, _strings, _numbers, _booleans)
-
-
 def repeated(ids: pa.Array) -> tuple[int, list[str]]:
-    """(how many ids occurred before, up to three such ids) of an id column.
+    """(how many different ids occur more than once, up to three of them) of an id column.
 
-    Arrow would count them by a hash that has no key: ids that were made to share one take hours. So texts are told apart by keyed words, and
-    compared where these are equal.
+    Arrow would count them with an unkeyed hash: ids that were made to collide take hours. So texts are sorted by keyed words, and compared where
+    these are equal.
     """
     ids = ids.drop_null()
     if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)):
         values = ids.to_numpy(zero_copy_only=False)
-        if (values[1:] > values[:-1]).all():  # numbered through, as most are: nothing to sort
+        if (values[1:] > values[:-1]).all():  # ascending, as most are: nothing to sort
             return 0, []
         values = np.sort(values)
-        again = values[1:][values[1:] == values[:-1]]
-        return len(again), [str(value) for value in np.unique(again)[:3]]
+        again = np.unique(values[1:][values[1:] == values[:-1]])
+        return len(again), [str(value) for value in again[:3]]
     words = Hasher(secrets.randbits(64)).strings(ids.cast(binary.TYPE))
     order = np.argsort(words, kind="stable")
     before, after = order[:-1], order[1:]
@@ -151,4 +88,4 @@ def repeated(ids: pa.Array) -> tuple[int, list[str]]:
     before, after = before[alike], after[alike]
     same = pc.equal(ids.take(before), ids.take(after)).to_numpy(zero_copy_only=False)
     first = np.setdiff1d(before[same], after[same])
-    return int(np.count_nonzero(same)), ids.take(first[:3]).to_pylist()
+    return len(first), ids.take(first[:3]).to_pylist()

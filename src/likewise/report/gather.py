@@ -32,7 +32,7 @@ def examples(collection: Collection, decision: Decision, options: Options, want:
     texts = written(collection, [*chosen.tolist(), *kept.tolist()], want)
     sources, positions = collection.places(chosen)
     kept_sources, kept_positions = collection.places(kept)
-    ids, kept_ids = collection.ids(chosen).to_pylist(), collection.ids(kept).to_pylist()
+    ids, kept_ids = collection.names(chosen), collection.names(kept)
     return [
         Example(
             kept_id=kept_ids[i],

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
+from likewise.io.ids import from_json
 from likewise.io.inputs import resolve
 from likewise.io.output import SEAL, checksums, seal, work_beside
 from likewise.records import Records
@@ -74,6 +75,28 @@ class Originals:
         """The column of removed.parquet that says how alike two items are: similarity or distance."""
         return self.report.get("value", "similarity")
 
+    @property
+    def numbered(self) -> bool:
+        """Whether the items of the output have no ids, so that they are called by their positions."""
+        counts, ids = self.report["counts"], self.report.get("ids")
+        return ids is None or ids["missing"] == counts["read"] - counts["rejected"]  # None: an earlier version made the output
+
+    def called(self, place: Place, found: Original) -> Any:
+        """The id of an item; its position where the output has no ids, None where others have some."""
+        if found.id is None:
+            return place[1] if self.numbered else None
+        value = from_json(found.id)
+        return int(value) if isinstance(value, float) and pa.types.is_integer(self.removed.schema.field("id").type) else value
+
+    def typed(self, rows: list[dict[str, Any]], side: str = "") -> list[Any]:
+        """The ids of rows of removed.parquet, or with ``side`` "kept_" of their kept items, each of the type that it came in. Reads the sources
+        again where the column holds texts of ids of several types."""
+        if b"likewise.ids" not in (self.removed.schema.metadata or {}):
+            return [row[f"{side}id"] for row in rows]
+        places = [(row[f"{side}source"], row[f"{side}position"]) for row in rows]
+        found = self.texts(set(places))
+        return [None if (identity := found[place].id) is None else from_json(identity) for place in places]
+
     def texts(self, places: Iterable[Place]) -> dict[Place, Original]:
         """The items at these places. Each source is read as far as the last place in it. Raises DataError when one is gone."""
         wanted = defaultdict(set)
@@ -96,13 +119,15 @@ class Originals:
 
     def find(self, identity: str) -> tuple[Place, Original] | None:
         """The first item that has this id, as it is typed on a command line; None when there is none."""
-        same = {identity.encode(), json.dumps(identity, ensure_ascii=False).encode()}
+        same = {identity.encode(), json.dumps(identity, ensure_ascii=False).encode(), f'"{identity}"'.encode()}  # the last: with escapes, as shown
+        if identity.removeprefix("-").isdecimal():
+            same.add(f"{identity}.0".encode())
         for source in self.paths:
             for first, records in self.records(source):
                 ids = records.id.to_pylist() if records.id is not None else []
                 row = next((row for row, value in enumerate(ids) if value in same), None)
-                if row is None and identity.isdecimal() and len(identity) < 19 and not any(ids) and first <= int(identity) < first + len(records):
-                    row = int(identity) - first  # rows without ids are called by their positions
+                if row is None and self.numbered and identity.isdecimal() and len(identity) < 19 and first <= int(identity) < first + len(records):
+                    row = int(identity) - first
                 if row is not None:
                     return (source, first + row), self.original(records, row)
         return None

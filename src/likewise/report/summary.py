@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from likewise.io.collection import Collection
+from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
 from likewise.methods import Measure, Text
 from likewise.options import Options, items_of
@@ -49,8 +51,14 @@ def summary(
         **decision.facts,
         "clusters": clusters(collection, decision),
         "sources": sources(collection, removed, rejected),
+        "ids": {"missing": missing_ids(collection), "repeated": collection.repeated_ids[0]},
         "warnings": warnings,
     }
+
+
+def missing_ids(collection: Collection) -> int:
+    """How many items that could be read have no id."""
+    return int((collection.without_id if collection.has_ids else collection.column("kind") != REJECTED).sum())
 
 
 def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
@@ -59,7 +67,7 @@ def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
     sizes = members + 1
     order = np.lexsort((heads, -sizes))[:LARGEST]
     names, positions = collection.places(heads[order])
-    ids = collection.ids(heads[order]).to_pylist()
+    ids = collection.names(heads[order])
     components = np.unique(decision.component[heads])
     numbers, counts = np.unique(sizes, return_counts=True)
     return {
@@ -117,17 +125,27 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
     said += ends[:NAMED]
     if len(ends) > NAMED:
         said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end; rejected.jsonl names them")
-    repeated, examples = collection.repeated_ids
-    if repeated:
-        said.append(
-            f"{repeated:,} id{'s' * (repeated != 1)} occurred before ({', '.join(examples)}); such items are told apart by source and position"
-        )
+    said += about_ids(collection, judged)
     for number, source in enumerate(collection.sources):
         rows = collection.rows_of(number)
         total, gone = rows.stop - rows.start, int(removed[rows].sum())
         if total >= 1000 and gone * 10 > total * 9:
             said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; look at its largest cluster before you trust this")
     return said
+
+
+def about_ids(collection: Collection, judged: int) -> Iterator[str]:
+    """Where ids do not name items one by one, or not with their own type."""
+    repeated, examples = collection.repeated_ids
+    if repeated:
+        name = f"{repeated:,} id{'s name' if repeated > 1 else ' names'} more than one item"
+        yield f"{name} ({', '.join(examples)}); source and position tell these items apart"
+    if without := int(collection.without_id.sum()):
+        where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, collection.without_id))
+        more = " and others" if without > NAMED else ""
+        yield f"{without:,} of {judged:,} items {'has' if without == 1 else 'have'} no id, so their id is null in the output: {where}{more}"
+    if collection.id_note == QUOTED:
+        yield 'some ids are the same text but of different types, such as 7 and "7", so id columns hold JSON text'
 
 
 def first_places(collection: Collection, chosen: np.ndarray) -> list[tuple[str, int]]:

@@ -1,0 +1,121 @@
+"""The id column that users get, from ids as JSON text: of the type that the ids came in, null where a row has none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.io import binary
+from likewise.items.words import Hasher
+
+#: What is said of columns whose ids have no single type (metadata ``likewise.ids`` of the tables that are written).
+PLAIN = "text, since the ids are of several types"
+QUOTED = "JSON text, since ids of several types would be the same text"
+
+#: A float that is a whole number, as pandas writes one where an id is missing; of so few digits float64 holds every whole number.
+WHOLE = r"^-?[0-9]{1,15}\.0$"
+
+
+class IdColumn(NamedTuple):
+    """Ids as users get them."""
+
+    values: pa.Array  # null where a row has no id
+    json: pa.LargeBinaryArray | None = None  # each id as JSON text, where ``values`` are texts of ids of several types
+    note: str | None = None  # PLAIN or QUOTED in that case
+
+    def filled(self, there: np.ndarray) -> IdColumn:
+        """The same, spread over the rows where ``there`` (bool[n]) is true; null in the others."""
+        at = pa.array(np.cumsum(there) - 1, mask=~there)
+        return IdColumn(self.values.take(at), self.json if self.json is None else self.json.take(at), self.note)
+
+
+def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:
+    """The column of these ids, which are JSON text or null; None where no row has an id.
+
+    Ids of one type give a column of it: int64 (uint64 if need be), string, bool or double; doubles that are all whole numbers count as
+    such. Any other mix gives their plain text, or their JSON text where two different ids have one plain text, such as 7 and "7".
+    """
+    if isinstance(ids, pa.ChunkedArray):
+        ids = pa.concat_arrays(ids.chunks) if ids.num_chunks else pa.array([], binary.TYPE)
+    if ids.null_count == len(ids):
+        return None
+    if ids.null_count:
+        found = id_column(ids.drop_null())
+        return None if found is None else found.filled(ids.is_valid().to_numpy(zero_copy_only=False))
+    offsets, data = binary.parts(ids)
+    kinds = np.unique(_KIND[data[offsets[:-1]]])  # JSON text is never empty
+    if len(kinds) == 1 and (column := _COLUMNS[int(kinds[0])](ids)) is not None:
+        return IdColumn(column)
+    ids = _without_fractions(ids)
+    plain = binary.from_list(_plain(text) for text in ids.to_pylist())
+    hasher = Hasher(0)  # one key for all runs: a collision, which ends in JSON text, must not depend on the run
+    if len(np.unique(hasher.strings(plain))) < len(np.unique(hasher.strings(ids))):
+        return IdColumn(_text(ids), ids, QUOTED)
+    return IdColumn(_text(plain), ids, PLAIN)
+
+
+def _plain(text: bytes) -> bytes:
+    """An id as text: a string without its quotes, a lone surrogate in it as its escape; anything else as JSON text."""
+    return json.loads(text).encode("utf-8", "backslashreplace") if text.startswith(b'"') else text
+
+
+def _without_fractions(ids: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
+    """1 for 1.0, unless other numbers have fractions: ids of which one is missing are floats in some tables and whole in others."""
+    text = ids.cast(pa.large_string())
+    numbers = text.filter(pc.match_substring_regex(text, "^[-0-9]"))
+    if not pc.all(pc.match_substring_regex(numbers, rf"{WHOLE}|^-?[0-9]+$")).as_py():
+        return ids
+    text = pc.replace_substring_regex(text, r"^-0\.0$", "0.0")
+    return pc.if_else(pc.match_substring_regex(text, WHOLE), pc.replace_substring(text, ".0", ""), text).cast(binary.TYPE)
+
+
+def _text(values: pa.LargeBinaryArray) -> pa.Array:
+    """As a string column: with 64-bit offsets only where 32 bits do not reach."""
+    return values.cast(pa.string() if len(binary.used(values)) < 2**31 else pa.large_string())
+
+
+def _strings(ids: pa.LargeBinaryArray) -> pa.Array | None:
+    if not (binary.used(ids) == 0x5C).any():  # no escape: the id is the bytes between the quotes
+        return _text(pc.binary_slice(ids, 1, -1))
+    try:
+        return _text(binary.from_list(json.loads(text).encode() for text in ids.to_pylist()))
+    except UnicodeEncodeError:  # a lone surrogate, which no Arrow string can hold
+        return None
+
+
+def _numbers(ids: pa.LargeBinaryArray) -> pa.Array | None:
+    if (whole := _whole(ids)) is not None or (whole := _whole(_without_fractions(ids))) is not None:
+        return whole
+    text = ids.cast(pa.large_string())
+    if not pc.all(pc.match_substring_regex(text, "[.eE]")).as_py():
+        return None
+    numbers = text.cast(pa.float64())
+    return numbers if pc.all(pc.is_finite(numbers)).as_py() else None
+
+
+def _whole(ids: pa.LargeBinaryArray) -> pa.Array | None:
+    text = ids.cast(pa.large_string())
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            return text.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _booleans(ids: pa.LargeBinaryArray) -> pa.Array:
+    offsets, data = binary.parts(ids)
+    return pa.array(data[offsets[:-1]] == ord("t"))
+
+
+#: First byte of a JSON text -> its type, as an index of _COLUMNS.
+_KIND = np.zeros(256, np.uint8)
+_KIND[list(b'"')] = 1
+_KIND[list(b"-0123456789")] = 2
+_KIND[list(b"tf")] = 3
+_COLUMNS: tuple[Callable[[pa.LargeBinaryArray], pa.Array | None], ...] = (lambda _: None, _strings, _numbers, _booleans)
