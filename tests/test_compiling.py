@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -125,7 +124,7 @@ def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.Capt
         assert 0 < told.compiled <= time.perf_counter() - told._since
     assert capsys.readouterr().err == "compiling for this machine, which only the first run of its kind waits for\n"
     told._since, told.compiled, told.done = time.perf_counter() - 30, 20.0, 50
-    assert re.fullmatch(r"50 % of 100 items, 5 items/s, (9\.9|10\.\d) s left", told.state())
+    assert told.state() == "50 % of 100 items, 5 items/s"
     told.finish()
     before = told.compiled
     jit.nb.njit(lambda x: x + 1)(1)

@@ -73,7 +73,8 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
         pairs = partial(compared_pairs, collection, decision)
         tables.append(alone(staged / "pairs.parquet", len(decision.matches), lambda path: write_table(pairs(), path, note)))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
-    run.progress.begin("writing", len(of_records) + len(tables), "files")
+    run.progress.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
+    run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
 
     def take(each: Each, steps: list[Step]) -> Iterator[tuple[Step, list[dict[str, Any]]]]:
         return each(lambda step: (step, checksums(written_by(step), staged)), (step for step in steps if step.name not in written))
@@ -81,7 +82,7 @@ def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
     for step, outputs in chain(take(across, of_records), take(run.engine.map, tables)):
         work.append({}, step="write", file=step.name, outputs=outputs)
         written[step.name] = outputs
-        run.progress.advance(1)
+        run.progress.advance(step.rows or 0)
     for source, fingerprint in zip(collection.sources, run.inputs, strict=True):
         check_unchanged(source, fingerprint)
     write_sealed(manifest(collection, options, [entry for outputs in written.values() for entry in outputs]), staged / "manifest.json")

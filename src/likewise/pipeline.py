@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
 from likewise.io import bands as band_files
+from likewise.io import compression
 from likewise.io.collection import Collection, read
 from likewise.io.fields import sparse as sparse_field
 from likewise.io.fields import wide as wide_numbers
+from likewise.io.formats.text import Files
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
 from likewise.kernels.compare import scores
@@ -33,7 +36,7 @@ from likewise.report.gather import beginning
 from likewise.results import Decision
 from likewise.run import Items, Run, feature_sets, rule, sets, strings, uneven, vectors, words_of
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
-from likewise.search import bucket, engine, finder, ranks, rare
+from likewise.search import bucket, elements, engine, finder, ranks, rare
 from likewise.stages.budget import Cut, what_was_cut
 from likewise.stages.candidates import Buckets
 from likewise.stages.cluster import Walk, components, walk
@@ -122,7 +125,8 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
             there = f"there are {', '.join(files[:5])}" if files else "the data come from Python"
             raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
-    progress.begin("reading and sketching", sum(source.size for source in sources), "bytes")
+    progress.begin("reading and sketching", bytes_to_read(sources), "bytes")
+    progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
     skip = options.on_error == "skip"
     read(sources, want(options), sketcher(options, bands=bands), run.work, run.engine, skip=skip, limit=options.limit, advance=run.advance)
     for number, source in enumerate(sources):
@@ -140,6 +144,17 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
         raise DataError(f"no row has a number in the field {options.score!r}; --keep {options.keep} orders by it")
     return collection
+
+
+def bytes_to_read(sources: Sequence[Source]) -> int:
+    """The bytes of all chunks, for progress; 0 where the files' sizes do not say: what is compressed expands, and of columns some are read."""
+    for source in sources:
+        if not isinstance(source.path, Files):
+            with suppress(DataError):  # which the reader meets, too
+                if isinstance(source.path, Path) and not hasattr(source.format, "schema") and not compression.kind_of(source.path):
+                    continue
+            return 0
+    return sum(source.size for source in sources)
 
 
 def check_lengths(collection: Collection, options: Options) -> None:
@@ -282,8 +297,9 @@ def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
 
 def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
     """The walk as if all items shared a bucket, by a join, and its counters."""
-    run.progress.begin("joining", len(items.member), "items")
     options = run.options
+    is_set = options.items in ("texts", "sets")
+    run.progress.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
     how: dict[str, Any] = {"per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     told = dict[str, Any]()
     recall: float | None = 1.0

@@ -37,13 +37,16 @@ class Progress:
         self._since = 0.0
 
     def begin(self, stage: str, total: int, unit: str) -> None:
-        """A new stage of ``total`` units: "bytes", "items", "files". It ends when the next begins, or with `finish`."""
+        """A new stage of ``total`` units: "bytes", "items", "elements"; 0 if unknown. It ends when the next begins, or with `finish`."""
         self.finish()
         heed()
         self._stage, self._since = stage, time.perf_counter()
 
     def advance(self, amount: int) -> None:
         """So much more of the stage is done. Several threads may say so."""
+
+    def resumed(self, amount: int) -> None:
+        """So much of the stage was done by an earlier run, and takes no time now. Comes before the first `advance`."""
 
     def finish(self) -> None:
         if self._stage:

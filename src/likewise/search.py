@@ -107,11 +107,16 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 
 def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sets, with none missed."""
-    run.progress.begin("joining", len(items.member), "items")
+    run.progress.begin("joining", elements(items), "elements")
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": partial(announce, items, run, "joined")}
     for block in exact_pairs(ranks(items, run, side), run.options.threshold, **how):
         yield block[:, 0], block[:, 1], ratio(block[:, 2], block[:, 3])
+
+
+def elements(items: Items) -> int:
+    """How many elements the items' sets have together: the work of a join, for progress."""
+    return int(items.collection.column("size")[items.member].sum(dtype=np.int64))
 
 
 def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:

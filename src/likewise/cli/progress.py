@@ -10,6 +10,7 @@ from typing import Any, TextIO, cast
 
 from likewise.cli.compiling import must_compile, share
 from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
+from likewise.cli.time_left import TimeLeft
 from likewise.kernels.jit import CACHE, heard
 from likewise.progress import Progress
 
@@ -17,7 +18,7 @@ from likewise.progress import Progress
 PATIENCE_SECONDS = 0.7
 PLAIN_SECONDS = 10.0
 #: Units of which so many a second means something.
-SPEEDS = ("bytes", "items", "pairs")
+SPEEDS = ("bytes", "items", "elements", "pairs", "records")
 
 
 class Told(Progress):
@@ -28,7 +29,8 @@ class Told(Progress):
         self.screen = screen
         self.started = time.perf_counter()
         self.bytes_read = 0
-        self.total = self.done = 0
+        self.total = self.done = self.before = 0  # before: what an earlier run did of this stage
+        self.left = TimeLeft(0)
         self.unit = ""
         self.compiled = self._compiled_before = 0.0  # seconds in which kernels were, and those before this stage
         self._lock = threading.Lock()
@@ -39,7 +41,8 @@ class Told(Progress):
         if not self.seconds and must_compile():
             share()
         super().begin(stage, total, unit)
-        self.total, self.unit, self.done, self._compiled_before = total, unit, 0, self.compiled
+        self.total, self.unit, self.done, self.before, self._compiled_before = total, unit, 0, 0, self.compiled
+        self.left = TimeLeft(total)
         self._ears.enter_context(heard(self.compiling, self.compiling_ended))
 
     def finish(self) -> None:
@@ -60,9 +63,15 @@ class Told(Progress):
         super().advance(amount)
         with self._lock:
             self.done += amount
+            if amount:
+                self.left.mark(self.done, self.clock)
             if self.unit == "bytes":
                 self.bytes_read += amount
             self.show()
+
+    def resumed(self, amount: int) -> None:
+        super().resumed(amount)
+        self.before = self.done = amount
 
     def say(self, message: str) -> None:
         self.screen.say(message)
@@ -70,6 +79,11 @@ class Told(Progress):
     def warn(self, message: str) -> None:
         super().warn(message)
         self.screen.warn(message)
+
+    @property
+    def clock(self) -> float:
+        """Seconds of this stage, without those of compilation."""
+        return time.perf_counter() - self._since - (self.compiled - self._compiled_before)
 
     @property
     def seconds_in_all(self) -> float:
@@ -91,13 +105,13 @@ class Told(Progress):
         return size(number) if self.unit == "bytes" else f"{number:,.0f} {self.unit}"
 
     def state(self) -> str:
-        """How far the stage is, how fast, how long it will take. Compiling foretells nothing."""
-        took = time.perf_counter() - self._since - (self.compiled - self._compiled_before)
-        rate = self.done / took if took > 0 else 0.0
-        speed = f", {self.amount(rate)}/s" if self.unit in SPEEDS and self.done else ""
+        """How far the stage is, its speed, and once that is steady the time left."""
+        clock, made = self.clock, self.done - self.before
+        speed = f", {self.amount(made / clock)}/s" if self.unit in SPEEDS and made and clock > 0 else ""
         if not self.total or self.done > self.total:
             return self.amount(self.done) + speed
-        left = f", {duration((self.total - self.done) / rate)} left" if rate and self.done < self.total else ""
+        seconds = self.left.seconds(clock)
+        left = "" if seconds is None else f", {duration(seconds)} left"
         return f"{100 * self.done // self.total} % of {self.amount(self.total)}{speed}{left}"
 
 

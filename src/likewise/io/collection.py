@@ -77,7 +77,7 @@ def read(
             first = records.rejected[0]
             name, _ = place(sources[task.source], read_of[task.source], first.row)
             raise DataError(f"{name}, {first.reason}; {SET_ASIDE}")
-        raw = 0 if task.chunk is None else len(task.chunk.data)
+        raw, size = (0, 0) if task.chunk is None else (len(task.chunk.data), int(task.chunk.data.nbytes))
         columns = {name: values for name, values in columns.items() if name not in without}
         work.append(
             stored(records, columns, digest, partial(place, sources[task.source], read_of[task.source])),
@@ -85,12 +85,13 @@ def read(
             source=task.source,
             rows=len(records),
             next=-1 if task.chunk is None else task.chunk.start + raw,
+            bytes=size,
             found=records.found,
             fields=list(records.fields),
             **({"dimensions": dimensions(records)} if want.kind == "sparse" else {}),
         )
         read_of[task.source] += len(records)
-        advance(task.chunk.data.nbytes if task.chunk is not None else 0)
+        advance(size)
         if limit is not None and sum(read_of) >= limit:
             break
     work.append({}, step="read")

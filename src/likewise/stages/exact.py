@@ -49,7 +49,7 @@ def exact_pairs(
     contained: bool = False,
     run: Callable = map,
     shares: int = 1,
-    advance: Callable[[int], None] = lambda items: None,
+    advance: Callable[[int], None] = lambda elements: None,
     most: int = 2**62,
     counts: Counts | None = None,
     expect: Callable[[float], None] | None = None,
@@ -61,7 +61,7 @@ def exact_pairs(
     only pairs of equal values.
     contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it, out of the item's size; with
     sides the first is of A and the second of B.
-    ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of items done. Ends early when more than ``most`` pairs are found.
+    ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of elements done. Ends early when more than ``most`` pairs are found.
     ``expect`` is told beforehand of the nanoseconds that it should take of one core.
     """
     side = None if side is None or not len(side) else side
@@ -108,7 +108,7 @@ def exact_walk(
     per: Groups | None = None,
     run: Callable = map,
     shares: int = 1,
-    advance: Callable[[int], None] = lambda items: None,
+    advance: Callable[[int], None] = lambda elements: None,
     counts: Counts | None = None,
 ) -> Walk:
     """The greedy walk (stages/cluster.py) over items in keep order, as if all of them, or all of equal ``per``, shared a bucket.
@@ -123,11 +123,11 @@ def exact_walk(
     while begin < len(order):
         end = min(len(order), begin + min(max(begin // 8, LEAST_STEP), MOST_STEP))
         high[0, begin:end] = begin
-        for block in matches(joined, low, high, (begin, end), Workers(run, shares, lambda items: advance(0)), counts):
+        for block in matches(joined, low, high, (begin, end), Workers(run, shares, lambda elements: advance(0)), counts):
             kernels.settle(block, decided)
             found.append(block)
         found += walk_step(joined, low[0], begin, end, decided, advance, counts)
-        advance(end - begin)
+        advance(int(joined.elements[end] - joined.elements[begin]))
         begin = end
     return walked(order, decided, np.concatenate(found), counts.compared)
 

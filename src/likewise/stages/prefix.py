@@ -40,11 +40,11 @@ class Counts:
 
 
 class Workers(NamedTuple):
-    """``run`` maps over about ``shares`` tasks at once; ``advance`` hears, on any thread, of so many more items done, 0 included."""
+    """``run`` maps over about ``shares`` tasks at once; ``advance`` hears, on any thread, of the elements of sets that are done, 0 included."""
 
     run: Callable = map
     shares: int = 1
-    advance: Callable[[int], None] = lambda items: None
+    advance: Callable[[int], None] = lambda elements: None
 
 
 @dataclass
@@ -57,6 +57,7 @@ class Joined:
     probed: Places  # uint32[n]: how many ranks of each set are looked up
     index: tuple
     rising: bool  # sizes rise with places among those that a probe is compared with
+    elements: Longs  # int64[n + 1]: elements of all sets before each place, the unit of progress
     idle: list = field(default_factory=list)  # scratch that no task uses just now
 
     def room(self) -> tuple:
@@ -82,7 +83,8 @@ def join_of(
         return (prefix - alone).clip(0, ranking.shared)[order].astype(np.uint32)
 
     sets = ranking.tokens, ranking.first[order], ranking.shared[order], ranking.size[order], signs[order]
-    return Joined(sets, ranking.ranks, rule, shared(probed), kernels.build(sets, shared(entered), ranking.ranks, filled), rising)
+    elements = np.concatenate(([0], np.cumsum(sets[3], dtype=np.int64)))
+    return Joined(sets, ranking.ranks, rule, shared(probed), kernels.build(sets, shared(entered), ranking.ranks, filled), rising, elements)
 
 
 def signs_of(ranking: Ranked, lacking: Longs) -> NDArray[np.uint64]:
@@ -157,7 +159,7 @@ def matches(
 
     Ends early when more than ``most`` are found.
     """
-    work = np.cumsum(joined.sets[3] + np.int64(1))
+    work, elements = np.cumsum(joined.sets[3] + np.int64(1)), joined.elements
     limit = min(most, MATCHES_OF_A_TASK)
 
     def task(begin_end: tuple[int, int]) -> tuple[Longs, tuple[int, int], int, int]:
@@ -173,7 +175,7 @@ def matches(
             written, steps, more = kernels.join(*arguments)
             found.append(out[:written].copy())
             rows, visited, compared = rows + written, visited + steps, compared + more
-            workers.advance(int(state[0]) - before)
+            workers.advance(int(elements[state[0]] - elements[before]))
         joined.idle.append((room, out))
         return np.concatenate(found), (int(state[0]), end), visited, compared
 
