@@ -29,7 +29,7 @@ import contest
 from contest import VENVS
 
 HERE = Path(__file__).resolve().parent
-LIKEWISE = [sys.executable, "-m", "likewise"]
+LIKEWISE = [sys.executable, "-P", "-m", "likewise"]
 SETTING = ["--by", "whitespace:5", "--threshold", "0.8", "-q"]
 
 

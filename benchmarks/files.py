@@ -83,9 +83,9 @@ def once(data: Path, task: str) -> dict[str, float]:
     typed, score = TASKS[task]
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "found.parquet"
-        command = [sys.executable, "-m", "likewise", *(word.format(data=data) for word in typed.split()), "-o", str(out), "-v"]
+        command = [sys.executable, "-P", "-m", "likewise", *(word.format(data=data) for word in typed.split()), "-o", str(out), "-v"]
         began = time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", CHILD, *command], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "-P", "-c", CHILD, *command], capture_output=True, text=True, check=False)
         wall = time.perf_counter() - began
         if done.returncode:
             raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")

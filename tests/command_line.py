@@ -36,8 +36,8 @@ def refused(*args: object, **more: Any) -> str:
 
 def process(*args: object, python: tuple[str, ...] = (), tail: str = "") -> subprocess.CompletedProcess[str]:
     """The command as a process of its own; ``tail`` follows it in the shell."""
-    command = shlex.join([sys.executable, *python, "-m", "likewise", *map(str, args)])
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
+    command = shlex.join([sys.executable, "-P", *python, "-m", "likewise", *map(str, args)])
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [SOURCE, os.environ.get("PYTHONPATH")]))}
     return subprocess.run(["bash", "-c", command + tail], capture_output=True, text=True, check=False, env=env)
 
 

@@ -39,7 +39,8 @@ def test_the_second_process_compiles_what_the_run_needs(tmp_path: Path) -> None:
     assert not (tmp_path / "work").exists()
     before = compiled()
     assert before
-    done = subprocess.run([sys.executable, "-m", "likewise", "dedup", "a.jsonl", "-o", "o"], env=env, cwd=tmp_path, check=True, capture_output=True)
+    command = [sys.executable, "-P", "-m", "likewise", "dedup", "a.jsonl", "-o", "o"]
+    done = subprocess.run(command, env=env, cwd=tmp_path, check=True, capture_output=True)
     assert done.stderr.count(b"compiling for this machine, which only the first run of its kind waits for\n") == 1
     assert {name.split("-")[0] for name in compiled() - before} == OWN
     assert not {name.split("-")[0] for name in before} & OWN
@@ -48,7 +49,7 @@ def test_the_second_process_compiles_what_the_run_needs(tmp_path: Path) -> None:
 def test_the_first_run_leaves_no_process_and_no_folder_behind(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE, "TMPDIR": str(tmp_path / "temporary")}
-    command = [sys.executable, "-m", "likewise", "dedup", "-", "-o", "o"]  # nothing is compiled that an empty input does not need
+    command = [sys.executable, "-P", "-m", "likewise", "dedup", "-", "-o", "o"]  # nothing is compiled that an empty input does not need
     subprocess.run(command, env=env, cwd=tmp_path, check=True, capture_output=True, input=b"")
     others = [Path(f"/proc/{pid}/cmdline") for pid in os.listdir("/proc") if pid.isdigit()] if usable_cores() > 1 else []
     assert not [line for path in others if path.exists() and os.fsencode(tmp_path) in (line := path.read_bytes())]
@@ -58,7 +59,7 @@ def test_the_first_run_leaves_no_process_and_no_folder_behind(tmp_path: Path) ->
 def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> None:
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE}
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
-    command = [sys.executable, "-m", "likewise", "dedup", "a.jsonl", "-o", "o"]
+    command = [sys.executable, "-P", "-m", "likewise", "dedup", "a.jsonl", "-o", "o"]
     process = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not any((tmp_path / "kernels").rglob("json.lines*.nbc")):
         time.sleep(0.01)
@@ -85,7 +86,7 @@ def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Pat
     def compiled() -> int:
         return len(list((tmp_path / "kernels").rglob("*.nbc")))
 
-    process = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-P", "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not compiled():
         time.sleep(0.01)
     before = compiled()
@@ -188,7 +189,7 @@ def test_the_compiler_heeds_a_signal_to_stop() -> None:
 
 def test_a_signal_that_comes_while_the_compiler_is_imported_ends_the_import() -> None:
     code = "from likewise.progress import INTERRUPTED; INTERRUPTED.set(); import likewise.kernels.jit"
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True)
     assert done.returncode != 0
     assert done.stderr.endswith("KeyboardInterrupt\n")
 

@@ -242,8 +242,8 @@ CACHE = "from likewise.kernels import jit; print(jit.CACHE)"
 def cache_with(**changes: str) -> str:
     env = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TMPDIR")} | changes
     source = str(Path(lw.__file__).parents[1])
-    env["PYTHONPATH"] = os.pathsep.join([source, env.get("PYTHONPATH", "")])
-    return subprocess.run([sys.executable, "-c", CACHE], env=env, capture_output=True, text=True, check=True).stdout.strip()
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [source, env.get("PYTHONPATH")]))
+    return subprocess.run([sys.executable, "-P", "-c", CACHE], env=env, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has other permissions")

@@ -318,4 +318,4 @@ def test_the_registry_loads_on_use():
     with pytest.raises(AttributeError, match="has no attribute 'SimHash'"):
         _ = families.SimHash
     code = "import sys, likewise.families; print('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+    assert subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"

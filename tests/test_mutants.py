@@ -201,7 +201,7 @@ def run_tests(copy: Path, tests: tuple[str, ...]) -> tuple[int, str]:
     environment = os.environ | {name: str(copy / folder) for name, folder in aside.items()}
     path = os.pathsep.join([str(copy), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment |= {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "250"}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=no", "-rf", *(f"tests/{test}" for test in tests)]
+    command = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", "--tb=no", "-rf", *(f"tests/{test}" for test in tests)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 

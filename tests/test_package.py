@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_the_wheel_holds_the_package_and_its_command(tmp_path):
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -35,7 +35,7 @@ def test_public_names_are_there_and_no_others_are_promised():
 def test_importing_the_package_loads_nothing_heavy():
     heavy = "{'numpy', 'numba', 'pyarrow', 'click', 'rich'}"
     code = f"import sys, likewise; print(sorted({heavy} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
+    assert subprocess.run([sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
 
 
 def test_house_rules():

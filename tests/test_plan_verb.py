@@ -73,7 +73,7 @@ def test_plans_of_two_measures_are_not_drawn_together():
 
 
 def run(*arguments: str, where: Path | None = None) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-m", "likewise", "plan", *arguments], capture_output=True, text=True, cwd=where, check=False)
+    done = subprocess.run([sys.executable, "-P", "-m", "likewise", "plan", *arguments], capture_output=True, text=True, cwd=where, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -342,7 +342,7 @@ def test_predicted_bytes():
 def test_importing_it_loads_nothing_heavy():
     """``likewise plan`` and ``--help`` answer at once."""
     code = "import sys, likewise.planning; print([m for m in ('numpy', 'numba', 'pyarrow') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(("bands", "rows", "slots"), [(None, None, 128), (None, None, 300), (7, None, 128), (None, 5, 128)])

@@ -213,7 +213,7 @@ def test_kill_9_at_random_moments(tmp_path):
     """Real processes, really killed. What a kill leaves is either no output, or the whole one."""
     data = tmp_path / "in.jsonl"
     data.write_bytes(lines(texts(2, 24_000, 120)))  # a second or so of work
-    command = [sys.executable, "-m", "likewise", "dedup", str(data), "-q", "-o"]
+    command = [sys.executable, "-P", "-m", "likewise", "dedup", str(data), "-q", "-o"]
     subprocess.run([*command, str(tmp_path / "first")], check=True)  # compiles, where nothing has yet
     began = time.monotonic()
     subprocess.run([*command, str(tmp_path / "whole")], check=True)

@@ -45,7 +45,7 @@ def test_what_many_files_cost_grows_with_their_number(tmp_path, monkeypatch):
 
 def limited(megabytes: int, *arguments: object) -> subprocess.CompletedProcess:
     size = megabytes * 2**20
-    command = [sys.executable, "-m", "likewise", *map(str, arguments)]
+    command = [sys.executable, "-P", "-m", "likewise", *map(str, arguments)]
     two_cores = os.environ | {"OPENBLAS_NUM_THREADS": "2"}  # numpy's library takes address space by the core
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))  # noqa: E731
     return subprocess.run(command, capture_output=True, text=True, env=two_cores, preexec_fn=limit)

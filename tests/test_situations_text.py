@@ -287,7 +287,7 @@ def test_sketches_and_pairs_do_not_depend_on_the_process():
     texts = [" ".join(stream[30 * i : 30 * i + 30]) for i in range(4)]
     texts += [texts[0] + " more", texts[2]]
     started = [
-        subprocess.Popen([sys.executable, "-c", PROGRAM, *texts], env=os.environ | {"PYTHONHASHSEED": seed}, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([sys.executable, "-P", "-c", PROGRAM, *texts], env=os.environ | {"PYTHONHASHSEED": seed}, stdout=subprocess.PIPE, text=True)
         for seed in ("1", "random")
     ]
     one, other = (process.communicate()[0] for process in started)

@@ -243,7 +243,7 @@ def test_the_lock_is_of_a_process_that_lives(tmp_path):
         "import sys; from pathlib import Path; from likewise.io.work import Work\n"
         "work = Work.claim(Path(sys.argv[1]), resume=False); work.begin({}); print('has it', flush=True); sys.stdin.read()"
     )
-    process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "w")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-P", "-c", script, str(tmp_path / "w")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"has it\n"
     with pytest.raises(UsageError, match="another run is working"):
         Work.claim(tmp_path / "w", resume=True)

@@ -1,11 +1,15 @@
-"""``python -m likewise`` is the same as ``likewise``."""
+"""``python -P -m likewise`` is the same as ``likewise``.
+
+Without ``-P`` Python searches the current folder for modules, and a ``types.py`` in it runs before this file does.
+"""
 
 import gc
-
-from likewise.cli.main import main
+import sys
 
 
 def run() -> None:
+    from likewise.cli.main import main
+
     try:
         main()
     finally:
@@ -13,4 +17,6 @@ def run() -> None:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the current folder, so that likewise imports nothing from it
     run()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-LIKEWISE = [sys.executable, "-m", "likewise"]
+LIKEWISE = [sys.executable, "-P", "-m", "likewise"]
 TEXTS = ("--threshold", "0.7", "--pairs")
 
 

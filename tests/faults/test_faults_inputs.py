@@ -159,7 +159,7 @@ try:
 except DataError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", script, tmp_path / name], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", script, tmp_path / name], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     # a stream may end after any batch; that the file is another one is seen at the end
     assert name.endswith("arrows") or f"{name}: " in done.stdout

@@ -40,11 +40,16 @@ def share() -> None:
     with suppress(OSError, UsageError):  # then it is this process alone that compiles
         work = temporary_folder()
         atexit.register(shutil.rmtree, work, ignore_errors=True)  # what is killed leaves it
-        command = [sys.executable, "-P", "-m", __name__, str(work)]  # -P: what lies in the folder at hand is no module of this
+        command = [sys.executable, start(), "-m", __name__, str(work)]
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603 - this program itself
         atexit.register(process.wait)  # the last that was registered is called first
         atexit.register(process.kill)
+
+
+def start() -> str:
+    """The flag for the second process. Neither way imports from the current folder; ``-I``, if this process has it, ignores PYTHONPATH as well."""
+    return "-I" if sys.flags.isolated else "-P"
 
 
 def as_they_are(data: np.ndarray, start: np.ndarray, length: np.ndarray, *_: object) -> tuple[np.ndarray, ...]:

@@ -1,0 +1,90 @@
+"""A copy of the project's ./run, with a python3 first in PATH whose pip installs nothing from outside and says when it was called."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import Any
+
+from command_line import SOURCE
+
+ROOT = Path(__file__).resolve().parent.parent
+#: The installed packages of this Python, which the environments of copies use.
+INSTALLED = sysconfig.get_path("purelib")
+#: Prints what it was started with.
+PACKAGE = "import os, sys\nprint(sys.executable, sys.flags.isolated, os.getcwd(), sys.argv[1:], sys.stdin.read())\n"
+#: A Python whose pip notes that it was called, waits while there is a file `wait`, and fails while there is a file `fail`.
+PYTHON = """#!/bin/bash
+folder={folder} self={self} python={python} installed={installed}
+case " $* " in
+    *" -m pip "*)
+        echo called >>"$folder/pip"
+        while [ -e "$folder/wait" ]; do sleep 0.02; done
+        [ -e "$folder/fail" ] && exit 7
+        echo "$installed" >"$(echo "${{5%/bin/python}}"/lib/python3*/site-packages)/installed.pth"
+        exit ;;
+    *" tools/make_environment.py "*)
+        exec "$python" -I -B -c 'import runpy, sys
+sys._base_executable = sys.argv.pop(1)
+del sys.argv[:2]
+runpy.run_path(sys.argv[0], run_name="__main__")' "$self" "$@" ;;
+esac
+exec "$python" "$@"
+"""
+
+
+class Project:
+    """A copy in ``folder``/project, in ``folder`` what its python3 notes."""
+
+    def __init__(self, folder: Path, *, package: bool = False) -> None:
+        """``package``: with likewise from where it is, whose kernels are compiled, and not with a package that says how it was started."""
+        self.folder, self.root = folder, folder / "project"
+        (self.root / "tools").mkdir(parents=True)
+        for name in ("run", "tools/environment", "tools/make_environment.py"):
+            shutil.copy(ROOT / name, self.root / name)
+        (self.root / "requirements.txt").write_text("a==1\n")
+        self.paths = [SOURCE, INSTALLED] if package else [INSTALLED]  # searched before src/
+        if not package:
+            (self.root / "src" / "likewise").mkdir(parents=True)
+            (self.root / "src" / "likewise" / "__main__.py").write_text(PACKAGE)
+        self.python("bin")
+
+    def python(self, name: str) -> Path:
+        """A folder with a python3 that is another one than those of other names."""
+        place = self.folder / name / "python3"
+        place.parent.mkdir()
+        names = {"folder": self.folder, "self": place, "python": sys.executable, "installed": "\n".join(self.paths)}
+        place.write_text(PYTHON.format(**{name: shlex.quote(str(path)) for name, path in names.items()}))
+        place.chmod(0o755)
+        return place.parent
+
+    def begun(self, *arguments: str, command: str | Path | None = None, python: str = "bin", **how: Any) -> subprocess.Popen[str]:
+        env = {**os.environ, "PATH": f"{self.folder / python}:{os.environ['PATH']}", **how.pop("env", {})}
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen([command or self.root / "run", *arguments], env=env, text=True, **streams, **how)  # type: ignore[call-overload]
+
+    def run(self, *arguments: str, given: str = "", **how: Any) -> subprocess.CompletedProcess[str]:
+        process = self.begun(*arguments, **how)
+        out, err = process.communicate(given, timeout=30)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def calls(self) -> int:
+        """How often pip was called."""
+        return len((self.folder / "pip").read_text().splitlines()) if (self.folder / "pip").exists() else 0
+
+    def until(self, calls: int) -> None:
+        """Wait until pip has been called so often."""
+        end = time.monotonic() + 20
+        while self.calls() < calls:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def environments(self) -> list[Path]:
+        """Those that are complete."""
+        return sorted(stamp.parent for stamp in (self.root / ".venv.d").glob("*/.installed"))

@@ -1,0 +1,107 @@
+"""A folder of data that holds Python files: likewise runs none of them, by whatever name, verb and start."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import SOURCE, TEXTS
+from copied_project import Project
+from likewise.cli.verbs import VERBS
+
+#: Each verb, on what lies in the folder.
+COMMANDS = {
+    "dedup": "dedup data.jsonl names.csv -o new --overwrite",
+    "pairs": "pairs names.csv --by levenshtein --within 1 --json",
+    "neighbors": "neighbors data.jsonl -k 1 -o nearest.csv --overwrite",
+    "features": "features data.jsonl --vectors vectors.txt -o features.parquet --overwrite",
+    "plan": "plan data.jsonl --svg curve.svg --overwrite",
+    "audit": "audit out",
+    "show": "show out 1",
+    "report": "report out",
+    "doctor": "doctor",
+    "demo": "demo --help",
+}
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Ways to start likewise -> the command."""
+    folder = tmp_path_factory.mktemp("start")
+    project = Project(folder, package=True)
+    assert project.run("--version").returncode == 0
+    script = folder / "likewise"  # as pip writes it
+    script.write_text(f"#!{sys.executable}\nimport sys\nfrom likewise.__main__ import run\nsys.exit(run())\n")
+    script.chmod(0o755)
+    path = f"PATH={project.folder / 'bin'}:{os.environ['PATH']}"
+    installed = f"PYTHONPATH={SOURCE}"
+    return {
+        "run": ["env", path, "PYTHONPATH=.:", str(project.root / "run")],
+        "installed": ["env", installed, str(script)],
+        "python -P -m": ["env", installed, sys.executable, "-P", "-m", "likewise"],
+        "python -m": ["env", installed, sys.executable, "-m", "likewise"],
+    }
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory, start: dict[str, list[str]]) -> Path:
+    """Data and an output of them, and then a module for every name that could be imported; any of them leaves a file ``ran``."""
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "data.jsonl").write_text("".join(json.dumps({"id": i, "text": " ".join(words)}) + "\n" for i, words in enumerate(TEXTS.values())))
+    (folder / "names.csv").write_text("id,text\n1,anna\n2,hanna\n")
+    (folder / "vectors.txt").write_text("the 1 0\nquick 0 1\nsomething 1 1\n")
+    subprocess.run([*start["installed"], "dedup", "data.jsonl", "-o", "out", "--by", "words:2", "--threshold", "0.7"], cwd=folder, check=True)
+    for name in module_names():
+        (folder / f"{name}.py").write_text(f"open({str(folder / 'ran')!r}, 'a').write({name!r} + ' ')\n")
+    return folder
+
+
+def module_names() -> set[str]:
+    """All of the standard library and of what is installed."""
+    installed = {name for name in importlib.metadata.packages_distributions() if name.isidentifier()}
+    return set(sys.stdlib_module_names) | installed | {"likewise", "sitecustomize", "usercustomize", "cv2", "pandas"}
+
+
+def ran(folder: Path, command: list[str]) -> str:
+    """The names of the files that ran during a command, which must succeed."""
+    (folder / "ran").unlink(missing_ok=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    found = (folder / "ran").read_text() if (folder / "ran").exists() else ""
+    assert done.returncode == 0 or found, done.stderr
+    return found
+
+
+def test_there_is_a_command_for_every_verb() -> None:
+    assert set(COMMANDS) == set(VERBS)
+
+
+@pytest.mark.parametrize("way", ["run", "installed", "python -P -m"])
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_nothing_beside_the_data_is_run(hostile: Path, start: dict[str, list[str]], way: str, verb: str) -> None:
+    assert ran(hostile, [*start[way], *COMMANDS[verb].split()]) == ""
+
+
+def test_the_files_do_run_where_python_searches_the_folder(hostile: Path) -> None:
+    """Or the tests above could not fail."""
+    assert "csv" in ran(hostile, [sys.executable, "-c", "import csv"]).split()
+
+
+def test_without_p_python_itself_runs_few_of_them(tmp_path: Path, start: dict[str, list[str]]) -> None:
+    """Python imports some modules before the package starts. Later imports do not come from the folder."""
+    for name in ("csv", "random", "json", "numpy", "pyarrow", "click", "tempfile", "subprocess", "secrets"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r} + ' ')\n")
+    (tmp_path / "names.csv").write_text("id,text\n1,anna\n2,hanna\n")
+    assert ran(tmp_path, [*start["python -m"], *COMMANDS["pairs"].split()]) == ""
+
+
+@pytest.mark.parametrize(("flags", "passed_on"), [(["-I"], "-I"), (["-P"], "-P"), ([], "-P")])
+def test_the_second_process_of_a_first_run_is_as_isolated(flags: list[str], passed_on: str) -> None:
+    code = f"import sys; sys.path.insert(0, {SOURCE!r}); from likewise.cli.compiling import start; print(start())"
+    done = subprocess.run([sys.executable, *flags, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{passed_on}\n"

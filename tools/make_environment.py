@@ -1,0 +1,138 @@
+"""Prints the path of Python in an environment with the given requirements, and builds the environment if it is missing.
+
+Called by tools/environment as ``make_environment.py BASE LINK REQUIREMENTS``. Environments lie in ``.venv.d/``. The name of each is made of
+everything that it depends on, so a complete environment never changes. It is never deleted either, because another process may use it. LINK
+points to the environment that was used last; ``./run`` and ``./test`` do not depend on it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - the Python of the user runs this file
+    sys.exit(3)  # tools/environment looks for another one
+
+import fcntl
+import hashlib
+import os
+from pathlib import Path
+
+#: Written into an environment when it is complete.
+STAMP = ".installed"
+#: Where all environments lie, in the folder of the project.
+FOLDER = ".venv.d"
+
+
+def main(base: str, link: str, requirements: str) -> str:
+    """The path of Python in the environment. ``base``: the command of this Python; the other names are relative to the project."""
+    root = Path.cwd()
+    key = key_of(root, link, (root / requirements).read_bytes())
+    folder = root / FOLDER / f"{key}-{os.getuid()}"
+    for other in (folder, *sorted(folder.parent.glob(f"{key}-*"))):  # an environment of another user serves as well
+        if is_complete(other):
+            folder = other
+            break
+    else:
+        build(base, folder, root / requirements, root / "src", link)
+        tell_of_others(folder, root / link)
+    point(root / link, folder)
+    return str(folder / "bin" / "python")
+
+
+def key_of(root: Path, link: str, requirements: bytes) -> str:
+    """A name made of everything that an environment depends on: requirements, Python, system, and its place, which its scripts contain."""
+    python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+    system = os.uname()
+    parts = [sys.version, python, system.sysname, system.machine, str(root)]
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + requirements).hexdigest()
+    return f"{link.lstrip('.')}-{sys.version_info[0]}.{sys.version_info[1]}-{digest[:12]}"
+
+
+def is_complete(folder: Path) -> bool:
+    return os.access(folder / STAMP, os.R_OK) and os.access(folder / "bin" / "python", os.X_OK)
+
+
+def build(base: str, folder: Path, requirements: Path, source: Path, link: str) -> None:
+    """Build the environment, one process at a time. It is built in place, because its scripts contain the path.
+
+    A folder without a stamp is the rest of a killed build and is removed. Child processes inherit the lock: nobody removes the folder while
+    a pip whose parent was killed still writes to it.
+    """
+    folder.parent.mkdir(exist_ok=True)
+    with open(folder.with_name(folder.name + ".lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"another process is setting up {folder}; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_complete(folder):
+            return
+        say(f"setting up {link} (once, about a minute)")
+        if folder.exists():
+            import shutil
+
+            shutil.rmtree(folder)
+        # Debian's Python cannot put pip into the environment. The pip outside may install into it, even if the system manages that Python.
+        command(lock.fileno(), base, "-I", "-m", "venv", "--without-pip", str(folder))
+        python = folder / "bin" / "python"
+        quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
+        only = ("--only-binary", ":all:", "--require-hashes")
+        command(lock.fileno(), base, "-P", "-m", "pip", "--python", str(python), "install", *quiet, *only, "-r", str(requirements))
+        (site,) = folder.glob("lib/python3*/site-packages")
+        (site / "likewise.pth").write_text(f"{source}\n")
+        part = folder / f"{STAMP}.part"
+        part.write_text(f"{sys.version}\n")
+        part.replace(folder / STAMP)
+
+
+def command(lock: int, *arguments: str) -> None:
+    """Run one step of the build, with its output on standard error."""
+    import subprocess
+
+    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=sys.stderr, pass_fds=(lock,), check=False)
+    if done.returncode != 0:
+        raise StepError(f"{' '.join(arguments[:4])} ended with status {done.returncode}; see the lines above, and try again")
+
+
+class StepError(Exception):
+    """A step of the build failed."""
+
+
+def tell_of_others(folder: Path, link: Path) -> None:
+    """Report folders that may no longer be needed. They stay, because another process may use them."""
+    if link.is_dir() and not link.is_symlink():
+        say(f"{link} is a folder, not a link to {folder}, so it is not used. Delete or rename it, and the next run makes the link")
+    others = [other for other in folder.parent.glob(f"{folder.name.partition('-')[0]}*/{STAMP}") if other.parent != folder]
+    if others:
+        say(f"{folder.parent} also holds older environments ({len(others)}); delete those that no process uses")
+
+
+def point(link: Path, folder: Path) -> None:
+    """Point the link to the environment, in one step. A folder of that name, or a link to another place, belongs to the user and stays."""
+    import contextlib
+
+    target = f"{FOLDER}/{folder.name}"
+    with contextlib.suppress(OSError):
+        if os.path.lexists(link) and (not link.is_symlink() or (found := os.readlink(link)) == target or not found.startswith(f"{FOLDER}/")):
+            return
+        part = folder.with_name(f"{folder.name}.{os.getpid()}.link")
+        part.unlink(missing_ok=True)
+        part.symlink_to(target)
+        part.replace(link)
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        print(main(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except PermissionError as error:
+        say(f"the environment of likewise cannot be set up: {error}; copy the project to a folder of your own, and call it there")
+        sys.exit(2)
+    except (StepError, OSError) as error:
+        say(f"the environment of likewise cannot be set up: {error}")
+        sys.exit(2)
