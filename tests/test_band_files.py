@@ -90,5 +90,5 @@ def test_a_low_threshold_runs_where_few_files_may_be_open(tmp_path, threshold):
         "import resource, sys, likewise as lw; resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128)); from pathlib import Path;"
         "print(len(lw.pairs(Path(sys.argv[1]), by='elements', threshold=sys.argv[2], threads=2)))"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "in.jsonl"), threshold], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code, str(tmp_path / "in.jsonl"), threshold], capture_output=True, text=True)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "66\n")
