@@ -48,7 +48,7 @@ WRITTEN = ("output", "pairs", "removed_records")
 def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Unpack[OfDedup]) -> Removal:
     """Remove near-duplicates: every removed item has a kept one at or above the threshold, exactly verified.
 
-    inputs: a path, glob or folder, a list of ``pathlib.Path``, or Python data (a table with ``__arrow_c_stream__``, a list of str, which are texts,
+    inputs: a path, glob or folder, a list of ``pathlib.Path``, or Python data (a table of another library, a list of str, which are texts,
     or of mappings). The first run compiles its kernels, which takes some 15 s.
     out: the folder to write; without it nothing is written and the result lies in memory. progress: a `Progress`, which is told how far the run is.
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from likewise.errors import UsageError
-from likewise.io import arrays
+from likewise.io import arrays, handed
 from likewise.io.batches import Keeper, gather
 from likewise.io.columns import parse, wanted
 from likewise.io.formats.arrow import save
@@ -22,7 +22,7 @@ from likewise.records import Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "parse", "schema", "table", "write"]
 
-ACCEPTED = "a table (anything with __arrow_c_stream__, such as polars, pandas or pyarrow), a list of str, or a list of dict"
+ACCEPTED = "a table (of polars, pandas, pyarrow, DuckDB, Hugging Face, or whatever has __arrow_c_stream__), a list of str, or a list of dict"
 TEXT = Want()
 
 
@@ -33,10 +33,8 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     A column whose values have no common Arrow type holds JSON text, marked by the Arrow type ``arrow.json``:
     the ids 1 and "1" stay two different ids, and the row can be had back.
     """
-    if isinstance(given, pa.Table):
-        return given
-    if any(hasattr(given, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")):  # the last: pandas before 2.2
-        return _from_arrow(given, want.text)
+    if (made := handed.table(given, want.text)) is not None:
+        return made
     if (items := arrays.column(given, want)) is not None:
         return pa.table({want.text: items})
     if isinstance(given, np.ndarray) and given.dtype.kind in "iufb":
@@ -46,6 +44,8 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
     if isinstance(given, Mapping):
         _check_names(given)
+        if tables := [name for name, value in given.items() if handed.is_table(value)]:
+            raise UsageError(f"an input is a dict of tables ({', '.join(map(shown, tables[:3]))}); give one of them, as in data[{tables[0]!r}]")
         if want.kind in arrays.FORMS and not holds(given, want.text):
             known = ", ".join(map(shown, list(given)[:3])) + ", ..." * (len(given) > 3)
             typed = f'[{{"id": key, "{want.text}": value}} for key, value in given.items()]'
@@ -82,18 +82,6 @@ def _check_names(names: Iterable[Any]) -> None:
 
 def _described(given: Any) -> str:
     return f"{type(given).__name__} {shown(given)}"
-
-
-def _from_arrow(given: Any, name: str) -> pa.Table:
-    """Tables as they are; a bare array or series has the name given."""
-    try:
-        return pa.table(given)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        try:
-            values = pa.chunked_array(given) if hasattr(given, "__arrow_c_stream__") else pa.chunked_array([pa.array(given)])
-        except (pa.ArrowException, TypeError, ValueError):
-            raise UsageError(f"an input of type {type(given).__name__} is no table that Arrow can hold: {error}") from error
-        return pa.table({name: values})
 
 
 def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedArray:
