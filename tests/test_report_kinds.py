@@ -237,7 +237,9 @@ def test_an_empty_item_is_said_to_be_empty(tmp_path, by, field, empty):
 
 def test_white_space_alone(tmp_path):
     out, _ = made(tmp_path, "text", ["a b  c", "a  b c"], "--by", "words:1")
-    assert run("show", out, "b").stdout.endswith("at a threshold of 0.8\n\nThe two differ in white space alone.\n\na  b c\n")
+    assert run("show", out, "b").stdout.endswith(
+        "same shingles by words:1 (after nfc, lower, invisible)\n\nThe two differ in white space alone.\n\na  b c\n"
+    )
 
 
 def test_a_threshold_stands_as_it_was_given(tmp_path):

@@ -244,7 +244,7 @@ def decide(items: Items, run: Run) -> Decision:
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
     work.discard("sets", "odd", *(band_files.names(run.options.planned.bands) if run.options.planned else ()))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
-    return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_of(run.options))
+    return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_of(run.options), counted=counted(run.options))
 
 
 def value_of(options: Options) -> pa.Field:
@@ -252,6 +252,11 @@ def value_of(options: Options) -> pa.Field:
     if not options.distances:
         return SIMILARITY
     return WHOLE_DISTANCE if options.items in ("codes", "strings") else DISTANCE
+
+
+def counted(options: Options) -> bool:
+    """True if similarities are ratios of counted shingles (`Decision.counted`)."""
+    return options.items == "texts" and options.verify == "exact" and not options.contained
 
 
 def walk_in_order(items: Items, run: Run) -> Decision:
@@ -278,7 +283,7 @@ def walk_in_order(items: Items, run: Run) -> Decision:
     joined = np.unique(matches[:, 1])
     component[member[joined]] = member[head[joined]]
     values = stored.similarity(matches[:, 2], matches[:, 3])
-    return Decision(kept_row, similarity, exact, component, member[matches[:, :2]], values, facts, value_of(run.options))
+    return Decision(kept_row, similarity, exact, component, member[matches[:, :2]], values, facts, value_of(run.options), counted(run.options))
 
 
 def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:

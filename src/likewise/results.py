@@ -113,6 +113,10 @@ def write_table(given: Table, path: Path) -> None:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
 
 
+#: Why a row was removed: similar to the kept row; of the same shingles; an exact copy.
+REASONS = ("near", "equal", "exact")
+
+
 @dataclass
 class Decision:
     """What became of each row of a collection, by row number. The unit of everything that is written."""
@@ -125,10 +129,21 @@ class Decision:
     match_similarity: np.ndarray  # float64[m]
     facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report
     value: pa.Field = schema.SIMILARITY  # or of a distance: what the numbers above are
+    counted: bool = False  # similarities are ratios of counted shingles, so that 1.0 means the same shingles
 
     @property
     def removed(self) -> np.ndarray:
         return self.kept_row >= 0
+
+    @property
+    def equal(self) -> np.ndarray:
+        """bool[n]: removed for a row of the same shingles whose normalized text differs, as by a line end."""
+        return self.removed & ~self.exact & (self.counted & (self.similarity == 1.0))
+
+    @property
+    def reason(self) -> np.ndarray:
+        """int8[n]: of removed rows the place in REASONS."""
+        return (self.equal + 2 * self.exact).astype(np.int8)
 
 
 def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
@@ -177,7 +192,6 @@ def removed_table(collection: Collection, decision: Decision) -> tuple[pa.Table,
     source, position = collection.places(rows)
     kept_source, kept_position = collection.places(kept)
     names = ClusterNames(collection, decision)
-    reason = pa.array(decision.exact[rows]).cast(pa.int8())
     columns = [
         collection.ids(rows),
         source,
@@ -186,7 +200,7 @@ def removed_table(collection: Collection, decision: Decision) -> tuple[pa.Table,
         kept_source,
         kept_position,
         value_column(decision.similarity[rows], decision.value),
-        pa.DictionaryArray.from_arrays(reason, ["near", "exact"]).cast(pa.string()),
+        pa.DictionaryArray.from_arrays(pa.array(decision.reason[rows]), REASONS).cast(pa.string()),
         names.of(kept),
     ]
     json = {"id": collection.json_ids(rows), "kept_id": collection.json_ids(kept), "cluster": names.json(kept)}

@@ -74,10 +74,12 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
 def summary(report: dict[str, Any], out: Path, progress: Told, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """What a person wants to know at the end."""
+    from likewise.report import wording
+
     counts, clusters = report["counts"], report["clusters"]
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
     yield "kept", f"{counts['kept']:,}{aside(report)}"
-    yield "removed", f"{counts['removed']:,}  ({copies(counts)})"
+    yield "removed", f"{counts['removed']:,}  ({', '.join(wording.removals(counts))})"
     if counts["rejected"]:
         rests = f", {counts['cut_short']:,} of them the rest of a file" if counts["cut_short"] else ""
         yield "rejected", f"{counts['rejected']:,}  (unreadable{rests}; see {out / 'rejected.jsonl'})"
@@ -120,10 +122,6 @@ def example(removed: Any) -> object:
 def called(identity: object, row: dict[str, Any]) -> str:
     """The id of an item for people; its place if it has none."""
     return f"{row['source']}:{row['position']}" if identity is None else repr(identity)
-
-
-def copies(counts: dict[str, int]) -> str:
-    return f"{counted(counts['removed_exact'], 'exact copy', 'exact copies')}, {counted(counts['removed_near'], 'near-duplicate')}"
 
 
 def aside(report: dict[str, Any]) -> str:

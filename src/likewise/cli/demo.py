@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.cli import beside
-from likewise.cli.dedup import copies, looked_up, promise
+from likewise.cli.dedup import looked_up, promise
 from likewise.cli.screen import Screen, counted, harmless, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
@@ -100,10 +100,12 @@ def files(folder: Path) -> Iterator[Path]:
 
 def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], screen: Screen, progress: Any) -> Iterator[str]:
     """What was found, as one would tell it, with a removed text for an example."""
+    from likewise.report import wording
+
     counts, clusters = result.report["counts"], result.report["clusters"]
     yield ""
     yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {progress.time_in_all}:"
-    yield f"{copies(counts)}, in {counted(clusters['number'], 'cluster')}."
+    yield f"{', '.join(wording.removals(counts))}, in {counted(clusters['number'], 'cluster')}."
     for name, text in promise(result.report):
         yield f"{name.capitalize()}: {text}."
     if clusters["largest"]:

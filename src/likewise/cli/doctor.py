@@ -105,7 +105,7 @@ def removal_agrees() -> bool:
     from likewise import api
 
     result = api.dedup(["one two three four five six", "seven eight nine", "One, two three four five six!"], by="words:3", threads=1)
-    return result.removed.to_arrow().select(["id", "kept_id", "reason"]).to_pylist() == [{"id": 2, "kept_id": 0, "reason": "near"}]
+    return result.removed.to_arrow().select(["id", "kept_id", "reason"]).to_pylist() == [{"id": 2, "kept_id": 0, "reason": "equal"}]
 
 
 SELF_TESTS: dict[str, Callable[[], bool]] = {"similarity": similarity_agrees, "signatures": signatures_agree, "removal": removal_agrees}

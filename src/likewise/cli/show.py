@@ -145,6 +145,8 @@ def reason(row: dict[str, Any], originals: Any) -> str:
     by, steps = method["by"], ", ".join(method["normalize"])
     if row["reason"] == "exact":
         return "exact copy" + (f" (after {steps})" if steps else " by groups" if method.get("groups") else "")
+    if row["reason"] == "equal":
+        return f"same shingles by {by}" + (f" (after {steps})" if steps else "")
     if row[value] is None:
         return f"shares a bucket by {by}; {value} was not checked"
     about = "" if method["verify"] == "exact" else "about "

@@ -13,6 +13,7 @@ COLOURS = {
     "rule": ("#d5d9de", "#3a4148"),
     "kept": ("#2f6fab", "#5b9bd8"),
     "exact": ("#c4570a", "#e07b3a"),
+    "equal": ("#dd8427", "#e89a52"),
     "near": ("#eda53a", "#f0bd6a"),
     "rejected": ("#7b838b", "#8d959d"),
     "missed": ("#c4570a", "#e07b3a"),

@@ -26,7 +26,7 @@ class Example:
     removed_id: object
     removed_source: str
     similarity: float | None  # or their distance; None or NaN: not checked
-    reason: str  # exact | near
+    reason: str  # of results.REASONS
     kept_text: str
     removed_text: str
     kept_position: int | None = None
@@ -57,6 +57,8 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
 def verdict(example: Example, estimated: bool) -> str:
     if example.reason == "exact":
         return "exact copy" + (" after normalisation" if example.kind in values.WORDS else " by groups" if example.groups else "")
+    if example.reason == "equal":
+        return "same shingles"
     if example.similarity is None or math.isnan(example.similarity):
         return "near-duplicate, not checked"
     how_much = amount(example.similarity, example.value, example.by)

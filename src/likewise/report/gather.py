@@ -12,7 +12,7 @@ from likewise.records import Want
 from likewise.report import values
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
-from likewise.results import Decision
+from likewise.results import REASONS, Decision
 
 #: Items are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
 NEAR_THE_BEGINNING = 2**28
@@ -42,7 +42,7 @@ def examples(collection: Collection, decision: Decision, options: Options, want:
             removed_source=sources[i].as_py(),
             removed_position=int(positions[i]),
             similarity=float(decision.similarity[row]),
-            reason="exact" if decision.exact[row] else "near",
+            reason=REASONS[decision.reason[row]],
             kept_text=texts.get(int(kept[i]), ""),
             removed_text=texts.get(int(row), ""),
             kind=want.kind,

@@ -55,8 +55,8 @@ def headline(n: dict[str, int]) -> str:
 
 def subtitle(report: Report) -> Html | None:
     n, number = report["counts"], report["clusters"]["number"]
-    exact, near = counted(n["removed_exact"], "exact copy", "exact copies"), counted(n["removed_near"], "near-duplicate")
-    said = f"{share(n['removed'], n['read'])} of all items were removed: {exact} and {near}, in {counted(number, 'cluster')}."
+    *first, last = wording.removals(n)
+    said = f"{share(n['removed'], n['read'])} of all items were removed: {', '.join(first)} and {last}, in {counted(number, 'cluster')}."
     return tag("p", said, class_="faint") if n["read"] else None
 
 
@@ -75,7 +75,8 @@ def warnings(report: Report) -> Html | None:
 
 def counts(report: Report) -> Html:
     n = report["counts"]
-    parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_near", "near"), ("rejected", "rejected")]
+    parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_equal", "equal"), ("removed_near", "near"), ("rejected", "rejected")]
+    parts = [(name, class_) for name, class_ in parts if name != "removed_equal" or n.get(name)]
     bar = charts.stacked_bar([(wording.COUNTS[name], n[name], class_) for name, class_ in parts], "What became of the items")
     copies = ". Those that hold nothing count as copies of each other" if report["method"].get("copies") == "empty" and n["empty"] else ""
     apart = wording.aside(n, str(report["method"]["by"]))

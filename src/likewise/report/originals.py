@@ -166,7 +166,7 @@ def examples(originals: Originals) -> Iterator[Example]:
     order = {source: number for number, source in enumerate(originals.paths)}
     sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
     _, head = np.unique(np.stack([sources, table["kept_position"].to_numpy()]), axis=1, return_inverse=True)
-    near = pc.equal(table["reason"], "near").to_numpy()
+    near = pc.not_equal(table["reason"], "exact").to_numpy()
     name = originals.value
     rows = table.take(choose(head.ravel(), near, table[name].to_numpy(), name)).to_pylist()
     texts = originals.texts({(row[f"{side}source"], row[f"{side}position"]) for row in rows for side in ("", "kept_")})

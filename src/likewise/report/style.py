@@ -37,7 +37,8 @@ th.number, td.number { text-align: right; white-space: nowrap; min-width: 0; }
 .chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
 .legend { list-style: none; margin: .4rem 0 1rem; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; }
 .swatch { width: .85em; height: .85em; vertical-align: -.05em; }
-.kept { fill: var(--kept); } .exact { fill: var(--exact); } .near { fill: var(--near); } .rejected { fill: var(--rejected); }
+.kept { fill: var(--kept); } .exact { fill: var(--exact); }
+.equal { fill: var(--equal); } .near { fill: var(--near); } .rejected { fill: var(--rejected); }
 .nothing { fill: none; stroke: var(--rule); } .bar { fill: var(--kept); }
 article { margin: 1.4rem 0; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }

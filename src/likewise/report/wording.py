@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from likewise.drawing.markup import shown
+from likewise.drawing.markup import counted, shown
 
 #: Kind of payload of sets (records.PAYLOADS).
 SETS = ("elements", "weighted")
@@ -119,6 +119,7 @@ COUNTS = {
     "kept": "kept",
     "rejected": "rejected: could not be read",
     "removed_exact": "removed as exact copies",
+    "removed_equal": "removed for the same shingles",
     "removed_near": "removed as near-duplicates",
 }
 #: Which item of a cluster stays.
@@ -168,6 +169,13 @@ def limit(threshold: float, name: str, by: str) -> str:
     ('0.99999', '3 bits')
     """
     return f"{shown(threshold)} {meaning(by).units[threshold != 1] if name == 'distance' else ''}".rstrip()
+
+
+def removals(counts: dict[str, int]) -> list[str]:
+    """How many items were removed, by the reason; ``counts`` as report.json has them."""
+    equal = counts.get("removed_equal", 0)  # which earlier versions counted as near-duplicates
+    exact, near = counted(counts["removed_exact"], "exact copy", "exact copies"), counted(counts["removed_near"], "near-duplicate")
+    return [exact, *([f"{equal:,} with the same shingles"] if equal else []), near]
 
 
 def aside(counts: dict[str, int], by: str) -> list[str]:
