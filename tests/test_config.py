@@ -52,6 +52,35 @@ def test_the_nearest_file_above_is_found(folder: Path, monkeypatch: pytest.Monke
     assert found.path == folder / "likewise.toml" and found.settings == {"threshold": 0.7}
 
 
+@pytest.mark.parametrize("line", ['out = "o"', 'work = "w"', "overwrite = true", 'svg = "s.svg"'])
+@pytest.mark.parametrize("name", ["likewise.toml", "pyproject.toml"])
+def test_a_file_above_says_nothing_of_what_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, name: str) -> None:
+    """It may have come with somebody else's data. A file in the current folder may, and one that is named."""
+    key, verb = line.partition(" ")[0], "plan" if line.startswith("svg") else "dedup"
+    lead = "" if name == "likewise.toml" else "tool.likewise."
+    whole = {key: f"[{lead[:-1]}]\n{line}\n" if lead else f"{line}\n", f"{verb}.{key}": f"[{lead}{verb}]\n{line}\n"}
+    (folder / "a" / "b").mkdir(parents=True)
+    for said, text in whole.items():
+        monkeypatch.chdir(folder)
+        taken = {"out", "work", "overwrite", "svg"}
+        (folder / name).write_text(text)
+        assert set(config.load(None, KINDS, verb, VERBS, taken).settings) == {key}
+        monkeypatch.chdir(folder / "a" / "b")
+        assert set(config.load(folder / name, KINDS, verb, VERBS, taken).settings) == {key}
+        with pytest.raises(UsageError) as caught:
+            config.load(None, KINDS, verb, VERBS, taken)
+        assert str(caught.value).startswith(f"{folder / name}: {said} is refused") and "--config" in str(caught.value)
+
+
+def test_what_a_file_above_says_of_files_stops_no_verb_that_writes_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "likewise.toml").write_text('threshold = 0.7\nout = "o"\n[dedup]\nwork = "w"\n')
+    (folder / "a").mkdir()
+    monkeypatch.chdir(folder / "a")
+    assert planned()[0] == 0.7
+    result = CliRunner().invoke(main, ["dedup", "in.jsonl"])
+    assert result.exit_code == 2 and f"{folder / 'likewise.toml'}: out is refused" in result.stderr
+
+
 def test_a_broken_pyproject_above_is_somebody_else_s(folder: Path) -> None:
     assert load("this is no TOML", name="pyproject.toml") == {}
     with pytest.raises(UsageError, match=r"pyproject\.toml: is not valid TOML"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -45,6 +46,14 @@ def test_house_rules():
         assert len(code.splitlines()) <= 500, f"{path}: is there a second idea in it?"
         for word in ("import pickle", " hash(", "np.random.seed", "datetime.now"):
             assert word not in code, f"{path}: {word}"
+
+
+def test_child_processes_do_not_import_from_the_current_folder():
+    """A Python that is started with ``-m`` or ``-c`` has -P or -I before that."""
+    for folder in ("src", "tests", "benchmarks", "tools"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if path.name != "test_hostile_modules.py":  # which shows what happens without
+                assert not re.search(r'sys\.executable, *"-[mc]"', path.read_text()), path
 
 
 def test_a_record_has_one_limit():

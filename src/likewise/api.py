@@ -15,7 +15,7 @@ import pyarrow as pa
 from likewise import methods, outputs, pipeline
 from likewise.auditing import Audit
 from likewise.auditing import audit as measured
-from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, refuse_others
+from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, refuse_empty, refuse_others
 from likewise.errors import DataError, UsageError
 from likewise.io.formats.memory import take
 from likewise.io.inputs import is_output
@@ -97,6 +97,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     ['the cat sat on the mat today', 'dogs bark']
     """
     refuse_others("dedup", choices)
+    refuse_empty(inputs=inputs, out=out, **choices)
     options = options_of(**choices)
     target = None if out is None else Path(out)
     if target is None and (idle := [name for name in WRITTEN if choices.get(name)]):
@@ -151,6 +152,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
     refuse_others("pairs", choices)
+    refuse_empty(inputs=inputs, against=against, **choices)
     options = options_of(one_way=True, **choices)
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
@@ -222,6 +224,7 @@ def plan(
     True
     """
     refuse_others("plan", choices)
+    refuse_empty(inputs=inputs, by=by, normalize=normalize, field=field, preset=preset, **choices)
     return plans(inputs, [{}], normalize, field, seed, **choices, by=by, items=items, preset=preset)[0]
 
 
@@ -313,6 +316,7 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     from likewise.measures import measure, sides
 
     check_steps(normalize)
+    refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)
     if isinstance(method, Measure):
         return sides.values_of(method, a, b, groups)
@@ -334,6 +338,7 @@ def shingle(texts: Any, by: str | Text, normalize: str | None, seed: int) -> Shi
     from likewise.items.documents import shingler
 
     check_steps(normalize)
+    refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)
     if isinstance(method, Measure):
         raise UsageError(f"by={str(method)!r}: texts are cut into shingles, as by words:5; what signs other items is in likewise.families")
@@ -362,6 +367,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666}]
     """
     refuse_others("neighbors", choices)
+    refuse_empty(inputs=inputs, query=query, **choices)
     options = options_of(limited=False, **choices)
     k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
@@ -405,6 +411,7 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     1.0
     """
     refuse_others("audit", choices)
+    refuse_empty(inputs=inputs, **choices)
     typed = {name: value for name, value in choices.items() if value is not None}
     sample = integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:

@@ -141,6 +141,18 @@ def check_choices(given: Mapping[str, object]) -> None:
             raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
 
 
+def refuse_empty(**given: object) -> None:
+    """Refuse empty strings: as a path, one would mean the current folder. Raises UsageError."""
+    for name, value in given.items():
+        if isinstance(value, str) and not value:
+            raise UsageError(empty(name if name == "inputs" else flag(name)))
+
+
+def empty(name: str) -> str:
+    """The message about an empty string."""
+    return f"{name} '': this is an empty string, perhaps from a shell variable that is not set; give a value or leave it out"
+
+
 #: What others call them, and the command line too -> what they are called here.
 MEANT = {"text": "field", "column": "field", "top_k": "k", "K": "k", "num_perm": "slots"}
 

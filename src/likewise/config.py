@@ -16,6 +16,8 @@ from typing import Any
 
 from likewise.errors import UsageError
 
+#: Settings that write files or replace them. A file found above the current folder cannot have them: it may come with somebody else's data.
+OF_FILES = ("out", "work", "overwrite", "svg")
 #: What a setting may hold: a switch true or false, a list several values, anything else one.
 SWITCH, LIST, VALUE = "switch", "list", "value"
 
@@ -42,7 +44,20 @@ def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Ma
     for name in own.get(verb, {}):
         if taken is not None and name not in taken:
             raise UsageError(f"{found}: {verb} has no flag {name.replace('_', '-')}, so its table can set none; see likewise {verb} --help")
-    return Config(found, {**dict(checked(found, shared, kinds, "", verbs)), **own.get(verb, {})})
+    settings = {**dict(checked(found, shared, kinds, "", verbs)), **own.get(verb, {})}
+    if path is None and found.parent != Path.cwd():
+        refuse_files(found, [name for name in settings if taken is None or name in taken], own.get(verb, {}), verb)
+    return Config(found, settings)
+
+
+def refuse_files(found: Path, names: Iterable[str], own: Container[str], verb: str) -> None:
+    """Refuse settings of a file above the current folder that write files. Raises UsageError."""
+    for name in names:
+        if name in OF_FILES:
+            key = f"{verb}.{name}" if name in own else name
+            raise UsageError(
+                f"{found}: {key} is refused, because this file is not in the current folder. Remove that line, or name the file with --config"
+            )
 
 
 def nearest(folder: Path) -> Path | None:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from likewise import pipeline
-from likewise.choices import OfFeatures, refuse_others
+from likewise.choices import OfFeatures, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError, has_gone, naming
 from likewise.io.collection import SET_ASIDE, chunks, explained, failed, first_rows, parsed, place
@@ -120,6 +120,7 @@ def extract(
     ``max_record``, ``limit`` and ``threads`` as of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
     refuse_others("features", choices)
+    refuse_empty(**choices)
     by = choices.pop("by", None)
     options = options_of(limited=False, by="words:1" if by is None else by, **choices)
     progress = progress or Progress()

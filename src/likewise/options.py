@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from likewise import methods
-from likewise.choices import check_choices, flag
+from likewise.choices import check_choices, flag, refuse_empty
 from likewise.curves import told
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
@@ -346,6 +346,8 @@ def globs(given: object) -> tuple[str, ...]:
     several = (given,) if isinstance(given, str) else given
     if not isinstance(several, list | tuple) or not all(isinstance(one, str) for one in several):
         raise UsageError(f"--prefer {told(given)}: give a glob of file names as a str, or a list of them")
+    for one in several:
+        refuse_empty(prefer=one)
     return tuple(several)
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from likewise import config
+from likewise.choices import empty
 from likewise.cli.flags import FLAGS, GROUPS, KINDS, FlagOption, variable
 from likewise.cli.screen import Screen
-from likewise.errors import LikewiseError
+from likewise.errors import LikewiseError, UsageError
 
 #: Every verb and its purpose; the module of the same name holds it as ``command``.
 VERBS = {
@@ -60,6 +61,14 @@ class Verb(click.Command):
         formatter.write(f"\nA flag --some-name may also be set by LIKEWISE_SOME_NAME{settings}.\n")
 
     def invoke(self, ctx: click.Context) -> Any:
+        try:
+            refuse_empty(ctx)
+            return self.called(ctx)
+        except LikewiseError as error:
+            error.ctx = ctx  # type: ignore[attr-defined]  # main says where the flag in question was set
+            raise
+
+    def called(self, ctx: click.Context) -> Any:
         given = {name: value for name, value in ctx.params.items() if name != "config" and value is not None and value != ()}
         settle(ctx, given)
         kept = set(given)
@@ -68,11 +77,22 @@ class Verb(click.Command):
             screen.warn(message)
         if ctx.obj is not None and (used := [name for name in ctx.obj.settings if name in kept and place_of(ctx, name) == OF_A_FILE]):
             screen.say(f"settings of {ctx.obj.path}: {', '.join(used)}")
-        try:
-            return ctx.invoke(self.run, screen, **given)
-        except LikewiseError as error:
-            error.ctx = ctx  # type: ignore[attr-defined]  # main says where the flag in question was set
-            raise
+        return ctx.invoke(self.run, screen, **given)
+
+
+def refuse_empty(ctx: click.Context) -> None:
+    """Refuse empty strings: as a path, one would mean the current folder. Raises UsageError."""
+    for param in ctx.command.params:
+        value = ctx.params.get(str(param.name))
+        if "" in (value if isinstance(value, tuple) else (value,)):
+            raise UsageError(empty(called(param)))
+
+
+def called(param: click.Parameter) -> str:
+    """A flag by its long name, or an argument as the usage line has it."""
+    if isinstance(param, click.Argument):
+        return str(param.metavar).strip("[].")
+    return next((name for name in param.opts if name.startswith("--")), param.opts[0])
 
 
 #: Flags that say the same thing in two ways.
@@ -124,6 +144,8 @@ def verb(name: str, usage: str, *, examples: Sequence[str], flags: str, argument
 
 def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     """Put the settings of a file below those of the command line and the environment."""
+    if path == "":
+        raise UsageError(empty("--config"))
     ctx.obj = config.load(path, KINDS, str(ctx.command.name), VERBS, {param.name for param in ctx.command.params})
     ctx.default_map = ctx.obj.settings
 
