@@ -101,11 +101,13 @@ def test_a_table_that_lacks_a_row_gives_no_output(likewise, tmp_path, monkeypatc
     writes = "write_lines" if name == "rejected.jsonl" else "write_table"
     write = getattr(outputs, writes)
 
-    def dropping(rows, path, *note):
-        short = rows[: len(rows) - 1] if path.name == name and writes == "write_lines" else rows.slice(1) if path.name == name else rows
-        return write(short, path, *note)
+    def lines(data, path):
+        return write(data[: len(data) - 1] if path.name == name else data, path)
 
-    monkeypatch.setattr(outputs, writes, dropping)
+    def table(blocks, schema, path, *note):
+        return write([block.slice(1) for block in blocks] if path.name == name else blocks, schema, path, *note)
+
+    monkeypatch.setattr(outputs, writes, lines if writes == "write_lines" else table)
     status, said = likewise("dedup", "a.jsonl", "-o", "out", "--on-error", "skip", "--pairs", "--threshold", "0.7")
     assert (status, (tmp_path / "out").exists(), f"{name}: " in said) == (2, False, True), said
 

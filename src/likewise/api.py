@@ -36,7 +36,8 @@ from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.report.originals import as_written, document, sealed, whole
-from likewise.results import Pairs, Removal, Table, clusters_table, pairs_table, removed_table
+from likewise.results import Pairs, Removal, Table
+from likewise.tables import clusters_rows, pairs_rows, removed_rows, written
 
 if TYPE_CHECKING:
     from likewise.items.documents import Shingled
@@ -115,25 +116,24 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         report = summary.summary(collection, decision, items.empty, items.short, options, said)
         keep = (collection.column("kind") != REJECTED) & ~decision.removed
         memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
-        result = Removal(
-            kept=Table(lambda: take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep))),
-            removed=Table(lambda: removed_table(collection, decision)),
-            clusters=Table(lambda: clusters_table(collection, decision)),
-            report=report,
-            out=target,
-        )
-        for table in (result.removed, result.clusters, *([] if target else [result.kept])):
-            table.to_arrow()  # while the work folder is there
-        if target is not None and not outputs.published(target, run):
+        kept = Table(lambda: take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep)).whole())
+        removed, clusters = partial(removed_rows, collection, decision), partial(clusters_rows, collection, decision)
+        if target is None:
+            kept.to_arrow()  # while the work folder is there
+            return Removal(kept, Table(removed().whole()), Table(clusters().whole()), report)
+        if not outputs.published(target, run):
             check_still(target, overwrite=options.overwrite)
-            staged = outputs.write(items, decision, result, run)
+            staged = outputs.write(items, decision, report, run)
             run.progress.finish()
             facts = outputs.machine_facts(sources, run)
             write_sealed(facts, staged / "run.json")
             page = render(report, facts, examples(collection, decision, options, pipeline.want(options)))
             write_text(page, staged / "report.html")
             outputs.publish_staged(staged, target, run)
-    return result
+        read = partial(written, typed=collection.json_ids(np.zeros(0, np.int64)) is not None)
+        removed_table = read(target / "removed.parquet", report["counts"]["removed"], removed)
+        clusters_table = read(target / "clusters.parquet", outputs.clustered(report), clusters)
+        return Removal(kept, removed_table, clusters_table, report, target)
 
 
 def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Unpack[OfPairs]) -> Pairs:
@@ -163,7 +163,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
         options = run.options
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(options), sides=(0, int(against is not None)))
+        table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(options), sides=(0, int(against is not None))).whole()
         said = run.progress.warnings + summary.warnings(collection, items.empty, options, np.zeros(len(collection), bool))
         report = {
             "threshold": float(options.threshold),
@@ -379,7 +379,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
         collection = pipeline.collect(sources, run, bands=False)
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
         sides = (int(query is not None), 0)
-        table = pairs_table(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(options), sides=sides, ordered=True)
+        table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(options), sides=sides, ordered=True).whole()
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
         said = run.progress.warnings + summary.warnings(collection, empty, run.options, none)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from likewise import __version__
+from likewise import __version__, schema
 from likewise.engines.local import peak_memory
 from likewise.errors import DataError, UsageError, naming
 from likewise.io.collection import Collection
@@ -26,7 +26,8 @@ from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
 from likewise.records import REJECTED, Each, in_turn
-from likewise.results import ClusterNames, Decision, Removal, pairs_table, value_column
+from likewise.results import Decision
+from likewise.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
 
 #: Names the way in which shingles, other words that are compared, slots and band keys are computed. Whatever changes one of their bits changes this.
 HASH_SCHEME = "lw3"
@@ -55,25 +56,24 @@ def check(sources: Sequence[Source], options: Options) -> None:
         raise UsageError("--output annotate: a text file has no field that could be added; choose copy, ids or mask")
 
 
-def write(items: Items, decision: Decision, result: Removal, run: Run) -> Path:
+def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:
     """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again."""
     collection, options, work = items.collection, run.options, run.work
     staged, note = work.staged(), collection.id_note
-    counts = result.report["counts"]
+    counts = report["counts"]
     # the threads share the work within one file, or across several: a task that waited for other tasks could wait for ever
     within, across = (run.engine.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.engine.map)
     of_records = records(collection, decision, options, staged, counts, within)
     tables = [
-        alone(staged / "removed.parquet", counts["removed"], lambda path: write_table(result.removed.to_arrow(), path, note)),
-        alone(staged / "clusters.parquet", len(result.clusters), lambda path: write_table(result.clusters.to_arrow(), path, note)),
+        table(staged / "removed.parquet", counts["removed"], partial(removed_rows, collection, decision), note),
+        table(staged / "clusters.parquet", clustered(report), partial(clusters_rows, collection, decision), note),
         alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(work.column("rejected", "u1"), path)),
-        alone(staged / "report.json", None, lambda path: write_json(result.report, path)),
+        alone(staged / "report.json", None, lambda path: write_json(report, path)),
     ]
     if options.pairs:
-        pairs = partial(compared_pairs, collection, decision)
-        tables.append(alone(staged / "pairs.parquet", len(decision.matches), lambda path: write_table(pairs(), path, note)))
+        tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, collection, decision), note))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
-    run.progress.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
+    run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
 
     def take(each: Each, steps: list[Step]) -> Iterator[tuple[Step, list[dict[str, Any]]]]:
@@ -100,6 +100,21 @@ def written_by(step: Step) -> list[Path]:
 def alone(path: Path, rows: int | None, write: Callable[[Path], int | None]) -> Step:
     """A step that writes one file."""
     return Step(path.name, rows, lambda: ([path], write(path)))
+
+
+def table(path: Path, rows: int, make: Callable[[], Rows], note: str | None = None) -> Step:
+    """A step that writes one table, which is made when its turn has come."""
+
+    def write(path: Path) -> int:
+        made = make()
+        return write_table(made, made.schema, path, note)
+
+    return alone(path, rows, write)
+
+
+def clustered(report: dict[str, Any]) -> int:
+    """How many items are in clusters."""
+    return int(report["counts"]["removed"] + report["clusters"]["number"])
 
 
 def are_there(outputs: list[dict[str, Any]], folder: Path) -> bool:
@@ -133,14 +148,11 @@ def records(collection: Collection, decision: Decision, options: Options, staged
     readable = collection.column("kind") != REJECTED
     kept = readable & ~decision.removed
 
-    def ids(path: Path) -> int:
-        return write_table(placed(collection, np.flatnonzero(kept)), path, collection.id_note)
-
     whole = {
         "copy": lambda: copied(collection, kept, staged / "kept", each),
         "annotate": lambda: copied(collection, readable, staged / "annotated", each, added(collection, decision)),
-        "ids": lambda: [alone(staged / "kept.parquet", counts["kept"], ids)],
-        "mask": lambda: [alone(staged / "mask.parquet", counts["read"], lambda path: write_table(mask(collection, kept), path))],
+        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed(collection, np.flatnonzero(kept)), collection.id_note)],
+        "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept))],
     }
 
     steps = whole[options.output]()
@@ -181,11 +193,10 @@ def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], 
     """Cluster, witness and similarity of rows, under names that are not likely to be taken."""
     clustered = decision.removed.copy()
     clustered[decision.kept_row[decision.removed]] = True
-    head = np.where(decision.removed, decision.kept_row, np.arange(len(clustered)))
     names = ClusterNames(collection, decision)
 
     def table(rows: np.ndarray) -> pa.Table:
-        cluster = pa.array(head[rows], mask=~clustered[rows])
+        cluster = pa.array(decision.head(rows), mask=~clustered[rows])
         witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
         similarity = value_column(decision.similarity[rows], decision.value)
         heads = {"likewise_cluster": names.of(cluster), "likewise_witness": names.of(witness)}
@@ -194,19 +205,19 @@ def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], 
     return table
 
 
-def placed(collection: Collection, rows: np.ndarray) -> pa.Table:
-    source, position = collection.places(rows)
-    return pa.table({"id": collection.ids(rows), "source": source, "position": position})
+def placed(collection: Collection, rows: np.ndarray) -> Rows:
+    """The id and place of some rows."""
+    return Rows(schema.placed(collection.id_type()), len(rows), lambda part: [collection.ids(rows[part]), *collection.places(rows[part])])
 
 
-def mask(collection: Collection, kept: np.ndarray) -> pa.Table:
-    source, position = collection.places(np.arange(len(kept)))
-    return pa.table({"source": source, "position": position, "kept": kept})
+def mask(collection: Collection, kept: np.ndarray) -> Rows:
+    """The place of each row, and whether it is kept."""
+    return Rows(schema.MASK, len(kept), lambda part: [*collection.places(np.arange(part.start, part.stop)), kept[part]])
 
 
-def compared_pairs(collection: Collection, decision: Decision) -> pa.Table:
+def compared_pairs(collection: Collection, decision: Decision) -> Rows:
     a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
-    return pairs_table(collection, a, b, decision.match_similarity, decision.value)[0]
+    return pairs_rows(collection, a, b, decision.match_similarity, decision.value)
 
 
 def manifest(collection: Collection, options: Options, outputs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -181,7 +181,7 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
 def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
     """Put the rows into keep order and collapse exact copies into the first of them. ``walk``: a walk will follow, which has a budget."""
     options = run.options
-    run.progress.begin("collapsing exact copies", len(collection), "items")
+    run.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")
     empty = (kind != REJECTED) & (tokens == 0)
     short = (kind == TEXT) & (tokens > 0) & (tokens < options.min_tokens)
@@ -289,7 +289,7 @@ def walk_in_order(items: Items, run: Run) -> Decision:
 def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
     """The walk among items that share a bucket, and its counters for the report."""
     buckets = bucket(items, run, split=True)
-    run.progress.begin("comparing", len(items.member), "items")
+    run.begin("comparing", len(items.member), "items")
     stored = sets(items, run)
     found = walk(stored, buckets, run.work.scratch, run.engine.run, run.engine.threads, run.advance)
     hot = np.argsort(-found.cut_in[: len(buckets.sizes)], kind="stable")[:HOTTEST]
@@ -304,7 +304,7 @@ def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
     """The walk as if all items shared a bucket, by a join, and its counters."""
     options = run.options
     is_set = options.items in ("texts", "sets")
-    run.progress.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
+    run.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
     how: dict[str, Any] = {"per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     told = dict[str, Any]()
     recall: float | None = 1.0
@@ -392,7 +392,7 @@ def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) ->
     if options.facts.sparse and name not in ("cosine", "l2"):
         raise UsageError(f"--by {name}: of sparse vectors neighbours are looked for by cosine and l2; choose one of them")
     all_compared = name in ALL_COMPARED or (options.exact and options.items == "vectors")
-    run.progress.begin("comparing with all" if all_compared else "looking for neighbours", len(queries), "items")
+    run.begin("comparing with all" if all_compared else "looking for neighbours", len(queries), "items")
     limit = None if options.bound is None else float(options.bound)
     how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}
     threads: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 
 from likewise import schema
 from likewise.errors import UsageError, missing_part
-from likewise.io.collection import Collection
-from likewise.io.ids import from_json, repeated
+from likewise.io.ids import from_json
 
 #: Rows that are turned into Python's values at once.
 BATCH = 2**14
@@ -135,6 +134,11 @@ class Decision:
     def removed(self) -> np.ndarray:
         return self.kept_row >= 0
 
+    def head(self, rows: np.ndarray) -> np.ndarray:
+        """The kept row that each of some rows was removed for; the row itself where it stays. int64[m]"""
+        kept = self.kept_row[rows]
+        return np.where(kept < 0, rows, kept)
+
     @property
     def equal(self) -> np.ndarray:
         """bool[n]: removed for a row of the same shingles whose normalized text differs, as by a line end."""
@@ -144,105 +148,6 @@ class Decision:
     def reason(self) -> np.ndarray:
         """int8[n]: of removed rows the place in REASONS."""
         return (self.equal + 2 * self.exact).astype(np.int8)
-
-
-def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
-    """Similarities or distances as a column; NaN, where nothing was checked, is null."""
-    return pa.array(similarity, from_pandas=True).cast(value.type)
-
-
-class ClusterNames:
-    """The names of clusters: the ids of their representatives where each of these has one of its own, otherwise the places of all, SOURCE:POSITION.
-
-    Otherwise a table could not tell apart clusters without a name, or of the same name.
-    """
-
-    def __init__(self, collection: Collection, decision: Decision):
-        self.collection = collection
-        self.by_id = not collection.repeated_ids[0] and not collection.without_id.any()
-        if not self.by_id:
-            ids = collection.ids(np.unique(decision.kept_row[decision.removed]))
-            self.by_id = not ids.null_count and not repeated(ids)[0]
-
-    @property
-    def type(self) -> pa.DataType:
-        return self.collection.id_type() if self.by_id else pa.string()
-
-    def of(self, representatives: np.ndarray | pa.Array) -> pa.Array:
-        """The names of the clusters of these rows; null where there is no row."""
-        if self.by_id:
-            return self.collection.ids(representatives)
-        chosen = pa.array(representatives)
-        source, position = self.collection.places(chosen.fill_null(0).to_numpy())
-        places = pc.binary_join_element_wise(source, pa.array(position).cast(pa.string()), ":")
-        return pc.if_else(chosen.is_valid(), places, pa.scalar(None, pa.string()))
-
-    def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
-        """The same as JSON text, where the names are ids of several types."""
-        return self.collection.json_ids(representatives) if self.by_id else None
-
-
-def made(table: pa.Table, json: dict[str, pa.Array | None]) -> tuple[pa.Table, JsonIds]:
-    return table, {name: texts for name, texts in json.items() if texts is not None}
-
-
-def removed_table(collection: Collection, decision: Decision) -> tuple[pa.Table, JsonIds]:
-    rows = np.flatnonzero(decision.removed)
-    kept = decision.kept_row[rows]
-    source, position = collection.places(rows)
-    kept_source, kept_position = collection.places(kept)
-    names = ClusterNames(collection, decision)
-    columns = [
-        collection.ids(rows),
-        source,
-        position,
-        collection.ids(kept),
-        kept_source,
-        kept_position,
-        value_column(decision.similarity[rows], decision.value),
-        pa.DictionaryArray.from_arrays(pa.array(decision.reason[rows]), REASONS).cast(pa.string()),
-        names.of(kept),
-    ]
-    json = {"id": collection.json_ids(rows), "kept_id": collection.json_ids(kept), "cluster": names.json(kept)}
-    return made(pa.table(columns, schema=schema.removed(collection.id_type(), names.type, decision.value)), json)
-
-
-def clusters_table(collection: Collection, decision: Decision) -> tuple[pa.Table, JsonIds]:
-    removed = decision.removed
-    representative = np.zeros(len(removed), bool)
-    representative[decision.kept_row[removed]] = True
-    rows = np.flatnonzero(removed | representative)
-    head = np.where(removed[rows], decision.kept_row[rows], rows)
-    order = np.lexsort((rows, ~representative[rows], head))
-    rows, head = rows[order], head[order]
-    source, position = collection.places(rows)
-    names, first = ClusterNames(collection, decision), decision.component[head]
-    columns = [collection.ids(rows), source, position, names.of(head), names.of(first), representative[rows]]
-    json = {"id": collection.json_ids(rows), "cluster": names.json(head), "component": names.json(first)}
-    return made(pa.table(columns, schema=schema.clusters(collection.id_type(), names.type)), json)
-
-
-def pairs_table(
-    collection: Collection,
-    a: np.ndarray,
-    b: np.ndarray,
-    similarity: np.ndarray,
-    value: pa.Field,
-    *,
-    sides: tuple[int, int] = (0, 0),
-    ordered: bool = False,
-) -> tuple[pa.Table, JsonIds]:
-    """Pairs of items of two ``sides``, or twice the same, sorted by their places, or as they come where they are ``ordered``. Places are given
-    where ids do not tell items apart."""
-    places = not collection.ids_are_unique
-    if not ordered:
-        order = np.lexsort((b, a))
-        a, b, similarity = a[order], b[order], similarity[order]
-    columns = [collection.ids(a, sides[0]), collection.ids(b, sides[1]), value_column(similarity, value)]
-    if places:
-        columns += [*collection.places(a), *collection.places(b)]
-    json = {"id_a": collection.json_ids(a, sides[0]), "id_b": collection.json_ids(b, sides[1])}
-    return made(pa.table(columns, schema=schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places)), json)
 
 
 def warned(report: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from likewise.engines.local import Local
+from likewise.engines.local import Local, give_back
 from likewise.errors import DataError
 from likewise.io.collection import Collection
 from likewise.io.work import Work
@@ -39,6 +39,11 @@ class Run:
     inputs: list[dict]  # the fingerprint of each source, as it was when the run began
     first_side: int  # so many sources are of the first collection, the others of the second
     memory: int  # bytes to stay within
+
+    def begin(self, stage: str, total: int, unit: str) -> None:
+        """A new stage (`Progress.begin`). Where memory is short, what the stage before has freed goes back to the system."""
+        give_back(self.memory)
+        self.progress.begin(stage, total, unit)
 
     def advance(self, amount: int) -> None:
         """Called from several threads: so much more is done, unless the run is being stopped."""

@@ -68,3 +68,12 @@ def pairs(id_a: pa.DataType, id_b: pa.DataType, value: pa.Field, *, places: bool
     where = [("source_a", pa.string()), ("position_a", pa.int64()), ("source_b", pa.string()), ("position_b", pa.int64())]
     columns = [("id_a", id_a), ("id_b", id_b), value]
     return pa.schema(columns + where if places else columns)
+
+
+#: Which rows are kept, of all rows.
+MASK = pa.schema([("source", pa.string()), ("position", pa.int64()), ("kept", pa.bool_())])
+
+
+def placed(id_type: pa.DataType) -> pa.Schema:
+    """Kept rows by id and place."""
+    return pa.schema([("id", id_type), ("source", pa.string()), ("position", pa.int64())])

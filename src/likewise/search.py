@@ -54,7 +54,7 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
     if (begun := items.taken(Buckets)) is not None:
         return begun
     bands = run.options.plan.bands
-    run.progress.begin("grouping bands", bands, "bands")
+    run.begin("grouping bands", bands, "bands")
 
     made = keys_of_sparse(items, run) if run.options.facts.sparse else None
 
@@ -99,7 +99,7 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     buckets = bucket(items, run, split=False)
     if (candidates := buckets.pairs()) > MANY:
         run.progress.warn(f"{candidates:,} candidate pairs are to be compared, most of them in crowded buckets; dedup would compare far fewer")
-    run.progress.begin("comparing", candidates, "pairs")
+    run.begin("comparing", candidates, "pairs")
     stored = sets(items, run)
     for block in all_pairs(stored, buckets, side, run.engine.run, run.engine.threads, run.advance, run.options.max_pairs):
         yield block[:, 0], block[:, 1], stored.similarity(block[:, 2], block[:, 3])
@@ -107,7 +107,7 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 
 def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sets, with none missed."""
-    run.progress.begin("joining", elements(items), "elements")
+    run.begin("joining", elements(items), "elements")
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": partial(announce, items, run, "joined")}
     for block in exact_pairs(ranks(items, run, side), run.options.threshold, **how):
@@ -121,7 +121,7 @@ def elements(items: Items) -> int:
 
 def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sparse vectors, with none missed."""
-    run.progress.begin("joining", len(items.member), "items")
+    run.begin("joining", len(items.member), "items")
     stored = sets(items, run)
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "advance": run.advance, "most": run.options.max_pairs}
     for block in sparse_pairs(rare(items, run), **how):
@@ -142,7 +142,7 @@ def finder(items: Items, run: Run, *, walk: bool = False, side: np.ndarray = NO_
     """
 
     def expect(comparisons: int) -> None:
-        run.progress.begin("comparing", comparisons, "pairs")
+        run.begin("comparing", comparisons, "pairs")
 
     how: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "expect": expect, "advance": run.advance}
     found, way = made_to_find(items, run, walk, {**how, "per": per if (per := items.per).any() else None})
@@ -255,7 +255,7 @@ class Found:
 def of_strings(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of strings within a number of edits, with none missed."""
     options = run.options
-    run.progress.begin("joining", len(items.member), "items")
+    run.begin("joining", len(items.member), "items")
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     texts = pa.array(strings(items, run), pa.large_binary())
     for block in edit_pairs(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", most=options.max_pairs, **how):

@@ -64,7 +64,11 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
-        screen.rows(summary(result.report, target, progress, example(result.removed.to_arrow()), options.resume))
+        screen.rows(
+            summary(
+                result.report, target, progress, example(target / "removed.parquet", near=result.report["counts"]["removed_near"] > 0), options.resume
+            )
+        )
         for message in result.report["warnings"]:
             if message not in {*foretold(options), *progress.warnings}:  # those have been said
                 screen.warn(message)
@@ -107,16 +111,18 @@ def looked_up(out: Path | str, item: object) -> str:
     return typed(["likewise", "show", str(out), *(["--"] if str(item).startswith("-") else []), str(item)])
 
 
-def example(removed: Any) -> object:
-    """The id, or without one the place, of a removed item to look at: of a near-duplicate, if there is one; None if the input was a pipe."""
+def example(removed: Path, *, near: bool) -> object:
+    """The id, or without one the place, of a removed item to look at: of the first near-duplicate, if there is one; None if the input was a pipe."""
     import pyarrow.compute as pc
+    import pyarrow.parquet as pq
 
-    near = max(0, pc.index(removed["reason"], "near").as_py())
-    first = removed.slice(near, 1).to_pylist()
-    if not first or first[0]["source"].startswith("stdin"):
-        return None
-    [row] = first
-    return f"{row['source']}:{row['position']}" if row["id"] is None else row["id"]
+    with open(removed, "rb") as file:
+        for batch in pq.ParquetFile(file).iter_batches(columns=["id", "source", "position", "reason"]):
+            at = pc.index(batch["reason"], "near").as_py() if near else 0
+            for row in batch.slice(at, 1).to_pylist() if at >= 0 else ():
+                named = f"{row['source']}:{row['position']}" if row["id"] is None else row["id"]
+                return None if row["source"].startswith("stdin") else named
+    return None
 
 
 def called(identity: object, row: dict[str, Any]) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
+
+import pyarrow as pa
 
 from likewise.progress import INTERRUPTED
 
@@ -30,10 +34,10 @@ class Local:
         self._interrupts = False
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | None = None) -> Iterator[B]:
+    def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None = None) -> Iterator[B]:
         """stage(batch) in the order of the batches, of which ``at_once`` are in work or wait for it, or two a thread, while the next is read.
 
-        With ``at_once=1`` the stage too goes from batch to batch. What is read ahead is not yet wanted: if that fails, the results before it still
+        ``at_once`` may be a function that is asked before each batch is taken on. With ``at_once=1`` the stage too goes from batch to batch. What is read ahead is not yet wanted: if that fails, the results before it still
         come first. When this ends, the stage has ended. A stage must not map in its turn: all threads could be in stages that wait for others.
         """
         if self._pool is None:
@@ -50,7 +54,7 @@ class Local:
                 except Exception as error:
                     failure = error
                     break
-                if len(waiting) == (at_once or 2 * self.threads):
+                while waiting and len(waiting) >= ((at_once() if callable(at_once) else at_once) or 2 * self.threads):
                     yield waiting[0].result()
                     waiting.popleft()
                 waiting.append(self._submit(stage, batch))
@@ -149,6 +153,39 @@ def limits(controller: str, unified: tuple[str, ...], classic: tuple[str, ...], 
                 yield tuple(int(number) for name in names for number in (folder / name).read_text().split())
             except (OSError, ValueError):  # not there, or "max"
                 continue
+
+
+class InFlight:
+    """How many batches may be in work at once, by the memory that each turns out to take. For `Local.map`."""
+
+    def __init__(self, memory: int, threads: int, guess: int):
+        """memory: bytes for all together. guess: bytes that one takes, until the first is known."""
+        self.memory, self.most, self.guess, self.largest = memory, 2 * threads, guess, 0
+
+    def __call__(self) -> int:
+        return max(1, min(self.most, self.memory // (self.largest or self.guess)))
+
+    def took(self, size: int) -> None:
+        """A batch took so many bytes."""
+        self.largest = max(self.largest, size)
+
+
+def give_back(memory: int) -> None:
+    """Return freed memory to the system where more than half of ``memory`` is resident. Elsewhere it is kept, because new pages cost time."""
+    used = resident_memory()
+    if used is None or used <= memory // 2:
+        return
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, TypeError, AttributeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def resident_memory() -> int | None:
+    """The bytes that this process has resident; None where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def peak_memory() -> int | None:

@@ -53,13 +53,17 @@ def work_beside(out: Path) -> Path:
     return out.with_name(f"{out.name}.work")
 
 
-def write_table(table: pa.Table, path: Path, note: str | None = None) -> int:
-    """A Parquet file; returns its rows; ``note`` says in the table's metadata what is special about the ids."""
+def write_table(blocks: Iterable[pa.Table], schema: pa.Schema, path: Path, note: str | None = None) -> int:
+    """A Parquet file, a row group for each block; returns its rows. ``note`` says in the table's metadata what is special about the ids."""
     if note:
-        table = table.replace_schema_metadata({"likewise.ids": note})
-    with naming(path), open(path, "wb") as file:  # pyarrow takes no name that is not UTF-8
-        pq.write_table(table, file, compression="zstd")
-    return len(table)
+        schema = schema.with_metadata({"likewise.ids": note})
+    rows = 0
+    # pyarrow takes no name that is not UTF-8
+    with naming(path), open(path, "wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for block in blocks:
+            writer.write_table(block.replace_schema_metadata(schema.metadata))
+            rows += len(block)
+    return rows
 
 
 def write_lines(data: np.ndarray, path: Path) -> int:
