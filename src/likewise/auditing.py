@@ -115,7 +115,7 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
     vectors = of_words(*words(items, run))
     limit, name = float(options.threshold), options.told_by
     compare = measure(name)
-    run.progress.begin("scanning", len(drawn), "items")
+    run.begin("scanning", len(drawn), "items")
     for query, other, done in close(vectors, drawn, name, limit):
         inside = np.isin(other, drawn)
         keep = (query != other) & (~inside | (query < other)) & (items.per[query] == items.per[other])

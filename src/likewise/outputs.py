@@ -77,7 +77,12 @@ def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) ->
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
 
     def take(each: Each, steps: list[Step]) -> Iterator[tuple[Step, list[dict[str, Any]]]]:
-        return each(lambda step: (step, checksums(written_by(step), staged)), (step for step in steps if step.name not in written))
+        def stage(step: Step) -> tuple[Step, list[dict[str, Any]]]:
+            outputs = checksums(written_by(step), staged)
+            run.spare()
+            return step, outputs
+
+        return each(stage, (step for step in steps if step.name not in written))
 
     for step, outputs in chain(take(across, of_records), take(run.engine.map, tables)):
         work.append({}, step="write", file=step.name, outputs=outputs)

@@ -119,16 +119,26 @@ def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Excep
 
 def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Collection:
     """Read and sketch every row; ``bands``: with band keys."""
-    options, progress = run.options, run.progress
+    options = run.options
     files = [printable(name) for source in sources for name, _ in source.files]
     for pattern in options.prefer:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
             there = f"there are {', '.join(files[:5])}" if files else "the data come from Python"
             raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
-    progress.begin("reading and sketching", bytes_to_read(sources), "bytes")
-    progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
+    run.begin("reading and sketching", bytes_to_read(sources), "bytes")
+    run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
     skip = options.on_error == "skip"
-    read(sources, want(options), sketcher(options, bands=bands), run.work, run.engine, skip=skip, limit=options.limit, advance=run.advance)
+    read(
+        sources,
+        want(options),
+        sketcher(options, bands=bands),
+        run.work,
+        run.engine,
+        skip=skip,
+        limit=options.limit,
+        advance=run.advance,
+        memory=run.memory,
+    )
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work, run.first_side)

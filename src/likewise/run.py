@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from likewise.engines.local import Local, give_back
+from likewise.engines.local import Local, give_back, resident_memory
 from likewise.errors import DataError
 from likewise.io.collection import Collection
 from likewise.io.work import Work
@@ -41,9 +41,15 @@ class Run:
     memory: int  # bytes to stay within
 
     def begin(self, stage: str, total: int, unit: str) -> None:
-        """A new stage (`Progress.begin`). Where memory is short, what the stage before has freed goes back to the system."""
-        give_back(self.memory)
+        """A new stage (`Progress.begin`)."""
+        self.spare()
         self.progress.begin(stage, total, unit)
+
+    def spare(self) -> None:
+        """Let go of what is not in use, where more than half of --memory is taken: freed memory, and the pages of columns."""
+        if (resident_memory() or 0) > self.memory // 2:
+            self.work.rest()
+            give_back()
 
     def advance(self, amount: int) -> None:
         """Called from several threads: so much more is done, unless the run is being stopped."""

@@ -37,8 +37,9 @@ class Local:
     def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None = None) -> Iterator[B]:
         """stage(batch) in the order of the batches, of which ``at_once`` are in work or wait for it, or two a thread, while the next is read.
 
-        ``at_once`` may be a function that is asked before each batch is taken on. With ``at_once=1`` the stage too goes from batch to batch. What is read ahead is not yet wanted: if that fails, the results before it still
-        come first. When this ends, the stage has ended. A stage must not map in its turn: all threads could be in stages that wait for others.
+        ``at_once`` may be a function, which is asked before each batch. With ``at_once=1`` the stage too goes from batch to batch. What is read
+        ahead is not yet wanted: if that fails, the results before it still come first. When this ends, the stage has ended. A stage must not map
+        in its turn: all threads could be in stages that wait for others.
         """
         if self._pool is None:
             yield from map(stage, batches)
@@ -68,6 +69,10 @@ class Local:
             raise
         finally:
             wait([future for future in waiting if not future.cancel()])
+
+    def in_flight(self, memory: int, guess: int) -> InFlight:
+        """For ``at_once`` of `map`: as many batches as fit into ``memory``, up to two a thread. guess: bytes of one until the first is known."""
+        return InFlight(memory, 2 * self.threads, guess)
 
     def run(self, function: Callable[[A], B], values: Iterable[A], at_once: int | None = None) -> list[B]:
         """[function(value) for value in values], several at once, or so many at most."""
@@ -156,11 +161,10 @@ def limits(controller: str, unified: tuple[str, ...], classic: tuple[str, ...], 
 
 
 class InFlight:
-    """How many batches may be in work at once, by the memory that each turns out to take. For `Local.map`."""
+    """How many batches may be in work at once, by the memory that each turns out to take."""
 
-    def __init__(self, memory: int, threads: int, guess: int):
-        """memory: bytes for all together. guess: bytes that one takes, until the first is known."""
-        self.memory, self.most, self.guess, self.largest = memory, 2 * threads, guess, 0
+    def __init__(self, memory: int, most: int, guess: int):
+        self.memory, self.most, self.guess, self.largest = memory, most, guess, 0
 
     def __call__(self) -> int:
         return max(1, min(self.most, self.memory // (self.largest or self.guess)))
@@ -170,11 +174,8 @@ class InFlight:
         self.largest = max(self.largest, size)
 
 
-def give_back(memory: int) -> None:
-    """Return freed memory to the system where more than half of ``memory`` is resident. Elsewhere it is kept, because new pages cost time."""
-    used = resident_memory()
-    if used is None or used <= memory // 2:
-        return
+def give_back() -> None:
+    """Return to the system what has been freed. Where memory is plenty it is better kept: new pages cost time."""
     pa.default_memory_pool().release_unused()
     with suppress(OSError, TypeError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)

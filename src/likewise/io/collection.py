@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, has_gone
-from likewise.io import bands, consistency, ids, payloads
+from likewise.io import bands, binary, consistency, ids, payloads
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
@@ -24,6 +24,10 @@ from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # the name of standard input as a source
+#: The bytes of a chunk are in memory about so often while it is parsed and cut.
+CHUNK_COPIES = 4
+#: Bytes that a chunk takes with its columns, until the first is known: of texts of some words, about.
+GUESS = 320 << 20
 SET_ASIDE = "--on-error skip sets such rows aside in rejected.jsonl and goes on"
 
 
@@ -36,6 +40,22 @@ class Task:
     failure: str = ""  # the source could not be read any further, and that is to be skipped
 
 
+class Sketched(NamedTuple):
+    """What a chunk became: no more than is needed to store it, for several wait at once."""
+
+    source: int
+    next: int  # where the next chunk begins; -1: the source could not be read any further
+    nbytes: int  # of the chunk
+    records: Records  # without their texts
+    columns: dict[str, np.ndarray]
+    digest: bytes
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the chunk and its columns took, about."""
+        return CHUNK_COPIES * self.nbytes + sum(values.nbytes for values in self.columns.values())
+
+
 def read(
     sources: Sequence[Source],
     want: Want,
@@ -46,18 +66,27 @@ def read(
     skip: bool,
     limit: int | None,
     advance: Callable[[int], None],
+    memory: int,
 ) -> None:
-    """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``."""
+    """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``.
+
+    memory: bytes to stay within; so many chunks are in work at once as fit.
+    """
     if work.steps:
         consistency.check(work, len(sources))
     if work.done("read"):
         return
 
-    def stage(task: Task) -> tuple[Task, Records, dict[str, np.ndarray], bytes]:
+    def stage(task: Task) -> Sketched:
         records = task.failure if task.chunk is None else parsed(sources[task.source], task.chunk, want, skip=skip)
+        chunk = task.chunk
         if isinstance(records, str):
-            task, records = replace(task, chunk=None, failure=records), failed(records, want)
-        return task, records, sketch(records), fingerprint(records)
+            chunk, records = None, failed(records, want)
+        columns, digest = sketch(records), fingerprint(records)
+        records = replace(records, text=binary.from_list([]))
+        if chunk is None:
+            return Sketched(task.source, -1, 0, records, columns, digest)
+        return Sketched(task.source, chunk.start + len(chunk.data), chunk.data.nbytes, records, columns, digest)
 
     read_of = [0] * len(sources)  # rows so far, by source
     for entry in work.done("chunk"):
@@ -67,31 +96,34 @@ def read(
         return
     without = {"odd"} if work.done("chunk") and "odd" not in work.lengths else set()  # an earlier version began: all rows have one, or none
     ended = -1  # the source that was found damaged last: chunks behind that may be on their way
-    for task, records, columns, digest in engine.map(stage, tasks(sources, want, work, skip=skip)):
-        if task.source == ended:
+    room = engine.in_flight(memory * 3 // 4, GUESS)
+    for chunk in engine.map(stage, tasks(sources, want, work, skip=skip), room):
+        if chunk.source == ended:
             continue
-        ended = task.source if task.chunk is None else -1
+        ended = chunk.source if chunk.next < 0 else -1
+        room.took(chunk.memory)
+        records, columns = chunk.records, chunk.columns
         if limit is not None and sum(read_of) + len(records) >= limit:
             records, columns = head(records, columns, limit - sum(read_of))
         if records.rejected and not skip:
             first = records.rejected[0]
-            name, _ = place(sources[task.source], read_of[task.source], first.row)
+            name, _ = place(sources[chunk.source], read_of[chunk.source], first.row)
             raise DataError(f"{name}, {first.reason}; {SET_ASIDE}")
-        raw, size = (0, 0) if task.chunk is None else (len(task.chunk.data), int(task.chunk.data.nbytes))
         columns = {name: values for name, values in columns.items() if name not in without}
         work.append(
-            stored(records, columns, digest, partial(place, sources[task.source], read_of[task.source])),
+            stored(records, columns, chunk.digest, partial(place, sources[chunk.source], read_of[chunk.source])),
             step="chunk",
-            source=task.source,
+            source=chunk.source,
             rows=len(records),
-            next=-1 if task.chunk is None else task.chunk.start + raw,
-            bytes=size,
+            next=chunk.next,
+            bytes=chunk.nbytes,
             found=records.found,
             fields=list(records.fields),
             **({"dimensions": dimensions(records)} if want.kind == "sparse" else {}),
         )
-        read_of[task.source] += len(records)
-        advance(size)
+        read_of[chunk.source] += len(records)
+        advance(chunk.nbytes)
+        del chunk, records, columns  # before the next is waited for
         if limit is not None and sum(read_of) >= limit:
             break
     work.append({}, step="read")

@@ -218,10 +218,11 @@ class Work:
                 self._maps[name] = mmap.mmap(file.fileno(), self.lengths[name], access=mmap.ACCESS_READ)
         return np.frombuffer(self._maps[name], dtype.base).reshape(-1, *dtype.shape)
 
-    def rest(self, name: str) -> None:
-        """Let the memory go that a mapped column takes; where it is looked at again, it is read again."""
-        if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
-            self._maps[name].madvise(mmap.MADV_DONTNEED)
+    def rest(self, *names: str) -> None:
+        """Let the memory go that mapped columns take, all where none is named; where one is looked at again, it is read again."""
+        for name in names or tuple(self._maps):
+            if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
+                self._maps[name].madvise(mmap.MADV_DONTNEED)
 
     def settle(self) -> None:
         """Close the columns that were appended to: nothing more is appended, and a process may have only so many open files."""
