@@ -8,7 +8,7 @@ import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 import pyarrow.csv
@@ -284,16 +284,14 @@ def test_pairs_go_to_a_file_once(name: str, read: Callable, folder: Path) -> Non
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from likewise.results import Pairs
-
-    def full(_: Pairs, path: Path) -> None:
-        path.write_text("half")
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+    def full(_: object, file: BinaryIO, *__: object) -> None:
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     Path("p.csv").write_text("old")
-    monkeypatch.setattr(Pairs, "write", full)
+    monkeypatch.setattr("pyarrow.csv.write_csv", full)
     result = run("pairs", "docs.jsonl", *LIKE, "-o", "p.csv", "--overwrite")
-    assert result.exit_code == 2 and "No space left on device; make room" in result.stderr and "Traceback" not in result.stderr
+    assert result.exit_code == 2 and "p.csv: No space left on device; make room" in result.stderr and "Traceback" not in result.stderr
     assert Path("p.csv").read_text() == "old" and sorted(os.listdir(folder)) == ["docs.jsonl", "p.csv"]
 
 

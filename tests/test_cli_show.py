@@ -190,7 +190,8 @@ def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, fo
     assert "--overwrite" in run("demo").stderr
     assert json.loads(run("demo", *LIKE, "--overwrite", "--json").stdout)["counts"]["removed"] == 2
     Path("other-input.jsonl").write_text("mine")
-    assert "other-input.jsonl, which exists; --overwrite" in run("demo", *LIKE, "-o", "other").stderr
+    for more in ([], ["--overwrite"]):
+        assert "other-input.jsonl, which exists and is not from a demo; name another place" in run("demo", *LIKE, "-o", "other", *more).stderr
     assert Path("other-input.jsonl").read_text() == "mine" and not Path("other").exists()
 
 
@@ -201,7 +202,8 @@ def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
     def stop(*_: object, out: Path, **__: object) -> None:
         work = out.with_name(out.name + ".work")
         work.mkdir()
-        (work / "work.json").write_text("{}")
+        (work / "work.json").write_text(json.dumps({"format": "likewise/work", "version": 1, "made": True}))
+        (work / "description.json").write_text("{}")
         raise error
 
     monkeypatch.setattr(api, "dedup", stop)

@@ -20,7 +20,7 @@ from pyarrow import ipc
 import likewise as lw
 from as_bytes import PACK, arrow, npy, parquet
 from likewise.errors import DataError, UsageError
-from likewise.io import output
+from likewise.io import disk
 from likewise.io.inputs import resolve
 from likewise.records import REJECTED, TEXT, Want
 
@@ -534,7 +534,7 @@ def test_the_table_is_whole():
     ("damage", "name", "comes"), [pytest.param(*cell, id=f"{cell[0]}-{cell[1]}") for cell in CELLS if not isinstance(cell[2], str)]
 )
 def test_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, name: str, comes: Outcome):
-    monkeypatch.setattr(output, "force_file", lambda path: None)  # the disk need not have it
+    monkeypatch.setattr(disk, "force_file", lambda path: None)  # the disk need not have it
     made = DAMAGES[damage]
     path = laid(tmp_path, name, made.make(name) if made.make else of_value(name, made.text))
     options = made.choices if "by" in made.choices else FAST | made.choices

@@ -29,7 +29,7 @@ def run(*words) -> int:
 
 
 def made(tmp_path, *inputs, **choices) -> pa.Table:
-    extract(list(inputs), **choices).write(tmp_path / "made.parquet")
+    extract(list(inputs), **choices).write(tmp_path / "made.parquet", overwrite=True)
     return pq.read_table(tmp_path / "made.parquet")
 
 
@@ -56,7 +56,7 @@ def test_a_stage_that_fails_ends(tmp_path, monkeypatch):
     found = extract([tmp_path / "a.jsonl"], vectors=tmp_path / "vectors.txt", progress=progress)
     monkeypatch.setattr(tokens.TokenVectors, "features_of", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        found.write(tmp_path / "made.parquet")
+        found.write(tmp_path / "made.parquet", overwrite=True)
     assert list(progress.seconds) == ["reading", "describing"]
 
 
@@ -101,7 +101,7 @@ def test_a_picture_that_cannot_be_decoded_is_named(photos, tmp_path):
     with pytest.raises(DataError, match=r"broken\.jpg: this picture cannot be decoded: it is damaged"):
         made(tmp_path, photos)
     skipping = extract([photos], on_error="skip")
-    skipping.write(tmp_path / "made.parquet")
+    skipping.write(tmp_path / "made.parquet", overwrite=True)
     assert [entry["source"] for entry in skipping.rejected] == ["broken.jpg", "empty.png"]
     assert (skipping.report["read"], skipping.report["items"], skipping.report["empty"]) == (6, 4, 1)
     with pytest.raises(DataError, match="all 1 were rejected"):
@@ -112,7 +112,7 @@ def test_pictures_that_have_gone_are_not_set_aside(photos, tmp_path, monkeypatch
     found = files.found
     monkeypatch.setattr(files, "found", lambda inputs: (found(inputs), shutil.rmtree(photos))[0])
     with pytest.raises(DataError, match="No such file"):
-        extract([photos], on_error="skip").write(tmp_path / "made.parquet")
+        extract([photos], on_error="skip").write(tmp_path / "made.parquet", overwrite=True)
 
 
 def test_the_command_accounts_for_all(photos, tmp_path, capsys):
@@ -123,11 +123,11 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     assert run("features", photos, "-o", out, "--on-error", "skip", "--json", "--most", 20) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["kind"], told["items"], told["rejected"], told["features"]) == ("pictures", 4, 1, 60)
-    (line,) = (tmp_path / "photos.rejected.jsonl").read_text().splitlines()
+    (line,) = (tmp_path / "photos.parquet.rejected.jsonl").read_text().splitlines()
     assert json.loads(line)["source"] == "broken.jpg"
     assert run("features", photos / "a.jpg", "-o", out) == 2  # it exists
     assert run("features", photos / "a.jpg", "-o", out, "--overwrite") == 0
-    assert (tmp_path / "photos.rejected.jsonl").read_text() == ""  # what the old one says is true no more
+    assert not (tmp_path / "photos.parquet.rejected.jsonl").exists()  # what the old one says is true no more
 
 
 def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):
@@ -218,7 +218,7 @@ def written(tmp_path, form: str):
 @pytest.mark.parametrize("form", ["npz", "parquet", "txt", "vec"])
 def test_texts_become_the_vectors_of_their_tokens(texts, tmp_path, form):
     extraction = extract([texts], vectors=written(tmp_path, form))
-    extraction.write(tmp_path / "made.parquet")
+    extraction.write(tmp_path / "made.parquet", overwrite=True)
     rows = pq.read_table(tmp_path / "made.parquet").to_pylist()
     assert [row["id"] for row in rows] == ["a", "b", "c", "d"]
     assert [row["features"] for row in rows] == [[TABLE["the"], TABLE["cat"]], [TABLE["dog"]], [], []]
@@ -230,7 +230,7 @@ def test_rows_that_cannot_be_read_are_told(texts, tmp_path):
     with pytest.raises(DataError, match=r"texts\.jsonl, line 1"):
         made(tmp_path, texts, vectors=written(tmp_path, "npz"))
     extraction = extract([texts], vectors=written(tmp_path, "npz"), on_error="skip", limit=3)
-    extraction.write(tmp_path / "made.parquet")
+    extraction.write(tmp_path / "made.parquet", overwrite=True)
     assert pq.read_table(tmp_path / "made.parquet")["id"].to_pylist() == ["a", "b"]
     assert [(entry["position"], entry["bytes"]) for entry in extraction.rejected] == [(0, "{broken")]
 
@@ -249,7 +249,7 @@ def test_texts_that_have_gone_are_not_set_aside(texts, tmp_path, monkeypatch):
 
     monkeypatch.setattr(lines, "counted", gone_meanwhile)
     with pytest.raises(DataError, match="No such file"):
-        extract([texts], vectors=written(tmp_path, "npz"), on_error="skip").write(tmp_path / "made.parquet")
+        extract([texts], vectors=written(tmp_path, "npz"), on_error="skip").write(tmp_path / "made.parquet", overwrite=True)
 
 
 def test_tokens_are_cut_as_asked(texts, tmp_path):

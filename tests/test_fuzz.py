@@ -39,7 +39,7 @@ from cut_texts import cut, texts_are_cut_as_by_python
 from likewise import outputs, pipeline
 from likewise.cli.main import main
 from likewise.errors import DataError, FormatError, UsageError
-from likewise.io import collection, output
+from likewise.io import collection, disk
 
 #: Fast, and the same for every kind: nothing is planned, and texts are cut at white space only.
 TEXT: dict[str, Any] = {"by": "whitespace:1", "normalize": "none", "threshold": 0.5, "bands": 1, "rows": 1}
@@ -446,7 +446,7 @@ def in_new_folder(check: Callable[[Any, Path], str], example: Any) -> str:
 
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_nothing_but_results_and_messages(name, monkeypatch):
-    monkeypatch.setattr(output, "force_file", lambda path: None)  # the disk need not have it
+    monkeypatch.setattr(disk, "force_file", lambda path: None)  # the disk need not have it
     strategy, check = PROPERTIES[name]
 
     @settings(max_examples=EXAMPLES[name], deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
@@ -472,7 +472,7 @@ SECONDS = 300
 def tried(name: str, number: int, seed: int, folder: Path) -> None:
     """So many examples of a property in this process; what came of them is printed."""
     faulthandler.enable()
-    output.force_file = lambda path: None
+    disk.force_file = lambda path: None
     strategy, check = PROPERTIES[name]
     came: Counter[str] = Counter()
     finds: dict[str, tuple[int, str]] = {}

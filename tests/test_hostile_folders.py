@@ -20,7 +20,8 @@ from likewise import pipeline
 from likewise.errors import FormatError, UsageError
 from likewise.io import collection
 from likewise.io.formats import lines
-from likewise.io.output import SEAL, checksums, seal
+from likewise.io.manifest import SEAL, seal
+from likewise.io.output import checksums
 from likewise.io.work import Work, checksum, checksum_of, sealed
 from stopping import StoppedError
 
@@ -55,7 +56,10 @@ def test_a_run_that_was_left_goes_on(left):
     assert resumed().report["counts"]["read"] == 50
 
 
-LAID = ["kind.col", "journal.jsonl", "work.json", "new.col", "scratch-0", "staged", "staged/report.json", "staged/kept", "stdin.part"]
+LAID = [
+    *("kind.col", "journal.jsonl", "work.json", "description.json", "description.json.new", "new.col", "scratch-0"),
+    *("staged", "staged/report.json", "staged/kept", "stdin.part"),
+]
 FOLDERS = ["staged", "staged/kept"]  # which have no hard links
 
 
@@ -77,11 +81,11 @@ def test_links_in_a_work_folder_lead_nowhere(left, folder, name, hard):
 def test_links_laid_where_a_run_will_work_lead_nowhere(folder):
     """Before there is any run: a folder that somebody else made beside OUT, in a shared place."""
     (folder / "a.jsonl").write_text(LINE % (1, "x"))
-    for name in ("journal.jsonl", "work.json.new", "stdin.part"):
+    for name in ("journal.jsonl", "work.json", "description.json.new", "stdin.part"):
         (folder / "precious").write_bytes(b"keep me")
         (folder / "out.work").mkdir(exist_ok=True)
         (folder / "out.work" / name).symlink_to(folder / "precious")
-        with pytest.raises(FormatError, match="is a link"):
+        with pytest.raises(UsageError, match="is not a work folder of likewise and is not empty"):
             lw.dedup(Path("a.jsonl"), out="out")
         assert (folder / "precious").read_bytes() == b"keep me"
         (folder / "out.work" / name).unlink()
@@ -102,7 +106,7 @@ def change(left: Path, **columns: bytes) -> None:
 
 
 def write_journal(left: Path, lines: list[Any]) -> None:
-    last, journal = xxhash.xxh3_64_hexdigest((left / "work.json").read_bytes()), b""
+    last, journal = xxhash.xxh3_64_hexdigest((left / "description.json").read_bytes()), b""
     for line in lines:
         if isinstance(line, dict):
             line.pop("checksum", None)
@@ -185,7 +189,7 @@ def test_journals_that_say_what_cannot_be(left, line):
 
 @pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000, json.dumps({"verb": "dedup"})])
 def test_a_work_description_of_something_else(left, text):
-    (left / "work.json").write_text(text)
+    (left / "description.json").write_text(text)
     with pytest.raises((FormatError, UsageError), match=r"out\.work"):
         resumed()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import re
@@ -326,7 +327,8 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
         assert format_of(source) == kind
         assert spool.read_bytes() == content
         assert [path.name for path in spool.parent.iterdir()] == ["stdin"]
-    (here / "work-0" / "work.json").write_text("{}")  # an interrupted run goes on
+    (here / "work-0" / "work.json").write_text(json.dumps({"format": "likewise/work", "version": 1, "made": True}))
+    (here / "work-0" / "description.json").write_text("{}")  # an interrupted run goes on
     pipe(b"not read again")
     (source,) = resolve(["-"], work=here / "work-0")
     assert source.name == "stdin"

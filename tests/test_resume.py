@@ -20,7 +20,7 @@ import pytest
 
 import likewise as lw
 from likewise import outputs
-from likewise.io import batches, output
+from likewise.io import batches, disk, output, placing
 from likewise.io.formats import lines as byte_formats
 from likewise.io.work import Work
 from stopping import StoppedError, Stops, snapshot
@@ -122,38 +122,39 @@ def test_what_a_lost_machine_left_of_the_output_is_written_again(tmp_path, monke
     assert snapshot(tmp_path / "out") == snapshot(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("disk", ["same", "another"])
-@pytest.mark.parametrize("files", [3, output.FEW + 10])
-def test_all_is_on_the_disk_before_it_has_its_name_and_the_name_before_the_old_one_goes(tmp_path, monkeypatch, disk, files):
+@pytest.mark.parametrize("device", ["same", "another"])
+@pytest.mark.parametrize("files", [3, disk.FEW + 10])
+def test_all_is_on_the_disk_before_it_has_its_name_and_the_name_before_the_old_one_goes(tmp_path, monkeypatch, device, files):
     staged, out = tmp_path / "work/staged", tmp_path / "out"
     for folder, text in ((staged, "new"), (out, "old")):
         (folder / "kept").mkdir(parents=True)
         for number in range(files):
             (folder / f"kept/{number}").write_text(text)
-    (out / "manifest.json").write_text("{}")
+    outputs_ = [{"path": f"kept/{number}"} for number in range(files)]
+    output.write_sealed({"format": "likewise/output", "outputs": outputs_}, out / "manifest.json")
     seen: list[tuple[str, object]] = []
-    force_file, force_all, exchange, place, rmtree = output.force_file, output.force_all, output.exchange, output.place, shutil.rmtree
+    force_file, force_all, exchange, place, rmtree = disk.force_file, disk.force_all, disk.exchange, placing.place, shutil.rmtree
 
     def across(staged, out, **how):
-        if disk == "another" and staged.parent != out.parent:
+        if device == "another" and staged.parent != out.parent:
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         place(staged, out, **how)
 
-    monkeypatch.setattr(output, "place", across)
-    monkeypatch.setattr(output, "force_file", lambda path: (seen.append(("forced", path)), force_file(path)))
-    monkeypatch.setattr(output, "force_all", lambda folder: (seen.append(("all", folder)), force_all(folder))[1])
-    monkeypatch.setattr(output, "exchange", lambda a, b: (seen.append(("exchanged", a)), exchange(a, b))[1])
+    monkeypatch.setattr(placing, "place", across)
+    monkeypatch.setattr(disk, "force_file", lambda path: (seen.append(("forced", path)), force_file(path)))
+    monkeypatch.setattr(disk, "force_all", lambda folder: (seen.append(("all", folder)), force_all(folder))[1])
+    monkeypatch.setattr(disk, "exchange", lambda a, b: (seen.append(("exchanged", a)), exchange(a, b))[1])
     monkeypatch.setattr(shutil, "rmtree", lambda path, **how: (seen.append(("deleted", path)) if path.exists() else None, rmtree(path, **how)))
-    output.publish(staged, out, overwrite=True)
+    placing.publish(staged, out, placing.name_beside(out), overwrite=True)
     assert {path.read_text() for path in (out / "kept").iterdir()} == {"new"}
     [at] = [number for number, (what, _) in enumerate(seen) if what == "exchanged"]
     source = seen[at][1]
-    if files > output.FEW and ("all", source) in seen:
+    if files > disk.FEW and ("all", source) in seen:
         assert seen.index(("all", source)) < at
     else:
         assert {path for what, path in seen[:at] if what == "forced"} >= {source, source / "kept", *(source / f"kept/{i}" for i in range(files))}
     assert seen[at + 1] == ("forced", tmp_path)
-    assert [path for what, path in seen[at + 2 :] if what == "deleted"] == [output.replaced(source)]
+    assert [path for what, path in seen[at + 2 :] if what == "deleted"] == [placing.replaced(source)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "work"]
 
 
@@ -185,7 +186,7 @@ def test_a_file_system_that_cannot_force_or_exchange_will_do(tmp_path, monkeypat
     data.write_bytes(lines(texts(1, 60, 25)))
     lw.dedup(["another text"], out=tmp_path / "out")
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(errno.EINVAL, "Invalid argument")))
-    monkeypatch.setattr(output, "system_call", lambda _: None)
+    monkeypatch.setattr(disk, "system_call", lambda _: None)
     run(data, tmp_path / "out", overwrite=True)
     monkeypatch.undo()
     run(data, tmp_path / "whole")
@@ -233,7 +234,7 @@ def test_kill_9_at_random_moments(tmp_path):
                 process.communicate()
                 killed += 1
             assert not out.exists() or snapshot(out) == want
-            resume = ["--resume"] if (tmp_path / f"out-{turn}.work" / "work.json").exists() else []
+            resume = ["--resume"] if (tmp_path / f"out-{turn}.work" / "description.json").exists() else []
             if out.exists():
                 break
         if not out.exists() or resume:  # a run that was killed with its output in place is done, and cleans up

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import likewise as lw
-from likewise.io import output
+from likewise.io import placing
 from situations import everything, jsonl, near, text
 
 
@@ -83,14 +83,14 @@ def test_a_result_is_no_input_of_the_run_that_replaces_it(likewise, tmp_path):
 def test_intermediate_files_on_another_disk(tmp_path, monkeypatch):
     (tmp_path / "in.jsonl").write_bytes(jsonl([{"id": i, "text": text(i % 2)} for i in range(4)]))
     (tmp_path / "replaced").mkdir()
-    place = output.place
+    place = placing.place
 
     def across(staged: Path, out: Path, *, overwrite: bool) -> None:
         if staged.parent != out.parent:
             raise OSError(errno.EXDEV, "Invalid cross-device link", str(staged), None, str(out))
         place(staged, out, overwrite=overwrite)
 
-    monkeypatch.setattr(output, "place", across)
+    monkeypatch.setattr(placing, "place", across)
     for _ in range(2):
         result = lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out", work=tmp_path / "disk", overwrite=True)
         assert (tmp_path / "out/kept/in.jsonl").read_bytes() == jsonl([{"id": i, "text": text(i)} for i in range(2)])
@@ -103,6 +103,7 @@ def test_what_a_failed_run_was_piped_is_not_what_the_next_one_reads(likewise, tm
     assert likewise("dedup", "-", "-o", "out", stdin=jsonl([{"text": "new"}])).status == 0
     assert [json.loads(data) for data in everything(tmp_path / "out/kept").values()] == [{"text": "new"}]
     (tmp_path / "half.work").mkdir()
+    (tmp_path / "half.work/work.json").write_text(json.dumps({"format": "likewise/work", "version": 1, "made": True}))
     (tmp_path / "half.work/stdin").write_bytes(jsonl([{"text": "old"}]))  # as a kill may leave it
     assert likewise("dedup", "-", "-o", "half", stdin=jsonl([{"text": "new"}])).status == 0
     assert [json.loads(data) for data in everything(tmp_path / "half/kept").values()] == [{"text": "new"}]

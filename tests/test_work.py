@@ -164,13 +164,13 @@ def test_scratch_goes_to_a_file_when_memory_is_used_up(tmp_path):
     assert isinstance(paged, np.memmap)
     paged[:] = 7
     assert paged.sum() == 7000
-    assert json.loads((tmp_path / "w" / "work.json").read_text()) == MADE
+    assert json.loads((tmp_path / "w" / "description.json").read_text()) == MADE
     work.close(remove=True)
 
 
 def test_a_description_that_is_damaged_is_refused_in_words(tmp_path):
     started(tmp_path / "w").close(remove=False)
-    (tmp_path / "w/work.json").write_text("")
+    (tmp_path / "w/description.json").write_text("")
     with pytest.raises(FormatError, match="and start anew"):
         started(tmp_path / "w")
 
@@ -254,11 +254,16 @@ def test_the_lock_is_of_a_process_that_lives(tmp_path):
     work.close(remove=True)
 
 
-def test_what_was_being_deleted_when_a_run_was_killed_goes_with_the_next(tmp_path):
-    work = journalled(tmp_path / "w", 2)
-    work.close(remove=False)
-    (tmp_path / "w").rename(tmp_path / ".w.removed")
-    started(tmp_path / "w").close(remove=True)
+def test_what_was_being_deleted_when_a_run_was_killed_is_no_part_of_the_next(tmp_path):
+    """The description goes first, so that the rest is not taken for a run to go on with."""
+    journalled(tmp_path / "w", 2).close(remove=False)
+    (tmp_path / "w/description.json").unlink()
+    (tmp_path / "w/b.col").unlink()
+    work = Work.claim(tmp_path / "w", resume=False)
+    work.begin(MADE)
+    work.append({"a": np.array([7], "u1")}, step="chunk")
+    assert work.column("a", "u1").tolist() == [7]
+    work.close(remove=True)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from likewise import pipeline
 from likewise.choices import OfFeatures, refuse_empty, refuse_others
 from likewise.engines.local import Local
-from likewise.errors import DataError, UsageError, has_gone, naming
+from likewise.errors import DataError, UsageError, has_gone
 from likewise.io.collection import SET_ASIDE, chunks, explained, failed, first_rows, parsed, place
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
 from likewise.io.media.tokens import TokenVectors, load
+from likewise.io.placing import new_file
 from likewise.methods import Text
 from likewise.options import Options
 from likewise.options import resolve as options_of
@@ -65,11 +66,11 @@ class Extraction:
         told |= {"features": self.features, "empty": self.empty, "rejected": len(self.rejected)}
         return told | ({"tokens_without_vector": self.unknown} if self.kind == "texts" else {})
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, *, overwrite: bool = False) -> None:
         """A Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs; where some items have
         no id, also source and position."""
         writer = None
-        with naming(path), open(path, "wb") as file:
+        with new_file(path, overwrite=overwrite) as file:
             try:
                 for batch in self.batches(self):
                     table = self.table(batch)
@@ -78,8 +79,8 @@ class Extraction:
             finally:
                 if writer is not None:
                     writer.close()
-        if writer is None:
-            raise DataError("no item has been read" + (f"; all {len(self.rejected):,} were rejected" if self.rejected else ""))
+            if writer is None:
+                raise DataError("no item has been read" + (f"; all {len(self.rejected):,} were rejected" if self.rejected else ""))
 
     def table(self, batch: Batch) -> pa.Table:
         sizes = [len(vectors) for vectors in batch.sets]
@@ -98,9 +99,9 @@ class Extraction:
             }
         return pa.table({**columns, "features": lists}).replace_schema_metadata(metadata)
 
-    def write_rejected(self, path: Path) -> None:
-        with naming(path):
-            path.write_text("".join(json.dumps(entry) + "\n" for entry in self.rejected), encoding="utf-8")
+    def write_rejected(self, path: Path, *, overwrite: bool = False) -> None:
+        with new_file(path, overwrite=overwrite) as file:
+            file.writelines(json.dumps(entry).encode() + b"\n" for entry in self.rejected)
 
 
 def extract(

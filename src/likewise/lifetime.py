@@ -18,7 +18,7 @@ from likewise.io.formats.text import Files
 from likewise.io.inputs import Sources, printable, resolve, typed
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
-from likewise.io.work import Work, is_free
+from likewise.io.work import Work
 from likewise.options import Options
 from likewise.progress import Progress
 from likewise.records import Want
@@ -38,10 +38,11 @@ def started(
         raise UsageError(f"progress={told(progress)}: give an object of a class that is made from likewise.Progress, or nothing")
     if against is not None and options.limit is not None:
         raise UsageError(f"--limit {options.limit}: counts the items of both collections as one, and may leave none of the second; leave it out")
-    folder = options.work or (temporary_folder() if out is None else work_beside(out))
+    temporary = options.work is None and out is None
+    folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
     memory = options.memory or usable_memory() * 3 // 4
     resume = options.resume or (None if out is None else False)
-    work = Work.claim(folder, resume=resume, in_memory=memory // 2)
+    work = Work.claim(folder, resume=resume, in_memory=memory // 2, made=temporary)
     try:
         wanted = pipeline.want(options)
         sources = sources_of(inputs, out, folder, wanted)
@@ -52,7 +53,7 @@ def started(
         made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
         work.begin(made)
     except BaseException:
-        work.close(remove=is_free(folder))
+        work.close(remove=not work.begun)
         raise
     run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
     if skipped := sources.skipped:
@@ -98,6 +99,13 @@ def temporary_folder() -> Path:
         return Path(tempfile.mkdtemp(prefix="likewise-"))
     except FileNotFoundError as error:
         raise UsageError("no folder for temporary files can be written to (TMPDIR, /tmp); name one for intermediate files with --work DIR") from error
+
+
+def unforeseen(folder: Path) -> Path:
+    """A work folder that nobody named, unless somebody else has prepared one of the name: it would be told what is read."""
+    if folder.is_symlink() or (folder.exists() and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
+        raise UsageError(f"{folder}: intermediate files go into a folder of this name, which is a link or another user's; name another with --work")
+    return folder
 
 
 def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:

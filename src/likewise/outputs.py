@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -20,8 +21,8 @@ from likewise.errors import DataError, UsageError, naming
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.io.output import check_still, checksums, publish, sweep, write_json, write_lines, write_sealed, write_table
-from likewise.io.work import STAGED
+from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
+from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.pipeline import Items, Run, check_unchanged
@@ -132,15 +133,29 @@ def published(out: Path, run: Run) -> bool:
     """Whether this run had put its output into place before it was interrupted."""
     done = any(entry["manifest"] == digest(out / "manifest.json") for entry in run.work.done("publish"))
     if done:
-        sweep(run.work.folder / STAGED, out)
+        sweep_all(out, run)
     return done
 
 
 def publish_staged(staged: Path, out: Path, run: Run) -> None:
     """Put the output into its place. The journal knows it by its manifest, so that a run that is killed here is known to be done."""
-    check_still(out, overwrite=run.options.overwrite)
-    run.work.append({}, step="publish", manifest=digest(staged / "manifest.json"))
-    publish(staged, out, overwrite=run.options.overwrite)
+    overwrite = run.options.overwrite
+    check_still(out, overwrite=overwrite)
+    name = name_beside(out)
+    run.work.append({}, step="publish", manifest=digest(staged / "manifest.json"), beside=name)
+    try:
+        publish(staged, out, name, overwrite=overwrite)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            check_still(out, overwrite=overwrite)
+        raise
+    sweep_all(out, run)
+
+
+def sweep_all(out: Path, run: Run) -> None:
+    """Remove what earlier runs with this work folder left beside the output."""
+    for entry in run.work.done("publish"):
+        sweep(out, entry["beside"])
 
 
 def digest(path: Path) -> str | None:

@@ -15,7 +15,10 @@ import pyarrow.compute as pc
 from likewise import schema
 from likewise.errors import UsageError, missing_part
 from likewise.io.ids import from_json
+from likewise.io.placing import new_file
 
+#: Suffixes of the files that tables are written to.
+FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
 #: Rows that are turned into Python's values at once.
 BATCH = 2**14
 #: Columns of ids of several types, each id as JSON text.
@@ -89,27 +92,27 @@ class Table:
         return polars.from_arrow(self._table)
 
     def write(self, path: str | Path) -> None:
-        """Write a file: Parquet, JSON lines or CSV by its name."""
-        write_table(self, Path(path))
+        """Write a file: Parquet, JSON lines or CSV by its name. A file of that name is replaced once the new one is complete.
+
+        Raises UsageError for another name, a link or a folder.
+        """
+        write_table(self, Path(path), overwrite=True)
 
 
-def write_table(given: Table, path: Path) -> None:
-    table = given.to_arrow()
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        with open(path, "wb") as file:  # pyarrow takes no name that is not UTF-8
-            pq.write_table(table, file, compression="zstd")
-    elif path.suffix in (".jsonl", ".ndjson"):
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(given.json_lines())
-    elif path.suffix in (".csv", ".tsv"):
-        import pyarrow.csv
-
-        with open(path, "wb") as file:
-            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
-    else:
+def write_table(given: Table, path: Path, *, overwrite: bool) -> None:
+    if path.suffix not in FORMATS:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
+    with new_file(path, overwrite=overwrite) as file:
+        if path.suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(given.to_arrow(), file, compression="zstd")
+        elif path.suffix in (".csv", ".tsv"):
+            import pyarrow.csv
+
+            pyarrow.csv.write_csv(given.to_arrow(), file, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
+        else:
+            file.writelines(lines.encode() for lines in given.json_lines())
 
 
 #: Why a row was removed: similar to the kept row; of the same shingles; an exact copy.

@@ -81,7 +81,7 @@ class Stage:
         return snapshot(round / self.job.output)
 
     def can_go_on(self, round: Path) -> bool:
-        return (self.work(round) / "work.json").exists()
+        return (self.work(round) / "description.json").exists()
 
     def journal(self, round: Path) -> int:
         """How many whole lines the journal of an interrupted run has."""

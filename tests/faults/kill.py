@@ -30,7 +30,7 @@ STOPPED = {"KILL": -signal.SIGKILL, "TERM": 128 + signal.SIGTERM, "INT": 128 + s
 #: Chances of how a run is stopped.
 DRAWN = {"KILL": 8, "TERM": 3, "INT": 3, "ENOSPC": 3, "EIO": 2, "EIO on reading": 2, "EDQUOT": 1, "EROFS": 1, "EACCES": 1}
 #: From this step on there is something to go on from.
-BEGUN = "replace work.json.new"
+BEGUN = "replace description.json.new"
 #: As many are about what it takes to put an output into its place and to remove the work folder.
 LAST_STEPS = 40
 #: Lines of the journal that each run which goes on may write once more: of what had been deleted, and of what was about to be put into place.
@@ -102,7 +102,8 @@ def disturbed(stage: Stage, folder: Path, faults: list[Fault], counts: Counter[s
     check(snapshot(stage.given) == stage.inputs, "an input was written to")
     temporary = [path for path in (folder / "temporary").iterdir() if any(snapshot(path).values())]  # made a moment before, it may stay, empty
     left = [path for path in (*folder.iterdir(), stage.work(folder), *temporary) if path.exists()]
-    expected = {stage.job.output, "temporary", f".{stage.work(folder).name}.removed"}
+    disturbed_last = fault is not None  # then the work folder may be there, to be used by the next run
+    expected = {stage.job.output, "temporary", *([stage.work(folder).name] if disturbed_last else [])}
     messy = not stage.job.resumes and not all(fault.what in ("INT", "TERM") for fault in faults)  # what is begun anew has other names each time
     check(messy or {path.name for path in left} <= expected, f"left behind: {left}")
 

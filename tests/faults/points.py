@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from likewise.io import compression, output
+from likewise.io import compression, disk
 
 #: Functions of `os` that change something; the path, or the open file, is their first argument.
-CHANGES = ("rename", "replace", "unlink", "remove", "mkdir", "rmdir", "truncate", "posix_fallocate", "sendfile", "fsync")
+CHANGES = ("rename", "replace", "link", "unlink", "remove", "mkdir", "rmdir", "truncate", "posix_fallocate", "sendfile", "fsync")
 #: Errors that stay until somebody makes room, or mends permissions; others strike once. What each refuses: a full disk still deletes.
 GROWS = ("open", "write", "ftruncate", "truncate", "posix_fallocate", "sendfile", "mkdir", "rename", "replace", "exchange", "fsync")
 LASTING = {
@@ -118,10 +118,10 @@ def watch(roots: Sequence[Path], fault: Fault | None, note: Callable[[str], obje
     plain_open = builtins.open
 
     def opened(file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None, *more: Any) -> Any:
-        if isinstance(file, int) or more or not watching.covers(file):
+        if more or not watching.covers(file):
             return plain_open(file, mode, buffering, encoding, errors, newline, *more)
-        make = lambda: File(os.fspath(file), mode.replace("b", "").replace("t", ""))  # noqa: E731
-        raw = make() if mode[0] == "r" and "+" not in mode else watching.step("open", file, make)
+        make = lambda: File(file if isinstance(file, int) else os.fspath(file), mode.replace("b", "").replace("t", ""))  # noqa: E731
+        raw = make() if isinstance(file, int) or (mode[0] == "r" and "+" not in mode) else watching.step("open", file, make)
         if buffering == 0:
             return raw
         kind = io.BufferedRandom if "+" in mode else io.BufferedReader if raw.readable() else io.BufferedWriter
@@ -130,12 +130,20 @@ def watch(roots: Sequence[Path], fault: Fault | None, note: Callable[[str], obje
     builtins.open = io.open = opened  # type: ignore[assignment]
     pa.OSFile = lambda path, mode="r", **_: pa.PythonFile(opened(path, mode[0] + "b"), mode[0])  # type: ignore[misc]
     compression.Plain = type("Plain", (compression.Plain, File), {})  # type: ignore[misc]  # which reads by way of File
+    plain_os_open = os.open
+
+    def os_opened(path: Any, flags: int, *more: Any, **how: Any) -> int:
+        make = lambda: plain_os_open(path, flags, *more, **how)  # noqa: E731
+        return watching.step("open", path, make) if flags & os.O_CREAT else make()
+
+    os.open = os_opened  # type: ignore[assignment]
     for name in CHANGES:
         if hasattr(os, name):
             setattr(os, name, stepping(watching, name, getattr(os, name)))
     shutil._USE_CP_SENDFILE = hasattr(os, "sendfile")
-    exchange = output.exchange
-    output.exchange = lambda a, b: watching.step("exchange", b, lambda: exchange(a, b))
+    exchange, rename_new = disk.exchange, disk.rename_new
+    disk.rename_new = lambda a, b: watching.step("rename", a, lambda: rename_new(a, b))
+    disk.exchange = lambda a, b: watching.step("exchange", b, lambda: exchange(a, b))
 
 
 def stepping(watching: Watch, name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -32,7 +32,8 @@ def test_an_input_is_never_replaced(likewise, tmp_path, verb):
     for given, more in {"a.jsonl": [], "./a.jsonl": [], "b.jsonl.gz": ["--against" if verb == "pairs" else "--query", "a.jsonl"]}.items():
         for out in ("a.jsonl", "link.jsonl"):
             status, said = likewise(verb, given, *more, "-o", out, "--overwrite")
-            assert (status, "this file is an input (a.jsonl), and inputs are never written to" in said) == (2, True), said
+            why = "this is a link" if out == "link.jsonl" else "this file is an input (a.jsonl), and inputs are never written to"
+            assert (status, why in said) == (2, True), said
     assert jobs.snapshot(tmp_path) == before
     (tmp_path / "arrays").mkdir()
     (tmp_path / "vectors.npy").rename("arrays/vectors.npy")

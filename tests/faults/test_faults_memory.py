@@ -30,7 +30,7 @@ def test_with_less_and_less_memory_a_run_ends_in_words_and_goes_on_with_more(tmp
     """Where a library of the system or of C++ is the one that gets none, it ends the process itself, and says why."""
     given, want = corpus
     for megabytes in (250, 450, 550, 650, 750, 4000):
-        more = ["--resume"] if (tmp_path / "out.work/work.json").exists() else []
+        more = ["--resume"] if (tmp_path / "out.work/description.json").exists() else []
         done = limited(megabytes, "dedup", given, "-o", tmp_path / "out", "--threads", "2", *more)
         if done.returncode == 0:
             break
@@ -71,7 +71,7 @@ def test_killed_for_memory_a_run_goes_on(tmp_path, corpus):
     finally:
         group.rmdir()
     assert (done.returncode, (tmp_path / "out").exists()) in ((-signal.SIGKILL, False), (2, False)), done.stderr
-    more = ["--resume"] if (tmp_path / "out.work/work.json").exists() else []
+    more = ["--resume"] if (tmp_path / "out.work/description.json").exists() else []
     assert command("dedup", given, "-o", tmp_path / "out", *more).returncode == 0
     assert jobs.snapshot(tmp_path / "out") == want
 

@@ -172,10 +172,12 @@ def foretold(options: Options) -> list[str]:
 @contextmanager
 def resumable(work: Path, more: list[str]) -> Iterator[None]:
     """Whatever stops the run, say how to go on when there is something to go on from: with the same command and ``more``."""
+    from likewise.io.claims import is_begun
+
     try:
         yield
     except BaseException as stop:
-        if can_go_on(stop) and (work / "work.json").exists():
+        if can_go_on(stop) and is_begun(work):
             given = sys.argv[1:]
             end = given.index("--") if "--" in given else len(given)
             stop.add_note(f"go on with: {typed(['likewise', *given[:end], *more, *given[end:]])}")

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
+from os.path import samestat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from likewise.cli import beside
 from likewise.cli.dedup import looked_up, promise
 from likewise.cli.screen import Screen, counted, harmless, size, typed
 from likewise.cli.verbs import verb
-from likewise.errors import UsageError
+from likewise.errors import LikewiseError, UsageError
 
 #: What is taken for text, and how much of it: so much from each of the two places, no file beyond LARGEST.
 SUFFIXES = frozenset({".py", ".txt", ".rst", ".md"})
@@ -37,7 +38,8 @@ READABLE = range(300, 4000)
 def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     from likewise import api
     from likewise.cli.progress import told
-    from likewise.io.output import check_target, work_beside
+    from likewise.io.output import check_target
+    from likewise.io.placing import new_file
     from likewise.options import resolve
 
     resolve(**choices)
@@ -45,18 +47,19 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     overwrite = choices.get("overwrite", False)
     check_target(target, overwrite=overwrite)
     source = target.with_name(target.name + "-input.jsonl")
-    if source.exists() and not overwrite:
-        raise UsageError(f"-o {target}: the texts go into {source}, which exists; --overwrite replaces it")
+    check_source(source, target, overwrite=overwrite)
     progress = told(screen)
     texts = dict(gathered())
-    with open(source, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items())
+    with new_file(source, overwrite=overwrite) as file:
+        file.writelines(json.dumps({"id": name, "text": text}).encode() + b"\n" for name, text in texts.items())
+    written = source.stat()
     screen.say(f"{counted(len(texts), 'text')} of this Python, {size(source.stat().st_size)}, put into {source}")
-    try:
-        result = api.dedup(source, out=target, progress=progress, **choices)
+    try:  # in a work folder that goes with the run: the texts are gathered again each time, so that nothing could be resumed
+        with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent, ignore_cleanup_errors=True) as work:
+            result = api.dedup(source, out=target, progress=progress, work=Path(work), **choices)
     except BaseException:
-        shutil.rmtree(work_beside(target), ignore_errors=True)  # the texts are gathered anew each time, and so there is no going on
-        source.unlink(missing_ok=True)
+        if source.exists() and samestat(source.lstat(), written):
+            source.unlink()
         raise
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
@@ -67,6 +70,30 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     seen = [] if pair is None else [looked_up(out, pair["id"])]
     for line in (*seen, typed(["likewise", "pairs", str(source), "--threshold", "0.5"]), "likewise dedup --help"):
         screen.say(f"  next: {line}")
+
+
+def check_source(source: Path, target: Path, *, overwrite: bool) -> None:
+    """Refuse to replace a file that is not the input of the output that is replaced with it. Raises UsageError."""
+    from likewise.io.placing import refuse_others
+
+    refuse_others(source, "-o")
+    if source.exists() and not is_input_of(source, target):
+        raise UsageError(f"-o {target}: the texts go into {source}, which exists and is not from a demo; name another place")
+    if source.exists() and not overwrite:
+        raise UsageError(f"-o {target}: the texts go into {source}, which exists; --overwrite replaces it")
+
+
+def is_input_of(source: Path, out: Path) -> bool:
+    """Whether an output was made from a file, as the file is now."""
+    from likewise.report.originals import sealed
+
+    try:
+        inputs = sealed(out / "run.json")["inputs"]
+    except LikewiseError:
+        return False
+    now = source.stat()
+    made = {(entry["path"], entry.get("size"), entry.get("mtime_ns")) for entry in inputs}
+    return (str(source.absolute()), now.st_size, now.st_mtime_ns) in made
 
 
 def gathered() -> Iterator[tuple[str, str]]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from likewise.choices import TAKES
-from likewise.cli.pairs import apart, read_from, writable, write
+from likewise.cli.output_file import read_from
 from likewise.cli.screen import Screen, counted
 from likewise.cli.verbs import verb
+from likewise.errors import UsageError
+from likewise.io import rejects
+from likewise.io.placing import apart, check_file
 from likewise.records import Want
 
 
@@ -21,15 +25,15 @@ from likewise.records import Want
     flags=f"{TAKES['features']} out overwrite config json quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     by={"help": "Of texts, what a token is: words:1, whitespace:1, chars:1, ...", "shown": "words:1"},
-    out={"help": "Parquet file to write; what could not be read is told of in FILE.rejected.jsonl.", "metavar": "FILE", "required": True},
+    out={"help": "Parquet file to write; --on-error skip lists unreadable inputs in FILE.rejected.jsonl.", "metavar": "FILE", "required": True},
     overwrite={"help": "Replace FILE once the new one is complete."},
     work={"help": "Where standard input is put meanwhile.", "shown": "a temporary folder"},
 )
 def command(
     screen: Screen, inputs: tuple[str, ...], out: str, overwrite: bool = False, vectors: str | None = None, work: str | None = None, **choices: Any
 ) -> None:
-    target = Path(out)
-    writable(target, overwrite, [".parquet"])
+    target, aside = Path(out), rejects.beside(Path(out))
+    check(target, aside, inputs, vectors, overwrite=overwrite, skips=choices.get("on_error") == "skip")
     import tempfile
 
     from likewise.cli.progress import told
@@ -44,12 +48,11 @@ def command(
             progress=progress,
             **choices,
         )
-        if target.exists() and vectors is not None:  # no picture or video is a Parquet file
-            apart(target, [*read_from(inputs, Want()), ("--vectors", Path(vectors))])
-        write(made, target)
-    aside = target.with_suffix(".rejected.jsonl")
-    if made.rejected or (overwrite and aside.exists()):
-        made.write_rejected(aside)
+        made.write(target, overwrite=overwrite)
+    if made.rejected:
+        made.write_rejected(aside, overwrite=overwrite)
+    elif overwrite and rejects.are_in(aside):
+        aside.unlink()  # of the file that was replaced
     if made.empty:
         progress.warn(f"{counted(made.empty, 'item has', 'items have')} no feature, and an empty list in the file")
     if screen.json:
@@ -60,3 +63,24 @@ def command(
     said = f"{counted(made.features, 'feature')} of {made.dimension} numbers, of {counted(made.items, 'item')}, in {out}"
     screen.say(f"{said}; {progress.time_in_all}{known}{lost}")
     progress.steps()
+
+
+def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None, *, overwrite: bool, skips: bool) -> None:
+    """Refuse before any work what cannot be written after it, or must not be. ``skips``: whether ``aside`` may be written."""
+    check_file(target, overwrite=overwrite, formats=[".parquet"])
+    if skips:
+        check_file(aside, overwrite=overwrite)
+        if aside.exists() and not rejects.are_in(aside):
+            raise UsageError(f"-o {target}: rejected inputs go into {aside}, which exists and lists no such inputs; name another place")
+    if target.exists() or aside.exists():
+        files = read(inputs, vectors)
+        apart(target, files)
+        if skips:
+            apart(aside, files)
+
+
+def read(inputs: Sequence[str], vectors: str | None) -> list[tuple[str, Path]]:
+    """Name and place of each file that is read."""
+    from likewise.io.media.files import found
+
+    return found([Path(given) for given in inputs]).files if vectors is None else [("--vectors", Path(vectors)), *read_from(inputs, Want())]

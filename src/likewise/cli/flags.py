@@ -108,7 +108,7 @@ FLAGS: dict[str, Flag] = {
     "dry_run": Flag(RUN, "--dry-run", "Print the plan and the inputs, and stop.", settings=SWITCH),
     "threads": Flag(RUN, "--threads", "Threads to use; the result never depends on it.", "N", "all", {"type": int}),
     "memory": Flag(RUN, "--memory", "Memory to stay within, as in 1.5G.", "SIZE", "75 % of what there is"),
-    "work": Flag(RUN, "--work", "Where intermediate files go; removed at the end.", "DIR", "OUT.work"),
+    "work": Flag(RUN, "--work", "Where intermediate files go: a new or empty folder. It is empty, or gone, at the end.", "DIR", "OUT.work"),
     "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise] here or above"),
     "json": Flag(MESSAGES, "--json", "One JSON document on standard output.", settings=SWITCH),
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 when something was found.", settings=SWITCH),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from likewise.choices import TAKES
-from likewise.cli.pairs import check, deliver, write
+from likewise.cli.pairs import check, deliver
 from likewise.cli.screen import Screen, counted, percent
 from likewise.cli.verbs import verb
 from likewise.options import resolve
@@ -42,11 +42,12 @@ def command(
         check(target, overwrite, (*inputs, *query), options)
     from likewise import api
     from likewise.cli.progress import told
+    from likewise.results import write_table
 
     progress = told(screen)
     found = api.neighbors([Path(given) for given in inputs], query=[Path(given) for given in query] or None, progress=progress, **choices)
     if target is not None:
-        write(found, target)
+        write_table(found, target, overwrite=overwrite)
     deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))
     for message in found.report["warnings"]:
         if message not in progress.warnings:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from likewise.choices import TAKES
+from likewise.cli import output_file
 from likewise.cli.dedup import at, foretold, rehearse
 from likewise.cli.plan import sure
 from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
-from likewise.errors import UsageError
 from likewise.options import KEEP_POLICIES, Options, resolve
-from likewise.records import Want
 
-FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
 #: Rows of the table that a terminal gets; a pipe or a file gets all.
 MOST_ROWS = 50
 
@@ -59,11 +56,12 @@ def command(
 
     from likewise import api
     from likewise.cli.progress import told
+    from likewise.results import write_table
 
     progress = told(screen)
     found = api.pairs([Path(given) for given in inputs], against=[Path(given) for given in against] or None, progress=progress, **choices)
     if target is not None:
-        write(found, target)
+        write_table(found, target, overwrite=overwrite)
     deliver(screen, found, target, sides=bool(against))
     for message in found.report["warnings"]:
         if message not in {*foretold(options), *progress.warnings}:
@@ -82,53 +80,10 @@ def command(
 def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options) -> None:
     """Refuse before any work what cannot be written after it, or must not be."""
     from likewise.pipeline import want
+    from likewise.results import FORMATS
 
-    writable(target, overwrite, FORMATS)
-    if target.exists():
-        groups = [(str(options.groups), options.groups)] if isinstance(options.groups, Path) else []
-        apart(target, [*read_from(inputs, want(options)), *groups])
-
-
-def writable(target: Path, overwrite: bool, formats: Sequence[str]) -> None:
-    """Refuse what is no place for a file of one of these formats."""
-    if target.suffix not in formats:
-        names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
-        raise UsageError(f"-o {target}: the name tells the format; end it with {names}")
-    if target.is_dir():
-        raise UsageError(f"-o {target}: this is a folder; name a file")
-    if not target.parent.is_dir():
-        raise UsageError(f"-o {target}: there is no folder {target.parent}; create it first")
-    if target.exists() and not overwrite:
-        raise UsageError(f"-o {target}: the file exists; --overwrite replaces it once the new one is complete")
-
-
-def read_from(inputs: Iterable[str], wanted: Want) -> list[tuple[str, Path]]:
-    """Name and place of each file that the inputs are."""
-    from likewise.io.inputs import STDIN, resolve
-
-    files = [given for given in inputs if given != STDIN]
-    return [place for source in (resolve(files, want=wanted) if files else []) for place in source.files]
-
-
-def apart(target: Path, files: Iterable[tuple[str, Path]]) -> None:
-    """Refuse to replace a file that is read, by whatever name: it may be the only copy."""
-    for name, path in files:
-        if path.exists() and path.samefile(target):
-            raise UsageError(f"-o {target}: this file is an input ({name}), and inputs are never written to; name another place")
-
-
-def write(found: Any, target: Path) -> None:
-    """The whole file, or nothing under its name, also after the power was lost."""
-    from likewise.io.output import force_file
-
-    part = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
-    try:
-        found.write(part)
-        force_file(part)
-        part.replace(target)
-        force_file(target.parent)
-    finally:
-        part.unlink(missing_ok=True)
+    groups = [(str(options.groups), options.groups)] if isinstance(options.groups, Path) else []
+    output_file.check(target, inputs, want(options), groups, overwrite=overwrite, formats=FORMATS)
 
 
 def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "likewise/pairs/1", *, sides: bool) -> None:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likewise.choices import TAKES
-from likewise.cli import curve
+from likewise.cli import curve, output_file
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import verb
 from likewise.curves import told
 from likewise.drawing.markup import shown
 from likewise.errors import UsageError
+from likewise.io.placing import new_file
+from likewise.records import Want
 
 if TYPE_CHECKING:
     from likewise.planning import Plan
@@ -47,12 +49,16 @@ def command(
 
     if layouts is not None and (given := [name for name in ("bands", "rows") if name in choices]):
         raise UsageError(f"--layouts and --{given[0]} both say what the layout is; give one of them")
-    picture = None if svg is None else free(Path(svg), overwrite)
     preset = PRESETS.get(choices.get("preset", ""))
-    plans = planned(screen, inputs, parse_layouts(layouts), **choices)
-    if picture:
-        picture.write_text(plans[0].svg(*plans[1:]), encoding="utf-8")
     by = choices.get("by") or (preset.by if preset else "words:5")
+    picture = None if svg is None else Path(svg)
+    if picture is not None:
+        read = wanted(by, choices.get("field")) if inputs and picture.exists() else Want()
+        output_file.check(picture, inputs, read, [], overwrite=overwrite, formats=[".svg"], flag="--svg")
+    plans = planned(screen, inputs, parse_layouts(layouts), **choices)
+    if picture is not None:
+        with new_file(picture, overwrite=overwrite, flag="--svg") as file:
+            file.write(plans[0].svg(*plans[1:]).encode())
     if screen.json:
         documents = [document(plan, str(by)) for plan in plans]
         screen.document(documents[0] if layouts is None else {"schema": "likewise/plans/1", "plans": documents})
@@ -69,6 +75,14 @@ def command(
         screen.say(f"wrote {picture}")
     for message in dict.fromkeys(message for plan in plans for message in plan.warnings):
         screen.warn(message)
+
+
+def wanted(by: Any, field: str | None) -> Want:
+    """What a sample reads of the inputs."""
+    from likewise.options import resolve
+    from likewise.pipeline import want
+
+    return want(resolve(limited=False, by=by, field=field))
 
 
 #: Flags of `plan` that `dedup` must be given too.
@@ -122,17 +136,6 @@ def parse_layouts(text: str | None) -> list[dict[str, int]]:
 
 def is_count(text: str) -> bool:
     return text.isdecimal() and len(text) <= LONGEST
-
-
-def free(path: Path, overwrite: bool) -> Path:
-    """A place for a picture. Raises UsageError."""
-    if path.suffix.lower() != ".svg":
-        raise UsageError(f"--svg {path}: name a file that ends in .svg")
-    if path.exists() and not overwrite:
-        raise UsageError(f"--svg {path}: is there already; --overwrite replaces it")
-    if not path.parent.is_dir():
-        raise UsageError(f"--svg {path}: there is no folder {path.parent}")
-    return path
 
 
 def document(plan: Plan, by: str) -> dict[str, Any]:

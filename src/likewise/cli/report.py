@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from likewise.cli.screen import Screen
 from likewise.cli.verbs import verb
 from likewise.errors import DataError
+from likewise.io.placing import check_file, new_file
 
 
 @verb("report", "OUT", examples=("report clean", "report clean --json"), flags="json quiet color", arguments=[click.Argument(["out"], metavar="OUT")])
@@ -18,9 +18,10 @@ def command(screen: Screen, out: str) -> None:
     from likewise.report.originals import Originals, as_written, examples
 
     folder = Path(out)
-    target, part = folder / "report.html", folder / f".report.{os.getpid()}.html"
+    target = folder / "report.html"
     with as_written(folder):
         originals = Originals(folder)
+        check_file(target, overwrite=True, flag="OUT")
         try:
             shown = list(examples(originals))
         except DataError as error:
@@ -29,11 +30,8 @@ def command(screen: Screen, out: str) -> None:
             screen.warn(f"the page shows no examples, since the items cannot be read again: {error}")
             shown = []
         page = html.render(originals.report, originals.run, shown)
-    try:
-        part.write_text(page, encoding="utf-8")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with new_file(target, overwrite=True, flag="OUT") as file:
+        file.write(page.encode(errors="backslashreplace"))
     if screen.json:
         screen.document({"schema": "likewise/report-page/1", "path": str(target.absolute()), "examples": len(shown)})
     else:

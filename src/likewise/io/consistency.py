@@ -18,7 +18,7 @@ SAID: dict[str, dict[str, Any]] = {
     "chosen": {"exact": bool},
     "decide": {"facts": dict},
     "write": {"file": str, "outputs": list},
-    "publish": {"manifest": str},
+    "publish": {"manifest": str, "beside": str},
 }
 
 

@@ -20,6 +20,7 @@ import xxhash
 
 from likewise.errors import DataError, UsageError, naming
 from likewise.io import compression, formats, partitions, patterns
+from likewise.io.claims import is_begun, is_work
 from likewise.io.encoding import refuse_other
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
@@ -99,11 +100,6 @@ def listed(folder: Path) -> list[str]:
         raise DataError(f"{folder}: this folder cannot be listed: {error.strerror}") from error
 
 
-def is_work(folder: Path) -> bool:
-    """Whether a folder holds what an interrupted run left."""
-    return (folder / "work.json").is_file() and (folder / "journal.jsonl").is_file()
-
-
 def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None, want: Want = ANY) -> Sources:
     """The sources that ``inputs`` name, in the order named; inside a folder or a glob sorted by path.
 
@@ -154,7 +150,7 @@ class _Found:
         spool = self.work / "stdin"
         if any(entry.name == "stdin" for entry in self.entries):
             return
-        if not (spool.exists() and (self.work / "work.json").exists()):  # a resumed run finds what the first one spooled
+        if not (spool.exists() and is_begun(self.work)):  # a resumed run finds what the first one spooled
             spool.parent.mkdir(parents=True, exist_ok=True)
             part = spool.with_name(spool.name + ".part")
             try:

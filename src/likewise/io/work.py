@@ -1,10 +1,11 @@
 """The work folder: append-only columns, and a journal that says how much of each is valid.
 
     OUT.work/
-      work.json       what the run is: method, options, inputs, versions
-      journal.jsonl   one line a finished step; a line is written after the bytes that it speaks of
-      NAME.col        a column: raw little-endian values
-      staged/         the output folder, until it is whole
+      work.json         says that the folder is one of likewise (`io.claims`)
+      description.json  what the run is: method, options, inputs, versions
+      journal.jsonl     one line a finished step; a line is written after the bytes that it speaks of
+      NAME.col          a column: raw little-endian values
+      staged/           the output folder, until it is whole
 
 A run that was killed goes on from its last whole journal line: what columns hold beyond the lengths in it is cut off. A line also has checksums
 of what was appended, and of itself and all before it. Nothing is forced to the disk, and where a lost machine has left a column without its
@@ -18,7 +19,6 @@ import json
 import mmap
 import os
 import re
-import shutil
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,16 +28,9 @@ import numpy as np
 import xxhash
 
 from likewise.errors import FormatError, UsageError, naming
+from likewise.io.claims import DESCRIPTION, Claim, empty, take
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-MADE, JOURNAL, STAGED = "work.json", "journal.jsonl", "staged"
-#: What may lie in a work folder before the run has begun: standard input is copied there first.
-BEFORE = (f"{MADE}.new", JOURNAL, "stdin", "stdin.part")
-#: A folder may go between being made and being locked, when the run that had it ends just then.
-TRIES = 5
+JOURNAL, STAGED = "journal.jsonl", "staged"
 BLOCK_BYTES = 4 << 20
 NAME = re.compile("[a-z0-9_-]+")
 #: Bytes at the end of a line of the journal that hold its checksum.
@@ -45,80 +38,60 @@ SEAL_BYTES = len(b', "checksum": "0123456789abcdef"}\n')
 
 
 class Work:
-    def __init__(self, folder: Path, in_memory: int):
-        self.folder = folder
+    def __init__(self, claim: Claim, in_memory: int):
+        self.folder = claim.folder
         self.in_memory = in_memory  # bytes up to which a scratch array may live in memory
         self.lengths: dict[str, int] = {}
         self.steps: list[dict[str, Any]] = []
+        self._claim = claim
         self._columns: dict[str, Any] = {}
         self._readers: dict[str, Any] = {}
         self._maps: dict[str, mmap.mmap] = {}
-        self._journal: Any = None
+        self._journal: Any = None  # open once the run has begun
         self._last = ""  # the checksum of the last line of the journal; of the description where there is none
 
     @classmethod
-    def claim(cls, folder: Path, *, resume: bool | None, in_memory: int = 2**62) -> Work:
+    def claim(cls, folder: Path, *, resume: bool | None, in_memory: int = 2**62, made: bool = False) -> Work:
         """Take a folder for one run, before anything is read: a new one, or with ``resume`` what an interrupted run left.
 
-        resume: None where the verb cannot go on with a run that was interrupted.
+        resume: None where the verb cannot go on with a run that was interrupted. made: the folder was made for this run, and is removed with it.
         """
-        if folder.exists() and not folder.is_dir():
-            raise UsageError(f"--work {folder}: this is a file, and intermediate files go into a folder; name another place")
-        if folder.is_dir() and not is_free(folder) and not (folder / MADE).exists():
-            raise UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
-        refuse_links(folder)
-        work = cls(folder, in_memory)
-        work._lock()
-        shutil.rmtree(being_removed(folder), ignore_errors=True)  # what a run that was killed at its end left
-        if (folder / MADE).exists() and not resume:
+        work = cls(take(folder, made=made), in_memory)
+        try:
+            refuse_links(folder)
+            if not work.begun:
+                empty(folder)  # of a run that was killed before it had read anything, or at its end
+            elif not resume:
+                more = "" if resume is None else "go on with --resume, or "
+                raise UsageError(f"{folder}: an interrupted run left this work folder; {more}delete the folder to start anew")
+        except BaseException:
             work.close(remove=False)
-            more = "" if resume is None else "go on with --resume, or "
-            raise UsageError(f"{folder}: an interrupted run left this work folder; {more}delete the folder to start anew")
+            raise
         return work
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to go on with."""
+        return (self.folder / DESCRIPTION).exists()
 
     def begin(self, description: Mapping[str, Any]) -> None:
         """Say what the run is; a run that is resumed must be the same."""
-        made, new = self.folder / MADE, self.folder / f"{MADE}.new"
-        if made.exists():
-            compare(self.folder, self._read(made), json.loads(json.dumps(description)))
-            self._last = xxhash.xxh3_64_hexdigest(made.read_bytes())
+        path, new = self.folder / DESCRIPTION, self.folder / f"{DESCRIPTION}.new"
+        self._journal = open(self.folder / JOURNAL, "ab", buffering=0)  # noqa: SIM115 - open as long as the run
+        if path.exists():
+            compare(self.folder, self._read(path), json.loads(json.dumps(description)))
+            self._last = xxhash.xxh3_64_hexdigest(path.read_bytes())
             self._recover()
             return
-        self._cut_journal(0)
         text = json.dumps(description, indent=1, sort_keys=True).encode()
         with naming(new):
             new.write_bytes(text)
-        new.replace(made)
+        new.replace(path)
         self._last = xxhash.xxh3_64_hexdigest(text)
 
     def _cut_journal(self, size: int) -> None:
         with naming(self.folder / JOURNAL):
             self._journal.truncate(size)
-
-    def _lock(self) -> None:
-        """One run at a time in a work folder. The lock dies with the process."""
-        for _ in range(TRIES):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it holds what was read
-            self._journal = open(self.folder / JOURNAL, "ab", buffering=0)  # noqa: SIM115 - open as long as the run
-            try:
-                if fcntl is not None:
-                    fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                break
-            except OSError:  # a file system without locks
-                pass
-            if self._is_held():
-                return
-            self._journal.close()
-        self._journal.close()
-        raise UsageError(f"{self.folder}: another run is working in this folder; wait for it, or name another folder with --work")
-
-    def _is_held(self) -> bool:
-        """Whether the folder is still the one that was locked."""
-        try:
-            return os.path.samestat(os.fstat(self._journal.fileno()), (self.folder / JOURNAL).stat())
-        except (OSError, ValueError):  # not there, or no longer open
-            return False
 
     def _recover(self) -> None:
         """Take up what the journal says, as far as it is true."""
@@ -188,7 +161,7 @@ class Work:
 
     def append(self, columns: Mapping[str, Any], **step: Any) -> None:
         """Append to columns, then journal the step. Values are arrays or bytes."""
-        if not self._is_held():
+        if not self._claim.holds():
             what = "was removed or replaced while likewise worked in it; start again, and leave it alone meanwhile"
             raise OSError(errno.ENOENT, what, str(self.folder))
         written = {}
@@ -267,33 +240,17 @@ class Work:
         return path
 
     def close(self, *, remove: bool) -> None:
-        """Let go of the folder. It is removed under another name, so that half of it is never taken for a work folder."""
+        """Let go of the folder; ``remove`` what the run has put into it."""
         try:
             self._close(remove)
-        except KeyboardInterrupt:  # what has begun to go goes all the same
+        except KeyboardInterrupt:  # a removal that has begun is finished
             self._close(remove)
-            if remove:
-                shutil.rmtree(being_removed(self.folder), ignore_errors=True)
             raise
 
     def _close(self, remove: bool) -> None:
-        gone = self.folder.resolve()
-        remove = remove and self._is_held()
-        if remove:
-            try:
-                gone = gone.rename(being_removed(gone))
-            except OSError:  # a mount point has to stay what it is
-                (gone / MADE).unlink(missing_ok=True)
-        for file in [*self._columns.values(), *self._readers.values(), self._journal]:
+        for file in [*self._columns.values(), *self._readers.values(), *([] if self._journal is None else [self._journal])]:
             file.close()
-        if remove:
-            shutil.rmtree(gone, ignore_errors=True)
-
-
-def being_removed(folder: Path) -> Path:
-    """The name under which a work folder is deleted: one that is not read as input, and is found again when that was interrupted."""
-    folder = folder.resolve()
-    return folder.with_name(f".{folder.name}.removed")
+        self._claim.release(remove=remove)
 
 
 def write(file: Any, view: memoryview, path: Path) -> None:
@@ -348,11 +305,6 @@ def is_entry(entry: Any) -> bool:
         return False
     ends = [[type(part) for part in written] if isinstance(written, list) else None for written in columns.values()]
     return all(isinstance(name, str) and NAME.fullmatch(name) for name in (*columns, *names)) and all(types == [int, str] for types in ends)
-
-
-def is_free(folder: Path) -> bool:
-    """Nothing in the folder but what a run puts there before it begins."""
-    return all(path.name in BEFORE for path in folder.iterdir())
 
 
 #: Of the many values that one flag changes, those that the user typed are named first.

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
 from likewise.io.ids import from_json
 from likewise.io.inputs import resolve
-from likewise.io.output import SEAL, checksums, seal, work_beside
+from likewise.io.manifest import SEAL, seal
+from likewise.io.output import checksums, work_beside
 from likewise.records import Records
 from likewise.report import values
 from likewise.report.differences import Groups, groups_of

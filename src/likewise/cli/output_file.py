@@ -1,0 +1,26 @@
+"""The file that a verb is asked to write, refused before any work where it cannot be written, or must not be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from likewise.io.placing import apart, check_file
+from likewise.records import Want
+
+Files = list[tuple[str, Path]]  # names and places
+
+
+def check(target: Path, reads: Iterable[str], wanted: Want, more: Files, *, overwrite: bool, formats: Sequence[str], flag: str = "-o") -> None:
+    """``reads``: the inputs as they were named; ``wanted``: what is read of them; ``more``: other files that are read. Raises UsageError."""
+    check_file(target, overwrite=overwrite, formats=formats, flag=flag)
+    if target.exists():
+        apart(target, [*read_from(reads, wanted), *more], flag)
+
+
+def read_from(inputs: Iterable[str], wanted: Want) -> Files:
+    """Name and place of each file that the inputs are."""
+    from likewise.io.inputs import STDIN, resolve
+
+    files = [given for given in inputs if given != STDIN]
+    return [place for source in (resolve(files, want=wanted) if files else []) for place in source.files]

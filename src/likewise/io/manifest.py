@@ -1,0 +1,72 @@
+"""Whether a folder is an output of likewise, and holds nothing else: only such a folder may be replaced."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from likewise.errors import UsageError
+
+MANIFEST, FORMAT = "manifest.json", "likewise/output"
+#: Files of an output that its manifest does not list. The last ones are left where `likewise report` was killed.
+OTHERS = re.compile(r"manifest\.json|run\.json|report\.html|\.report\.[0-9a-f]{16}\.html")
+#: The field of a document that holds its checksum.
+SEAL = "checksum"
+#: Names that a message tells.
+SHOWN = 3
+
+
+def seal(value: Any) -> str:
+    """The xxh3-128 of a JSON value, however it is laid out, and whether it has been read from a file or not."""
+    return xxhash.xxh3_128_hexdigest(json.dumps(json.loads(json.dumps(value)), sort_keys=True).encode())
+
+
+def check_output(folder: Path, out: Path) -> None:
+    """Raise UsageError unless ``folder``, which is or was at ``out``, is an output of likewise and holds nothing else."""
+    listed = outputs_of(folder)
+    if isinstance(listed, str):
+        raise refused(out, f"--overwrite replaces an output of likewise, and this folder is none ({listed})")
+    if strangers := sorted(name for name in files_in(folder) if name not in listed and not OTHERS.fullmatch(name)):
+        more = f" and {len(strangers) - SHOWN:,} more" if len(strangers) > SHOWN else ""
+        raise refused(out, f"--overwrite would delete files that likewise did not write: {', '.join(strangers[:SHOWN])}{more}; move them")
+
+
+def refused(out: Path, why: str) -> UsageError:
+    """The caller can make room, and the run goes on: so its cause is an error of the system."""
+    error = UsageError(f"-o {out}: {why}, or name another place" if why.endswith("move them") else f"-o {out}: {why}; name another place")
+    error.__cause__ = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(out))
+    return error
+
+
+def outputs_of(folder: Path) -> set[str] | str:
+    """The files that the manifest of an output folder lists; or why this is none."""
+    path = folder / MANIFEST
+    if path.is_symlink() or not path.is_file():
+        return f"no {MANIFEST}"
+    try:
+        found = json.loads(path.read_bytes())
+        if found.get("format") != FORMAT:
+            return f"its {MANIFEST} is of something else"
+        if found.pop(SEAL, None) != seal(found):
+            return f"its {MANIFEST} is not as likewise wrote it"
+        return {entry["path"] for entry in found["outputs"]}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return f"its {MANIFEST} is of something else"
+
+
+def files_in(folder: Path) -> Iterator[str]:
+    """The names of all files below a folder, links and others that are no plain files with a mark of it: no manifest lists those."""
+    from likewise.io.inputs import printable  # which loads Arrow
+
+    for place, folders, files in os.walk(folder):
+        for name in (*files, *(name for name in folders if Path(place, name).is_symlink())):
+            path = Path(place, name)
+            shown = printable(path.relative_to(folder).as_posix())
+            yield shown if path.is_file() and not path.is_symlink() else f"{shown} (no plain file)"

@@ -1,0 +1,202 @@
+"""Outputs get their names only once they are whole, replace nothing without --overwrite, and are never written through a link.
+
+A file or folder is made under a random name beside its place, so that nobody can prepare that name, and then renamed. Without ``overwrite`` the
+name must still be free: what appeared during the run stays. With it, the new one keeps the permissions of the old one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from likewise.errors import UsageError, naming
+from likewise.io import disk
+from likewise.io.manifest import check_output
+
+#: Characters of an output's name that its temporary name begins with: the system limits the length of names.
+SHOWN = 40
+#: Random bytes of a temporary name.
+RANDOM = 8
+
+
+def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), flag: str = "-o") -> None:
+    """Refuse, before any work, a place where no file can be put. ``formats``: suffixes, one of which the name must have. Raises UsageError."""
+    if formats and target.suffix.lower() not in formats:
+        names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
+        raise UsageError(f"{flag} {target}: the name tells the format; end it with {names}")
+    refuse_others(target, flag)
+    if not target.parent.is_dir():
+        raise UsageError(f"{flag} {target}: there is no folder {target.parent}; create it first")
+    if target.exists() and not overwrite:
+        raise UsageError(f"{flag} {target}: the file exists; --overwrite replaces it once the new one is complete")
+
+
+def refuse_others(target: Path, flag: str) -> None:
+    """Raise UsageError where there is something that is no plain file."""
+    if target.is_symlink():
+        raise UsageError(f"{flag} {target}: this is a link, and outputs neither follow nor replace links; name the file itself")
+    if target.is_dir():
+        raise UsageError(f"{flag} {target}: this is a folder; name a file")
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{flag} {target}: this is not a plain file; name another place")
+
+
+def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "-o") -> None:
+    """Refuse to replace a file that is read, by whatever name: it may be the only copy. ``files``: names and places of inputs."""
+    if target.exists():
+        for name, path in files:
+            if path.exists() and path.samefile(target):
+                raise UsageError(f"{flag} {target}: this file is an input ({name}), and inputs are never written to; name another place")
+
+
+@contextmanager
+def new_file(target: Path, *, overwrite: bool, flag: str = "-o") -> Iterator[BinaryIO]:
+    """A binary file to write. It has its name, and the disk holds it, once the block has ended without an exception; else it is gone.
+
+    Raises UsageError for a link or a folder, and where a file has appeared meanwhile that may not be replaced; the new file is then kept beside it.
+    """
+    refuse_others(target, flag)
+    old = target.stat() if overwrite and target.exists() else None
+    part = beside(target)
+    file = os.fdopen(created(part, target, 0o666 if old is None else 0o600), "wb")
+    try:
+        with naming(target), file:
+            yield file
+            file.flush()
+            if old is not None:
+                disk.keep_permissions(old, part)
+            disk.force_open(file.fileno(), target)
+        if overwrite:
+            refuse_others(target, flag)
+            part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    if not overwrite:
+        put_new(part, target, flag)
+    disk.force_file(target.parent)
+
+
+def put_new(part: Path, target: Path, flag: str) -> None:
+    try:
+        disk.rename_new(part, target)
+    except FileExistsError as error:
+        raise UsageError(f"{flag} {target}: this file appeared during the run and was not replaced; the result is in {part}") from error
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def beside(target: Path) -> Path:
+    """A name in the same folder that nobody can guess."""
+    return target.with_name(f".{target.stem[:SHOWN]}.{secrets.token_hex(RANDOM)}{target.suffix[:SHOWN]}")
+
+
+def created(path: Path, target: Path, mode: int) -> int:
+    """A new file, open to be written; its errors name ``target``, which the user knows."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), mode)
+    except OSError as error:
+        error.filename = str(target)
+        raise
+
+
+def name_beside(out: Path) -> str:
+    """A random name for a copy of a folder that is to become ``out``."""
+    return f".{out.name[:SHOWN]}.{secrets.token_hex(RANDOM)}"
+
+
+def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
+    """Put the complete folder into its place. An old one there is exchanged for it in one step where the system can, and stays if anything fails.
+
+    ``name``: of the copy beside ``out`` that is made where ``staged`` is on another disk. Where an old output is replaced, the disk holds the new
+    one before it has its name, and the name before the old one is deleted. A first output is left to the system to write in its time, as any
+    program's is: forcing gigabytes to a disk may take as long as all the rest, and what a lost machine costs can be made again. Raises
+    UsageError or OSError where something that is not to be replaced has appeared there meanwhile.
+    """
+    out = out.absolute()
+    replacing = out.exists()
+    if replacing:
+        disk.force(staged)
+    try:
+        place(staged, out, overwrite=overwrite)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        near = out.with_name(name)  # --work is on another disk, and only what lies beside can be renamed
+        try:
+            copy(staged, near)
+            if replacing:
+                disk.force(near)
+            place(near, out, overwrite=overwrite)
+        finally:
+            sweep(out, name)
+
+
+def sweep(out: Path, name: str) -> None:
+    """Remove what a run that was stopped while it put its output into place has left beside it under ``name``."""
+    if not re.fullmatch(re.escape(f".{out.name[:SHOWN]}.") + "[0-9a-f]+", name):  # a journal that was not written by likewise
+        return
+    near = out.absolute().with_name(name)
+    shutil.rmtree(near, ignore_errors=True)
+    if out.exists():  # else this is the only copy of the old one
+        shutil.rmtree(replaced(near), ignore_errors=True)
+
+
+def copy(folder: Path, to: Path) -> None:
+    to.mkdir(mode=0o700)
+    for path in sorted(folder.rglob("*")):
+        target = to / path.relative_to(folder)
+        with naming(target):
+            target.mkdir() if path.is_dir() else shutil.copyfile(path, target)
+    to.chmod(stat.S_IMODE(folder.stat().st_mode))
+
+
+def replaced(staged: Path) -> Path:
+    """The name that the old output gets before it is deleted."""
+    return staged.with_name(f"{staged.name}.replaced")
+
+
+def place(staged: Path, out: Path, *, overwrite: bool) -> None:
+    """One step, or an exception and nothing changed. Without ``overwrite`` only an empty folder gives way."""
+    if out.is_dir() and not out.is_symlink():
+        keep_permissions(out, staged)
+    if not out.exists() or not overwrite:
+        staged.rename(out)  # refused by the system when a folder is there that is not empty
+        return
+    old = replaced(staged)
+    shutil.rmtree(old, ignore_errors=True)
+    if disk.exchange(staged, out):
+        try:
+            check_output(staged, out)  # once more: nobody can put a file into it now
+        except BaseException:
+            disk.exchange(staged, out)
+            raise
+        disk.force_file(out.parent)
+        staged.rename(old)
+    else:
+        out.rename(old)
+        try:
+            check_output(old, out)
+            staged.rename(out)
+        except BaseException:
+            old.rename(out)
+            raise
+        disk.force_file(out.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def keep_permissions(old: Path, new: Path) -> None:
+    """Give a folder, and what is in it, the permissions of what has the same names in the folder that it replaces."""
+    for path in (new, *new.rglob("*")):
+        with_name = old / path.relative_to(new)
+        if with_name.exists() and not with_name.is_symlink():
+            disk.keep_permissions(with_name.stat(), path)
