@@ -107,7 +107,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
         options = run.options
-        outputs.check(sources, options)
+        outputs.check(sources, options, written=target is not None)
         collection = pipeline.collect(sources, run, bands=not options.joined)
         items = pipeline.distinct(collection, run, walk=True)
         options = run.options

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import platform
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
@@ -51,10 +52,15 @@ def described(options: Options, verb: str) -> dict[str, Any]:
     return {"verb": verb, "versions": versions, "method": options.described(), **groups}
 
 
-def check(sources: Sequence[Source], options: Options) -> None:
-    """Refuse, before any work, what cannot be written."""
+def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:
+    """Refuse, before any work, sources whose records cannot be written. ``written``: there is a folder to write to."""
     if options.output == "annotate" and any(isinstance(source.path, Files) for source in sources):
         raise UsageError("--output annotate: a text file has no field that could be added; choose copy, ids or mask")
+    if written and (options.output in ("copy", "annotate") or options.removed_records):
+        for source in sources:
+            if check_written := getattr(source.format, "check_written", None):
+                with suppress(DataError):  # of damage the reader will tell, or what is damaged is skipped
+                    check_written(source.path)
 
 
 def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:

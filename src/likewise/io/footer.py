@@ -1,4 +1,4 @@
-"""The footer of a Parquet file: its row groups and column chunks.
+"""The footer of a Parquet file: its schema, row groups and column chunks.
 
 pyarrow opens and reads files safely, but its objects for row groups and column chunks end the process where a footer is damaged: no exception of
 theirs comes through. So they are read here, from Thrift's compact protocol (Apache Thrift, Thrift Compact protocol encoding) by the numbers of
@@ -7,9 +7,11 @@ their fields (Apache Parquet, parquet.thrift).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from operator import index
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from likewise.errors import DataError
 
@@ -38,16 +40,49 @@ class Group(NamedTuple):
     columns: list[Column]
 
 
+class Element(NamedTuple):
+    """An element of the schema: a group, or a column of numbers or bytes."""
+
+    fields: dict[int, Any]  # those of SchemaElement
+    begin: int  # where in the footer it begins, and ends
+    end: int
+
+
+def read(file: BinaryIO) -> bytes:
+    """The footer of an open file, without its size and what stands behind that."""
+    end = file.seek(0, 2) - len(MAGIC) - 4
+    file.seek(max(0, end))
+    size = int.from_bytes(file.read(4), "little")
+    file.seek(max(0, end - size))
+    return file.read(size)
+
+
 def groups(path: Path) -> list[Group]:
     """The row groups of a file. Raises DataError."""
     with open(path, "rb") as file:
-        end = file.seek(0, 2) - len(MAGIC) - 4
-        file.seek(max(0, end))
-        size = int.from_bytes(file.read(4), "little")
-        file.seek(max(0, end - size))
-        data = file.read(size)
-    try:
+        data = read(file)
+    with undamaged(path):
         return [group(found) for found in Compact(data).struct().get(4, ())]
+
+
+def schema(data: bytes, path: str | Path) -> list[Element]:
+    """The elements of the schema in a footer, each group before what is in it. Raises DataError, which names ``path``."""
+    values = Compact(data)
+    with undamaged(path):
+        for number, kind in values.headings():
+            if number == 2:  # FileMetaData.schema
+                return [Element(values.struct(1), begin, values.at) for begin in values.beginnings()]
+            values.value(kind, 0)
+        raise ValueError("a footer without a schema")
+
+
+@contextmanager
+def undamaged(path: str | Path) -> Iterator[None]:
+    """Turn errors in the values of a footer into a DataError."""
+    try:
+        yield
+    except DataError:
+        raise
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path}: cannot be read as a Parquet file: its footer is damaged. Copy or make the file again") from error
 
@@ -90,14 +125,21 @@ class Compact:
         self.at += size
         return self.data[self.at - size : self.at]
 
-    def struct(self, depth: int = 0) -> dict[int, Any]:
-        found: dict[int, Any] = {}
+    def headings(self) -> Iterator[tuple[int, int]]:
+        """Number and type of each field of a struct; its value is to be read before the next."""
         number = 0
         while head := self.byte():
             number = number + (head >> 4) if head >> 4 else self.whole()
-            kind = head & 15
-            found[number] = kind == TRUE if kind in (TRUE, FALSE) else self.value(kind, depth)
-        return found
+            yield number, head & 15
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        return {number: kind == TRUE if kind in (TRUE, FALSE) else self.value(kind, depth) for number, kind in self.headings()}
+
+    def beginnings(self) -> Iterator[int]:
+        """Where each value of a list begins; it is to be read before the next."""
+        head = self.byte()
+        for _ in range(head >> 4 if head >> 4 < 15 else self.varint()):
+            yield self.at
 
     def value(self, kind: int, depth: int) -> Any:
         if depth > DEEPEST:
@@ -111,9 +153,8 @@ class Compact:
         if kind == BINARY:
             return self.raw(self.varint())
         if kind in (LIST, SET):
-            head = self.byte()
-            size = head >> 4 if head >> 4 < 15 else self.varint()
-            return [self.value(head & 15, depth + 1) for _ in range(size)]
+            inner = self.data[self.at] & 15
+            return [self.value(inner, depth + 1) for _ in self.beginnings()]
         if kind == STRUCT:
             return self.struct(depth + 1)
         raise ValueError(f"a value of type {kind}")

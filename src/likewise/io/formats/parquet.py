@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from likewise.errors import DataError
-from likewise.io import footer
+from likewise.io import footer, parquet_types
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
 from likewise.io.columns import parse, wanted
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
@@ -25,6 +25,8 @@ KIND = "a Parquet file"
 BATCH_ROWS = 4096
 #: Bytes at the beginning of a page that are sure to hold its size.
 HEAD_BYTES = 16
+#: Under which key Spark keeps the columns of a file.
+SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 #: A row group of the output is closed early at this size, so that a huge one does not have to fit into memory.
 GROUP_BYTES = 256 << 20
 
@@ -133,14 +135,31 @@ def write(
         shutil.copyfile(source, target)
         return len(keep)
     keeper = Keeper(source, file.schema_arrow, keep, add)
-    with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **_options(file, groups, keeper.schema)) as writer:
+    options = _options(file, groups, keeper.schema)
+    if unordered := parquet_types.unordered(source):
+        options["write_statistics"] = [column.path for column in (groups[0].columns if groups else []) if column.path not in unordered]
+    with pa.OSFile(os.fsencode(target), "wb") as sink, pq.ParquetWriter(sink, keeper.schema, **options) as writer:
 
         def write_group(table: pa.Table) -> int:
             writer.write_table(table, row_group_size=len(table))
             return len(table)
 
+        if not options["store_schema"] and (metadata := _metadata(file, add)):  # else pyarrow writes it with the schema
+            writer.add_key_value_metadata(metadata)
         batches = ((group, batch) for group in groups for batch in _batches(source, file, {group: groups[group]}, None))
-        return sum(each(write_group, _tables(keeper, batches), at_once=1))  # the next is read while one is written
+        written = sum(each(write_group, _tables(keeper, batches), at_once=1))  # the next is read while one is written
+    parquet_types.restore(source, target)
+    return written
+
+
+def check_written(path: Path) -> None:
+    """Refuse a file whose kept rows could not be written with the types of its columns. Raises UsageError."""
+    with reading(path, KIND):
+        if not parquet_types.are_lacking(path):
+            return
+    file = _open(path)
+    with reading(path, KIND):
+        parquet_types.check(path, file.schema_arrow, _options(file, {}, file.schema_arrow))
 
 
 def _tables(keeper: Keeper, batches: Iterable[tuple[int, pa.RecordBatch]]) -> Iterator[pa.Table]:
@@ -180,6 +199,14 @@ def _options(file: pq.ParquetFile, groups: dict[int, footer.Group], schema: pa.S
             name == "DECIMAL" and leaf.physical_type in ("INT32", "INT64") for name, leaf in zip(logical, leaves, strict=True)
         ),
     }
+
+
+def _metadata(file: pq.ParquetFile, add: pa.Table | None) -> dict[bytes, bytes]:
+    """The keys and values of a file's footer. Spark's own schema goes where there are columns that it lacks: Spark would not read those."""
+    found = dict(file.metadata.metadata or {})
+    if add is not None:
+        found.pop(SPARK_SCHEMA, None)
+    return found
 
 
 def _int96(file: pq.ParquetFile) -> list[str]:

@@ -1,0 +1,171 @@
+"""Types of Parquet that Arrow lacks, kept in the files that likewise writes.
+
+Arrow reads an interval as 12 bytes, and a time of the day in UTC as one without a zone. So pyarrow writes the right values under a poorer type.
+Where both files store the values in the same way, the schema element in the new file's footer is replaced by that of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from likewise.errors import UsageError
+from likewise.io import footer
+from likewise.io.footer import Element
+
+#: Fields of SchemaElement (parquet.thrift), and those of them that say how values are stored.
+TYPE, TYPE_LENGTH, REPETITION, NAME, CHILDREN, CONVERTED, SCALE, PRECISION, LOGICAL = 1, 2, 3, 4, 5, 6, 7, 8, 10
+STORED = (TYPE, TYPE_LENGTH, REPETITION, NAME, CHILDREN)
+#: Numbers of LogicalType. For intervals only the number 9 is reserved.
+MAP, LIST, DECIMAL, TIME, TIMESTAMP, INTERVAL, INTEGER, GEOMETRY, GEOGRAPHY = 2, 3, 5, 7, 8, 9, 10, 17, 18
+#: The logical types that numbers of ConvertedType stand for; that of decimals has parameters. MAP_KEY_VALUE (2) is not a type of values.
+CONVERTED_TYPES: dict[int, dict[int, Any]] = {
+    0: {1: {}},
+    1: {MAP: {}},
+    3: {LIST: {}},
+    4: {4: {}},
+    6: {6: {}},
+    **{number: {TIME: {1: True, 2: {unit: {}}}} for number, unit in ((7, 1), (8, 2))},
+    **{number: {TIMESTAMP: {1: True, 2: {unit: {}}}} for number, unit in ((9, 1), (10, 2))},
+    **{11 + power: {INTEGER: {1: 8 << power, 2: False}} for power in range(4)},
+    **{15 + power: {INTEGER: {1: 8 << power, 2: True}} for power in range(4)},
+    19: {12: {}},
+    20: {13: {}},
+    21: {INTERVAL: {}},
+}
+#: Types whose values have no order, so that the least and the greatest of a page mean nothing to readers.
+UNORDERED = (INTERVAL, GEOMETRY, GEOGRAPHY)
+INT96 = 3
+#: Logical types that Arrow has, too: strings, decimals, dates, timestamps, integers, and float16.
+SHARED = frozenset((1, DECIMAL, 6, TIMESTAMP, INTEGER, 15))
+
+
+class Column(NamedTuple):
+    """A group or a leaf of a schema, with what the other file has in its place, if it has that."""
+
+    path: tuple[str, ...]
+    mine: Element
+    other: Element | None
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+
+def logical(element: Element) -> dict[int, Any]:
+    """The logical type of an element, {number: parameters}, in whichever way its file says it; {} for none."""
+    if found := element.fields.get(LOGICAL):
+        return found
+    converted = element.fields.get(CONVERTED)
+    if converted == DECIMAL:  # the same number as of the logical type
+        return {DECIMAL: {1: element.fields.get(SCALE, 0), 2: element.fields.get(PRECISION, 0)}}
+    return CONVERTED_TYPES.get(converted, {}) if converted is not None else {}
+
+
+def restore(source: Path, target: Path) -> None:
+    """Give the columns of ``target``, which was written from ``source``, their logical types again. Raises DataError where a footer is damaged."""
+    with open(source, "rb") as file:
+        old = footer.read(file)
+    with open(target, "r+b") as file:
+        new = footer.read(file)
+        changed = _restored(old, new, source)
+        if changed != new:
+            file.seek(-len(new) - len(footer.MAGIC) - 4, 2)
+            file.write(changed + len(changed).to_bytes(4, "little") + footer.MAGIC)
+            file.truncate()
+
+
+def _restored(old: bytes, new: bytes, place: Path) -> bytes:
+    pieces, at = [], 0
+    for column in _changed(old, new, place):
+        if column.other is not None and _is_stored_alike(column):
+            pieces += [new[at : column.other.begin], old[column.mine.begin : column.mine.end]]
+            at = column.other.end
+    return b"".join((*pieces, new[at:]))
+
+
+def are_lacking(source: Path) -> bool:
+    """True if some column of a file has a type that Arrow does not have. Raises DataError where the footer is damaged."""
+    with open(source, "rb") as file:
+        data = footer.read(file)
+    with footer.undamaged(source):
+        return any(_is_lacking(element) for element in footer.schema(data, source))
+
+
+def check(source: Path, arrow: pa.Schema, options: dict[str, Any]) -> None:
+    """Refuse a file with a column that could not be written with its type. ``arrow``: the schema of the rows, which are written with ``options``.
+    Raises UsageError."""
+    with open(source, "rb") as file:
+        old = footer.read(file)
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, arrow, **options):
+        pass  # without rows
+    for column in _changed(old, footer.read(BytesIO(sink.getvalue())), source):
+        if _is_lacking(column.mine) and not _is_stored_alike(column):
+            raise UsageError(
+                f"{source}: the column {column.name!r} has a type that Arrow does not have, and kept records would lose it. Drop the column or "
+                "change its type there, or write no records: --output ids or mask, without --removed-records"
+            )
+
+
+def _is_lacking(element: Element) -> bool:
+    """True for types that Arrow does not have. Arrow has times of the day, but only without a zone. Lists and maps are left to pyarrow."""
+    return any(number not in (*SHARED, LIST, MAP) and not (number == TIME and not kind.get(1)) for number, kind in logical(element).items())
+
+
+def unordered(source: Path) -> list[str]:
+    """The columns of a file whose values have no order, as paths with dots."""
+    with open(source, "rb") as file:
+        data = footer.read(file)
+    with footer.undamaged(source):
+        return [column.name for column in _pairs(footer.schema(data, source), []) if not logical(column.mine).keys().isdisjoint(UNORDERED)]
+
+
+def _is_stored_alike(column: Column) -> bool:
+    other = column.other
+    return other is not None and all(column.mine.fields.get(field) == other.fields.get(field) for field in STORED)
+
+
+def _changed(old: bytes, new: bytes, place: Path) -> list[Column]:
+    """The columns and groups of the old file that have another logical type in the new one. Lists and maps are left to Arrow, and so are timestamps
+    of 96 bits."""
+    with footer.undamaged(place):
+        return [column for column in _pairs(footer.schema(old, place), footer.schema(new, place)) if _is_changed(column)]
+
+
+def _is_changed(column: Column) -> bool:
+    was, now = (logical(element) if element is not None else {} for element in (column.mine, column.other))
+    if CHILDREN in column.mine.fields and (not was or MAP in was or LIST in was):
+        return False
+    return was != now and column.mine.fields.get(TYPE) != INT96
+
+
+def _pairs(old: Sequence[Element], new: Sequence[Element]) -> list[Column]:
+    """Each element of a schema but its root, with that of the other in the same place."""
+    places = dict(_places(new))
+    names: dict[tuple[int, ...], tuple[str, ...]] = {(): ()}
+    found = []
+    for place, element in _places(old):
+        if place:
+            names[place] = (*names[place[:-1]], element.fields[NAME].decode("utf-8", "replace"))
+            found.append(Column(names[place], element, places.get(place)))
+    return found
+
+
+def _places(elements: Sequence[Element]) -> Iterator[tuple[tuple[int, ...], Element]]:
+    """Each element with its place in the tree: the number among its group's, after those of the groups around it; () for the root."""
+    around: list[list[Any]] = []  # groups: the place of each, how many of its elements came, and how many there are
+    for element in elements:
+        while around and around[-1][1] == around[-1][2]:
+            around.pop()
+        place = (*around[-1][0], around[-1][1]) if around else ()
+        if around:
+            around[-1][1] += 1
+        yield place, element
+        if children := element.fields.get(CHILDREN):
+            around.append([place, 0, children])
