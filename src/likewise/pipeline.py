@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
 from likewise.io import bands as band_files
-from likewise.io import compression
+from likewise.io import compression, unusable
 from likewise.io.collection import Collection, read
+from likewise.io.columns import unfit
 from likewise.io.fields import sparse as sparse_field
 from likewise.io.fields import wide as wide_numbers
 from likewise.io.formats.text import Files
@@ -75,6 +76,7 @@ def acquaint(sources: Sequence[Source], options: Options) -> Options:
     """The options, with what a file of groups holds, and with what must be known of vectors or codes: how many numbers or bits they have,
     or that they are sparse, and in which field."""
     check_verify(options)
+    check_kinds(sources, options)
     if options.groups is not None:
         options = replace(options, grouped=Groups(options.groups, options.seed))
     if not needs_data(options.method):
@@ -93,6 +95,19 @@ def acquaint(sources: Sequence[Source], options: Options) -> Options:
     if asked.kind == "features":
         return acquainted(options, Facts(features=width, sparse=options.told_by == "cosine"))
     return acquainted(options, Facts(width, wide=wide))
+
+
+def check_kinds(sources: Sequence[Source], options: Options) -> None:
+    """Refuse a source whose column holds values, and by its type none that can be compared."""
+    asked = want(options)
+    for source in sources:
+        with suppress(DataError):  # damage is told, or set aside, when the source is read
+            other = unfit(source, asked)
+            if other:
+                break
+    else:
+        return
+    raise DataError(unusable.message(printable(source.name), other, asked, str(options.method)))
 
 
 def check_verify(options: Options) -> None:
@@ -143,7 +158,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work, run.first_side)
     check_lengths(collection, options)
-    if message := collection.fields_missing(options.field):
+    if message := collection.fields_missing(options.field) or collection.unusable(want(options), str(options.method)):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")

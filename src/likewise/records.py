@@ -95,6 +95,8 @@ class Records:
     width: np.ndarray | None = None  # int64[n]; numbers of a vector or of each feature, dimension of a sparse one (0: not said), bits of a code
     rejected: list[Rejected] = field(default_factory=list)
     fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
+    nulls: np.ndarray | None = None  # int64[n]; missing elements that were left out of a set; None: none
+    other: str = ""  # what the first value that is not of the wanted kind is (io.unusable.held); empty where there is none
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
 
     def __len__(self) -> int:

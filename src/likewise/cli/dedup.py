@@ -238,10 +238,12 @@ def looked_at(inputs: tuple[str, ...], options: Options, out: Path | None) -> Op
 def named(inputs: tuple[str, ...], options: Options, out: Path | None) -> Iterator[dict[str, Any]]:
     """The sources that the inputs name; what comes through a pipe is left there."""
     from likewise.io.inputs import STDIN, printable, resolve
-    from likewise.pipeline import want
+    from likewise.pipeline import check_kinds, want
 
     files = [Path(given) for given in inputs if given != STDIN]
-    for source in resolve(files, out=out, work=options.work, want=want(options)) if files else []:
+    sources = resolve(files, out=out, work=options.work, want=want(options)) if files else []
+    check_kinds(sources, options)
+    for source in sources:
         yield {"source": printable(source.name), "bytes": source.size, "format": getattr(source.format, "__name__", "").rpartition(".")[2]}
     if STDIN in inputs:
         yield {"source": "stdin", "bytes": None, "format": None}

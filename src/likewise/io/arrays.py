@@ -13,6 +13,7 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.io.fields import SPARSE
 from likewise.io.nested import BYTES, PAIR, is_list, is_string
+from likewise.items.elements import is_missing
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
 from likewise.items.sparse import csr_of
 from likewise.records import Want
@@ -129,15 +130,15 @@ def _sets(rows: list[Any]) -> pa.Array:
 
 
 def _ordered(given: AbstractSet, row: int) -> list[Any]:
-    """In an order of the elements' own: that of a set of strings is another in each process."""
+    """In an order of the elements' own, missing ones last: that of a set of strings is another in each process."""
     try:
-        return sorted(given, key=lambda element: (isinstance(element, str), element))
+        return sorted(given, key=lambda element: (2, 0) if is_missing(element) else (isinstance(element, str), element))
     except TypeError:
         raise UsageError(f"row {row} of an input is {shown(given)}; elements are whole numbers and strings") from None
 
 
 def _is_element(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or is_string(kind) or pa.types.is_null(kind)
+    return pa.types.is_integer(kind) or is_string(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
 
 
 def _vectors(rows: list[Any]) -> pa.Array:

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, has_gone
-from likewise.io import bands, binary, consistency, ids, payloads
+from likewise.io import bands, binary, consistency, ids, payloads, unusable
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
 from likewise.io.work import Work
-from likewise.records import REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
@@ -120,6 +120,8 @@ def read(
             found=records.found,
             fields=list(records.fields),
             **({"dimensions": dimensions(records)} if want.kind == "sparse" else {}),
+            **({"other": records.other} if records.other else {}),
+            **({"nulls": int(records.nulls.sum())} if records.nulls is not None else {}),
         )
         read_of[chunk.source] += len(records)
         advance(chunk.nbytes)
@@ -198,6 +200,8 @@ def first_rows(records: Records, n: int) -> Records:
         id=None if records.id is None else records.id[:n],
         width=None if records.width is None else records.width[:n],
         rejected=[entry for entry in records.rejected if entry.row < n],
+        nulls=None if records.nulls is None else records.nulls[:n],
+        other=records.other,
         fields=records.fields,
         found=records.found,
     )
@@ -413,6 +417,20 @@ class Collection:
             if found.isdisjoint(sources) and not (found and (self.column("kind")[rows] == TEXT).any()):
                 return self._without_field(name, sources, [entry for entry in entries if entry["source"] in sources])
         return None
+
+    def unusable(self, want: Want, by: str) -> str | None:
+        """A message when no row of a source has a value of the wanted kind, and some have one of another kind."""
+        kind = self.column("kind")
+        for entry in self.work.done("chunk"):
+            rows = self.rows_of(entry["source"])
+            if entry.get("other") and (kind[rows] == NO_TEXT).all():
+                return unusable.message(printable(self.sources[entry["source"]].name), entry["other"], want, by)
+        return None
+
+    @property
+    def nulls(self) -> int:
+        """How many missing elements were left out of sets."""
+        return sum(entry.get("nulls", 0) for entry in self.work.done("chunk"))
 
     def files_in(self, sources: range) -> list[str]:
         """The names of the first files of some sources."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError
-from likewise.io import binary, decoded, fields, nested, payloads
+from likewise.io import binary, decoded, fields, nested, payloads, unusable
 from likewise.io.batches import reading
 from likewise.io.ids import as_json, from_json, to_json
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
@@ -41,14 +41,16 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         others = {name: _find(table, name, where) for name in (want.id, want.per, want.score) if name is not None}
         identity = _json(others[want.id], n) if want.id is not None else None
         rejected: list[Rejected] = []
-        width = None
+        width = nulls = None
         if want.kind in ("text", "string"):
             there = [(column, name) for column, name in zip(columns, names, strict=True) if column is not None]
             texts = [_text(column, name, rejected, chunk.start, want.most) for column, name in there]
             kind, text = joined(texts, n, rejected)
+            other = next(filter(None, (unusable.of_column(column, kind == NO_TEXT) for column, _ in there)), "")
         else:
             rows = nested.rows(columns, names, want, n, fields.type_of(table.schema, names[0]))
             kind, text, width = payloads.laid(rows)
+            nulls, other = rows.nulls, rows.other
             rejected = payloads.refused(rows, names, "column", identity, lambda row, _: _place(chunk, row), lambda row: _raw(columns, row))
         return Records(
             kind=kind,
@@ -62,7 +64,26 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
             fields=chunk.state,
             found=fields.found(names, [column is not None for column in columns]),
             width=width,
+            nulls=nulls,
+            other=other,
         )
+
+
+def unfit(source: Any, want: Want) -> str:
+    """What the columns of a source hold (unusable.held) where by their types they can hold nothing that is wanted; empty otherwise, and where they
+    hold nulls alone. ``source``: io.inputs.Source. Reads the schema, and only if that does not fit, rows up to the first value."""
+    if not hasattr(source.format, "schema"):
+        return ""
+    schema = source.format.schema(source.path, want)
+    kinds = [kind for name in fields.names(want, schema.names) if (kind := fields.type_of(schema, name)) is not None]
+    judged = all if want.kind in payloads.WHOLE else any
+    if not kinds or fields.is_sparse(fields.names(want, schema.names)) or judged(nested.fits(kind, want) for kind in kinds):
+        return ""
+    for chunk in source.format.chunks(source.path, want, 0):
+        records = source.format.parse(chunk, want, source.name)
+        if records.other or (records.kind != NO_TEXT).any():
+            return records.other
+    return ""
 
 
 def _place(chunk: Chunk, row: int) -> str:

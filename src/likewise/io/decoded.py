@@ -6,15 +6,18 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from likewise.io import payloads
+from likewise.io import payloads, unusable
 from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, looks_sparse
 from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
+from likewise.items.elements import is_missing, whole
 from likewise.items.words import WORD, Hasher
 from likewise.records import Want
 
@@ -36,7 +39,14 @@ class Pair(msgspec.Struct):
 
 def rows(parts: Sequence[Texts], want: Want) -> Rows:
     """What is compared, from the JSON texts of its parts, None where there is none. A value of another type is none, as is a list that holds one."""
-    return payloads.compared([_READ[want.kind](texts, want) for texts in parts], want.kind)
+    return payloads.compared([_with_others(texts, want) for texts in parts], want.kind)
+
+
+def _with_others(texts: Texts, want: Want) -> Rows:
+    """The rows of a part, with what it holds besides."""
+    found = _READ[want.kind](texts, want)
+    found.other = unusable.of_texts(texts, found.gone)
+    return found
 
 
 def place(data: bytes, parts: Sequence[tuple[int, int]], item: int) -> int:
@@ -105,8 +115,25 @@ def _floats(value: Any) -> list[float] | None:
     return None if None in numbers else numbers  # type: ignore[return-value]
 
 
-def _is_element(value: Any) -> bool:
-    return isinstance(value, int | str) and not isinstance(value, bool)
+class Thinned(list[Any]):
+    """A list without the missing elements that it had."""
+
+    nulls = 0
+
+
+def _thinned(items: list[Any], element: Callable[[Any], Any] = lambda item: item) -> Thinned:
+    found = Thinned(item for item in items if not is_missing(element(item)))
+    found.nulls = len(items) - len(found)
+    return found
+
+
+def _nulls(values: Sequence[Any]) -> NDArray[np.int64]:
+    return np.array([value.nulls if isinstance(value, Thinned) else 0 for value in values], np.int64)
+
+
+def _element(value: Any) -> int | str | None:
+    """An element: a string or a whole number, 1.0 as 1; None for anything else."""
+    return value if isinstance(value, str) else whole(value)
 
 
 def _vector(texts: Texts, want: Want) -> Rows:
@@ -144,7 +171,11 @@ def _elements(texts: Texts, want: Want) -> Rows:
     def other(value: Any) -> Any:
         if isinstance(value, dict):
             return _as_sparse(value)
-        return value if isinstance(value, list) and all(map(_is_element, value)) else None
+        if not isinstance(value, list):
+            return None
+        found = _thinned(value)
+        found[:] = map(_element, found)
+        return None if None in found else found
 
     hasher = Hasher(want.seed)
     values = _values(texts, list[int | str] | Sparse, other)
@@ -153,7 +184,7 @@ def _elements(texts: Texts, want: Want) -> Rows:
         for number, row in enumerate(vectors):
             indices = found.values["index"][found.offsets[number] : found.offsets[number + 1]].tolist()
             values[row] = found.faults.get(number, indices)
-    return _rows(values, _listed(values), hasher.listed)
+    return replace(_rows(values, _listed(values), hasher.listed), nulls=_nulls(values))
 
 
 def _weighted(texts: Texts, want: Want) -> Rows:
@@ -161,15 +192,18 @@ def _weighted(texts: Texts, want: Want) -> Rows:
         if isinstance(value, dict):
             pairs = list(value.items())
         elif isinstance(value, list):
-            pairs = [(one.get("element"), one.get("weight")) if isinstance(one, dict) else one for one in value]
+            pairs = [(one["element"], one.get("weight")) if isinstance(one, dict) and "element" in one else one for one in value]
         else:
             return None
-        if not all(isinstance(pair, list | tuple) and len(pair) == 2 and _is_element(pair[0]) for pair in pairs):
+        if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
             return None
-        weights = [as_float(weight) for _, weight in pairs]
-        return None if None in weights else [(element, weight) for (element, _), weight in zip(pairs, weights, strict=True)]
+        found = _thinned(pairs, lambda pair: pair[0])
+        found[:] = [(_element(element), as_float(weight)) for element, weight in found]
+        return None if any(None in pair for pair in found) else found
 
     def plain(value: Any) -> Any:
+        if isinstance(value, Thinned):
+            return value
         if isinstance(value, dict):
             return list(value.items())
         return [(one.element, one.weight) if isinstance(one, Pair) else one for one in value] if isinstance(value, list) else value
@@ -181,7 +215,7 @@ def _weighted(texts: Texts, want: Want) -> Rows:
         return array
 
     values = [plain(value) for value in _values(texts, dict[str, float] | list[tuple[int | str, float] | Pair], other)]
-    return _rows(values, _listed(values), laid)
+    return replace(_rows(values, _listed(values), laid), nulls=_nulls(values))
 
 
 def _as_sparse(value: Any) -> Sparse | None:

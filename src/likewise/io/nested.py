@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from likewise.io import binary, decoded, payloads
+from likewise.io import binary, decoded, payloads, unusable
 from likewise.io.batches import as_bytes
 from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, is_sparse
 from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
@@ -57,8 +57,25 @@ def rows(columns: Sequence[pa.Array | None], names: Sequence[str], want: Want, n
     if want.kind in ("sparse", "elements") and is_sparse(names):
         there = [(column, name) for column, name in zip(columns, SPARSE, strict=False) if column is not None]
         columns = [pa.StructArray.from_arrays(*zip(*there, strict=True)) if there else None]
-    parts = [_part(column, want, strings) if column is not None else None for column in columns]
-    return payloads.compared([payloads.nothing(n, payloads.item(want)) if part is None else part for part in parts], want.kind)
+    return payloads.compared([_with_others(column, want, n, strings) for column in columns], want.kind)
+
+
+def fits(kind: pa.DataType, want: Want) -> bool:
+    """Whether a column of this type can hold what is wanted, be it in JSON text."""
+    values = plain(pa.array([], kind))
+    if want.kind in ("text", "string"):
+        return pa.types.is_large_binary(values.type) or isinstance(values.type, pa.JsonType)
+    return _part(values, want, is_string(kind)) is not None
+
+
+def _with_others(values: pa.Array | None, want: Want, n: int, strings: bool) -> Rows:
+    """The rows of a column, or of none; with what it holds besides."""
+    found = None if values is None else _part(values, want, strings)
+    if found is None:
+        found = payloads.nothing(n, payloads.item(want))
+    if values is not None and not found.other:
+        found.other = unusable.of_column(values, found.gone)
+    return found
 
 
 def _part(values: pa.Array, want: Want, strings: bool) -> Rows | None:
@@ -118,20 +135,53 @@ def _integers(values: pa.Array) -> NDArray[np.integer] | None:
     return _numbers(values, None) if pa.types.is_integer(values.type) or pa.types.is_null(values.type) else None
 
 
-def _words(values: pa.Array, hasher: Hasher) -> Words | None:
-    """Words of elements, any word for a null; None where these are no elements."""
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        each = _words(values.dictionary, hasher)
-        return each if each is None else np.append(each, np.uint64(0))[values.indices.fill_null(len(each)).to_numpy(zero_copy_only=False)]
+class Elements(NamedTuple):
+    """Elements as words, any word for those that are missing or that are none."""
+
+    words: Words
+    missing: NDArray[np.bool_]  # null or NaN
+    wrong: NDArray[np.bool_]  # numbers with fractions, and infinite ones
+
+
+def _words(values: pa.Array, hasher: Hasher) -> Elements | None:
+    """None where these are no elements by their type."""
+    if pa.types.is_dictionary(values.type):
+        if (each := _words(values.dictionary, hasher)) is None:
+            return None
+        at = values.indices.fill_null(len(each.words)).to_numpy(zero_copy_only=False)
+        return Elements(*(np.append(part, part.dtype.type(last))[at] for part, last in zip(each, (0, 1, 0), strict=True)))
     values = plain(values)
+    null = values.is_null().to_numpy(zero_copy_only=False)
     if pa.types.is_large_binary(values.type):
-        return hasher.strings(values)
+        return Elements(hasher.strings(values), null, np.zeros(len(values), bool))
     if pa.types.is_integer(values.type) or pa.types.is_null(values.type):
-        return hasher.integers(_numbers(values, None))  # type: ignore[arg-type]
-    if pa.types.is_decimal(values.type) and values.type.scale == 0:
-        return hasher.listed([int(value or 0) for value in values.to_pylist()])
+        return Elements(hasher.integers(_numbers(values, None)), null, np.zeros(len(values), bool))  # type: ignore[arg-type]
+    if pa.types.is_decimal(values.type):
+        numbers = [0 if value is None else value for value in values.to_pylist()]
+        wrong = np.array([value != int(value) for value in numbers], bool)
+        return Elements(hasher.listed([int(value) for value in numbers]), null, wrong)
+    if pa.types.is_floating(values.type):
+        return _of_floats(_numbers(values, np.float64), null, hasher)  # type: ignore[arg-type]
     return None
+
+
+def _of_floats(numbers: NDArray[np.float64], null: NDArray[np.bool_], hasher: Hasher) -> Elements:
+    """1.0 is the element 1, and NaN a missing one."""
+    missing = null | np.isnan(numbers)
+    with np.errstate(invalid="ignore"):
+        wrong = ~missing & ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
+    numbers = np.where(missing | wrong, 0.0, numbers)
+    large = np.abs(numbers) >= 2.0**63
+    words = hasher.integers(np.where(large, 0.0, numbers).astype(np.int64))
+    words[large] = hasher.listed([int(number) for number in numbers[large].tolist()])
+    return Elements(words, missing, wrong)
+
+
+def _without(found: Rows, wrong: NDArray[np.bool_]) -> Rows:
+    """``found`` without a value in each row that holds a wrong item."""
+    if wrong.any():
+        found.gone = found.gone | (np.diff(ends(wrong)[found.offsets]) > 0)
+    return found
 
 
 def _tokens(values: pa.Array, want: Want) -> Rows | None:
@@ -145,9 +195,11 @@ def _elements(values: pa.Array, want: Want) -> Rows | None:
     if pa.types.is_struct(values.type):
         found = _sparse(values, want)
         return None if found is None else payloads.positions(found, hasher.integers)
-    if (lists := _lists(values)) is None or (words := _words(lists[1], hasher)) is None:
+    if (lists := _lists(values)) is None or (elements := _words(lists[1], hasher)) is None:
         return None
-    return _filled(lists[0], words, lists[1])
+    found = _without(lists[0], elements.wrong)
+    found.values = elements.words
+    return found.thinned(elements.missing)
 
 
 def _weighted(values: pa.Array, want: Want) -> Rows | None:
@@ -159,12 +211,12 @@ def _weighted(values: pa.Array, want: Want) -> Rows | None:
     if not set(PAIR) <= set(fields) and len(fields) != 2:
         return None
     element, weight = (pc.struct_field(flat, [fields.index(name) if set(PAIR) <= set(fields) else place]) for place, name in enumerate(PAIR))
-    words, weights = _words(element, Hasher(want.seed)), _numbers(weight, np.float64)
-    if words is None or weights is None:
+    elements, weights = _words(element, Hasher(want.seed)), _numbers(weight, np.float64)
+    if elements is None or weights is None:
         return None
-    pairs = np.empty(len(words), WEIGHTED)
-    pairs["word"], pairs["weight"] = words, weights
-    return _filled(found, pairs, element, weight)
+    pairs = np.empty(len(weights), WEIGHTED)
+    pairs["word"], pairs["weight"] = elements.words, weights
+    return _without(_filled(found, pairs, weight), elements.wrong).thinned(elements.missing)
 
 
 def _vector(values: pa.Array, want: Want) -> Rows | None:

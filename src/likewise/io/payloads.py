@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,8 @@ class Rows:
     values: NDArray[Any]
     width: NDArray[np.int64] | None = None  # [n], as Records has it
     faults: dict[int, Fault] = field(default_factory=dict)
+    nulls: NDArray[np.int64] | None = None  # [n], missing elements that were left out of each row
+    other: str = ""  # what the first value is that has another type than is wanted, as `unusable.held` says it
 
     def __len__(self) -> int:
         return len(self.gone)
@@ -69,7 +71,14 @@ class Rows:
         if (sizes == self.sizes).all():
             return self
         values = self.values[self.offsets[0] : self.offsets[-1]][np.repeat(~rows, self.sizes)]
-        return Rows(self.gone, ends(sizes), values, self.width, self.faults)
+        return replace(self, offsets=ends(sizes), values=values)
+
+    def thinned(self, missing: NDArray[np.bool_]) -> Rows:
+        """The same without the items of ``values`` that are ``missing``, which are counted. The offsets must begin at 0."""
+        if not missing.any():
+            return self
+        before = ends(missing)
+        return replace(self, offsets=self.offsets - before[self.offsets], values=self.values[~missing], nulls=np.diff(before[self.offsets]))
 
 
 def ends(sizes: Any) -> NDArray[np.int64]:
@@ -96,7 +105,9 @@ def joined(parts: Sequence[Rows], *, whole: bool) -> Rows:
         used = part.values[part.offsets[0] : part.offsets[-1]]
         values[np.arange(len(used)) + np.repeat(begin - part.offsets[:-1] + part.offsets[0], size)] = used
         begin += size
-    return Rows(gone, offsets, values, faults={row: fault for part in reversed(parts) for row, fault in part.faults.items()})
+    nulls = sum((part.nulls for part in parts if part.nulls is not None), np.zeros(len(gone), np.int64))
+    faults = {row: fault for part in reversed(parts) for row, fault in part.faults.items()}
+    return Rows(gone, offsets, values, None, faults, nulls, next((part.other for part in parts if part.other), ""))
 
 
 def laid(rows: Rows) -> tuple[NDArray[np.uint8], pa.LargeBinaryArray, NDArray[np.int64] | None]:
@@ -223,7 +234,7 @@ def merged(found: Rows, row: NDArray[np.int64], index: NDArray[np.uint64], value
 
 def positions(rows: Rows, words: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> Rows:
     """The indices of sparse vectors as elements of sets."""
-    return Rows(rows.gone, rows.offsets, words(rows.values["index"]), faults=rows.faults)
+    return replace(rows, values=words(rows.values["index"]), width=None)
 
 
 def code(rows: Rows) -> Rows:

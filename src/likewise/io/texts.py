@@ -68,7 +68,7 @@ def token_ids(batch: Any) -> pa.LargeBinaryArray:
         if not isinstance(batch, tuple) and not is_arrow(batch):
             batch = rows(batch, "a batch is a list of rows")
             refuse_unordered(batch)
-        ids, offsets = ragged(batch, "row")
+        ids, offsets = ragged(batch, "row", strict=True)
     except UsageError as error:
         raise UsageError(f"{error}; {TOKENS}") from None
     begin, end = int(offsets[0]), int(offsets[-1])

@@ -43,10 +43,11 @@ def unpacked(batch: Any) -> Any:
     return valid(chunked(batch)).to_pylist() if is_arrow(batch) else batch
 
 
-def lists(batch: Any, forms: str) -> tuple[pa.Array, NDArray[np.int64]]:
+def lists(batch: Any, forms: str, *, nulls: bool = False) -> tuple[pa.Array, NDArray[np.int64]]:
     """An Arrow array of lists (of one size or of any) as its values end to end, and where each list begins, int64[n + 1].
 
-    ``forms`` says what is wanted, for the message. Raises UsageError for another type, and with the row for a null.
+    ``forms`` says what is wanted, for the message. Raises UsageError for another type, and with the row for a null; inside lists, unless ``nulls``
+    allows them.
     """
     import pyarrow as pa
 
@@ -57,7 +58,7 @@ def lists(batch: Any, forms: str) -> tuple[pa.Array, NDArray[np.int64]]:
         raise UsageError(f"row {array.is_null().to_numpy(zero_copy_only=False).argmax()} is null; fill or drop it first")
     flat = array.flatten()
     begins = np.concatenate([[0], np.cumsum(array.value_lengths().to_numpy(zero_copy_only=False), dtype=np.int64)])
-    if flat.null_count:
+    if flat.null_count and not nulls:
         at = flat.is_null().to_numpy(zero_copy_only=False).argmax()
         raise UsageError(f"row {np.searchsorted(begins, at, side='right') - 1} holds a null; fill or drop it first")
     return flat, begins

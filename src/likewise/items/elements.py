@@ -1,8 +1,11 @@
-"""Elements of Python data: integers of any size, and strings. Numbering them leaves them as different as they are, which no hash can promise."""
+"""Elements of Python data: whole numbers of any size, and strings. A number for each keeps them distinct, which no hash can guarantee.
+
+A float that is a whole number is that number, so 1.0 is the element 1. None and NaN are missing elements, and are left out of sets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,11 +52,11 @@ class Numbering:
 
 
 def plain(element: Any, where: str, what: str = "an element") -> int | str:
-    """An element as a Python int or str. Raises UsageError for anything else, True and 1.0 among it, which Python takes for 1."""
+    """An element as a Python int or str. Raises UsageError for anything else, also for True, which Python takes for 1."""
     if isinstance(element, str):
         return str(element)
-    if is_whole(element):
-        return int(element)
+    if (number := whole(element)) is not None:
+        return number
     raise UsageError(f"{where}: {shown(element)}; {what} is a whole number or a string")
 
 
@@ -72,4 +75,22 @@ def hashed(elements: Sequence[int | str], seed: int) -> NDArray[np.uint64]:
 
 def word(element: Any) -> int | None:
     """An element as a word of 64 bits, -1 the same as 2^64 - 1; None for what is no whole number of 64 bits."""
-    return int(element) & 0xFFFF_FFFF_FFFF_FFFF if is_whole(element) and -(2**63) <= element < 2**64 else None
+    number = whole(element)
+    return number & 0xFFFF_FFFF_FFFF_FFFF if number is not None and -(2**63) <= number < 2**64 else None
+
+
+def whole(element: Any) -> int | None:
+    """A whole number as int, also one that is a float; None for anything else."""
+    if is_whole(element):
+        return int(element)
+    return int(element) if isinstance(element, float | np.floating) and float(element).is_integer() else None
+
+
+def is_missing(element: Any) -> bool:
+    """Whether this is None or NaN, which stand for a missing element."""
+    return element is None or (isinstance(element, float | np.floating) and element != element)
+
+
+def present(elements: Iterable[Any]) -> list[Any]:
+    """The elements without missing ones."""
+    return [element for element in elements if not is_missing(element)]

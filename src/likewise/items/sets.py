@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.items.arrow import is_arrow, lists, unpacked
-from likewise.items.elements import Numbering, hashed, plain, word
+from likewise.items.elements import Numbering, hashed, is_missing, plain, present, word
 from likewise.items.given import SINGLE, borders, is_whole, refuse_masked, rows, shown
 
 #: values uint64[m], ascending and distinct within a set; offsets int64[n + 1].
@@ -20,31 +21,34 @@ Sets = tuple[NDArray[np.uint64], NDArray[np.int64]]
 #: Sets end to end and where each begins: values uint64[m], offsets int64[n + 1]. Or one array or set of elements for each, a 2-D array among it.
 Batch = tuple[NDArray[Any], NDArray[Any]] | Sequence[Iterable[int | str]] | NDArray[Any]
 
+#: Arrow's types of floats.
+FLOATS = ("halffloat", "float", "double")
 WEIGHTS = "weights are compared with by='weighted'"
 
 
-def ragged(batch: Batch, name: str = "set", seed: int | None = None) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def ragged(batch: Batch, name: str = "set", seed: int | None = None, *, strict: bool = False) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """A batch as values uint64[m] and offsets int64[n + 1]. A tuple is those two; anything else is a sequence of sets, each called ``name``.
 
-    Elements are whole numbers of 64 bits; with a ``seed`` also larger ones and strings, as words that are hashed by it.
+    Elements are whole numbers of 64 bits, 1.0 among them; with a ``seed`` also larger ones and strings, as words that are hashed by it. Missing
+    elements, None and NaN, are left out. ``strict``: floats and missing elements are refused instead.
     Raises UsageError, with the set's row, for what is no element, and for one set that is no batch.
     """
     if isinstance(batch, tuple):
         parts = [part for part in batch if isinstance(part, np.ndarray)]
         if len(batch) != 2 or len(parts) != 2:
             raise UsageError(f"a tuple stands for (values, offsets), two arrays; give {name}s as a list")
-        values = words(parts[0], "values", name, seed) if is_text(parts[0]) else of_array(parts[0], "values")
+        values = words(parts[0], "values", name, seed) if is_text(parts[0]) else of_array(parts[0], "values", strict=True)
         return read_only(values), read_only(borders(parts[1], values.size))
     forms = f"a batch is a list of {name}s, or (values, offsets)"
     if is_arrow(batch):
-        values, offsets = of_arrow(batch, forms, seed)
+        values, offsets = of_arrow(batch, forms, seed, strict=strict)
         return read_only(values), read_only(offsets)
     batch = rows(batch, forms, (AbstractSet, f"one {name} alone is a batch of one: [{name}]"))
     if isinstance(batch, range) or (isinstance(batch, np.ndarray) and batch.ndim == 1 and batch.dtype != object):
         raise UsageError(f"{forms}; here came {shown(batch)}; one {name} alone is a batch of one: [{name}]")
     if isinstance(batch, np.ndarray) and batch.ndim == 2 and batch.dtype.kind in "iu":
         return read_only(of_array(batch.reshape(-1), name)), read_only(np.arange(len(batch) + 1) * batch.shape[1])
-    sets = [words(one, f"{name} {row}", name, seed) for row, one in enumerate(batch)]
+    sets = [words(one, f"{name} {row}", name, seed, strict=strict) for row, one in enumerate(batch)]
     offsets = np.cumsum([0, *(one.size for one in sets)], dtype=np.int64)
     return read_only(np.concatenate([np.empty(0, np.uint64), *sets])), read_only(offsets)
 
@@ -54,19 +58,19 @@ def is_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "UTO"
 
 
-def words(elements: Any, where: str, name: str = "set", seed: int | None = None) -> NDArray[np.uint64]:
+def words(elements: Any, where: str, name: str = "set", seed: int | None = None, *, strict: bool = False) -> NDArray[np.uint64]:
     """The elements of one set as uint64[n]."""
     elements = unpacked(elements)
     if isinstance(elements, np.ndarray) and not is_text(elements):
         bits = elements.dtype == bool and elements.ndim == 1 and not isinstance(elements, np.ma.MaskedArray)
-        return of_array(np.flatnonzero(elements) if bits else elements, where)
+        return of_array(np.flatnonzero(elements) if bits else elements, where, strict=strict)
     if isinstance(elements, (*SINGLE, Mapping)) or not isinstance(elements, Iterable) or (isinstance(elements, np.ndarray) and elements.ndim != 1):
         alone = f"; one {name} alone is a batch of one: [{name}]" if is_whole(elements) else ""
         raise UsageError(f"{where} is {shown(elements)}; a {name} is a list, range or array of whole numbers{weights_hint(elements)}{alone}")
     if isinstance(elements, np.ndarray):
         refuse_masked(elements, f"{where}: a {name} is a list or array of elements")
         elements = elements.tolist()
-    listed = list(elements)
+    listed = list(elements) if strict else present(elements)
     if set(map(type, listed)) <= {int}:
         try:
             return np.fromiter(listed, np.int64, len(listed)).view(np.uint64)
@@ -74,23 +78,36 @@ def words(elements: Any, where: str, name: str = "set", seed: int | None = None)
             pass
     if seed is not None:
         return hashed([plain(element, where) for element in listed], seed)
-    found = [word(element) for element in listed]
+    found = [None if strict and not is_whole(element) else word(element) for element in listed]
     if None in found:
         raise UsageError(f"{where}: elements are whole numbers of 64 bits, and {shown(listed[found.index(None)])} is none; hash them first")
     return np.array(found, np.uint64)
 
 
-def of_array(array: NDArray[Any], where: str) -> NDArray[np.uint64]:
+def of_array(array: NDArray[Any], where: str, *, strict: bool = False) -> NDArray[np.uint64]:
     """Words of a 1-D array of whole numbers."""
     refuse_masked(array, f"{where}: elements are whole numbers")
+    if array.ndim == 1 and array.dtype.kind == "f" and not strict:
+        array = whole_floats(array)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise UsageError(f"{where}: elements are whole numbers of 64 bits, here came {array.dtype} of shape {array.shape}; hash them first")
     return np.ascontiguousarray(array if array.dtype == np.uint64 else array.astype(np.int64).view(np.uint64))
 
 
-def of_arrow(batch: Any, forms: str, seed: int | None) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def whole_floats(array: NDArray[np.floating]) -> NDArray[Any]:
+    """Floats as whole numbers, NaN left out; as they are where one is no whole number of 64 bits."""
+    numbers = array[~np.isnan(array)].astype(np.float64, copy=False)
+    fits = (numbers == np.floor(numbers)) & (np.abs(numbers) < 2.0**63)
+    return numbers.astype(np.int64) if fits.all() else array
+
+
+def of_arrow(batch: Any, forms: str, seed: int | None, *, strict: bool = False) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Words and offsets of an Arrow array of lists of elements."""
-    flat, offsets = lists(batch, forms)
+    flat, offsets = lists(batch, forms, nulls=not strict)
+    if flat.null_count or (str(flat.type) in FLOATS and not strict):
+        each = flat.to_pylist()
+        sets = [words(each[begin:end], f"row {row}", seed=seed) for row, (begin, end) in enumerate(pairwise(offsets.tolist()))]
+        return np.concatenate([np.empty(0, np.uint64), *sets]), np.cumsum([0, *(one.size for one in sets)], dtype=np.int64)
     array = flat.to_numpy(zero_copy_only=False) if len(flat) else np.empty(0, np.int64)
     if seed is not None and is_text(array):
         return words(array, "values", seed=seed), offsets
@@ -129,7 +146,7 @@ def numbered(batch: Any, number: Numbering) -> Sets:
     values: list[int] = []
     sizes = [0]
     for row, one in enumerate(batch):
-        values += [number(element, row) for element in members(one, row)]
+        values += [number(element, row) for element in members(one, row) if not is_missing(element)]
         sizes.append(len(values))
     return distinct(np.array(values, np.uint64), np.array(sizes, np.int64))
 
@@ -140,7 +157,7 @@ def members(one: Any, row: int) -> Iterable[Any]:
     if isinstance(one, np.ndarray) and one.ndim == 1:
         refuse_masked(one, f"row {row}: a set is a list or array of elements")
         places = np.flatnonzero(one) if one.dtype == bool else one
-        return places.tolist() if places.dtype.kind in "iuUTO" else list(places)  # others' numbers, such as those of dates, are no elements
+        return places.tolist() if places.dtype.kind in "iufUTO" else list(places)  # others' numbers, such as those of dates, are no elements
     if isinstance(one, AbstractSet | Sequence) and not isinstance(one, SINGLE):
         return one
     raise UsageError(f"row {row} is {shown(one)}; a set is a set, list or 1-D array of whole numbers or strings{weights_hint(one)}")

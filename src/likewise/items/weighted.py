@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.items.arrow import unpacked
-from likewise.items.elements import Numbering, hashed, plain, word
+from likewise.items.elements import Numbering, hashed, is_missing, plain, word
 from likewise.items.given import SINGLE, borders, is_number, refuse_masked, rows, shown
 from likewise.items.sets import read_only
 
@@ -59,6 +59,8 @@ def listed(batch: Sequence[Any] | NDArray[Any], number: Callable[[Any, int], Any
             if not is_pair(pair):
                 raise UsageError(f"row {row}: {shown(pair)} is no pair (element, weight); for sets without weights there is by='elements'")
             element, weight = pair
+            if is_missing(element):
+                continue
             elements.append(number(element, row))
             weights.append(checked(weight, element, row))
         sizes.append(len(elements))

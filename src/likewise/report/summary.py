@@ -37,6 +37,7 @@ def summary(
         "empty": int(empty.sum()),
         "without_text": int((kind == NO_TEXT).sum()),
         "too_short_to_judge": int(short.sum()),
+        "nulls_left_out": collection.nulls,
         "cut_short": len(collection.unreadable()[1]),  # files whose rest could not be read: each is one that was read, and rejected
     }
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
@@ -110,6 +111,8 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
         more = " and others" if without > NAMED else ""
         what, have = items_of(options.method).removesuffix("s"), "has" if without == 1 else "have"
         said.append(f"{without:,} of {judged:,} items {have} no {what} in the field {options.field!r} (null, missing or not a {what}): {where}{more}")
+    if nulls := collection.nulls:
+        said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {options.field!r} {'were' if nulls > 1 else 'was'} left out")
     zero = empty & (kind == TEXT)
     sets = items_of(options.method) == "feature sets"
     if (sets or (isinstance(options.method, Measure) and options.method.name in ("cosine", "angle"))) and (zeros := int(zero.sum())):

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError, UsageError
-from likewise.io import binary, payloads
+from likewise.io import binary, payloads, unusable
 from likewise.io.compression import KINDS, open_read, read_into
 from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
@@ -175,6 +175,9 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
     else:
         rows = payloads.hexadecimal(cell)
     kind, records.text, records.width = payloads.laid(rows)
+    if want.kind == "vector" and rows.gone.any():
+        cells_of = cell.take(pa.array(np.flatnonzero(np.repeat(rows.gone, len(names)))))
+        records.other = next((unusable.held(text.decode("utf-8", "replace")) for text in cells_of.to_pylist() if text and _number(text) is None), "")
     records.kind[:] = kind
     ruler = Ruler(chunk, cr=True) if rows.faults else None
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import UsageError
-from likewise.io import binary, decoded, json_text, payloads
+from likewise.io import binary, decoded, json_text, payloads, unusable
 from likewise.io import fields as names
 from likewise.io.encoding import BOM
 from likewise.io.formats.lines import (
@@ -90,7 +90,16 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
     )
     if want.kind not in ("text", "string", "tokens"):
         read_items(records, chunk, want, wanted[:texts], first, last)
+    elif (gone := records.kind == NO_TEXT).any():
+        records.other = other(chunk.data, first[gone, :texts], last[gone, :texts])
     return records
+
+
+def other(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> str:
+    """What the first value that is not null is (io.unusable.held) of those at data[first[i, j]:last[i, j]]; -1: there is none."""
+    begin, end = first[first >= 0], last[first >= 0]
+    at = np.flatnonzero(data[begin] != ord("n"))[:1]  # of all JSON values null alone begins so
+    return unusable.of_texts([data[begin[i] : end[i]].tobytes() for i in at.tolist()], np.ones(len(at), bool))
 
 
 def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], first: np.ndarray, last: np.ndarray) -> None:
@@ -102,6 +111,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
         texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
     rows = decoded.rows(texts, want)
     kind, records.text, records.width = payloads.laid(rows)
+    records.nulls, records.other = rows.nulls, rows.other
     records.kind = np.where(records.kind == REJECTED, REJECTED, kind).astype(np.uint8)
     ruler = Ruler(chunk) if rows.faults else None
 

@@ -1,0 +1,97 @@
+"""Values of another kind than a run compares: what a column holds in place of texts, sets or vectors, and what is wanted."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from likewise.items.given import shown
+from likewise.records import Want
+
+#: What values of each kind are called, and how they are given.
+NEEDED = {
+    "text": "texts",
+    "string": "strings",
+    "tokens": "token ids: lists of whole numbers",
+    "elements": "sets: lists of whole numbers and strings",
+    "weighted": "weighted sets: maps from element to weight, or lists of pairs of both",
+    "vector": "vectors: lists of finite numbers",
+    "sparse": "sparse vectors: records of indices and values",
+    "features": "sets of features: lists of lists of numbers",
+    "code": "codes: whole numbers, bytes, hexadecimal strings, or lists of 0 and 1",
+}
+#: The kind wanted, and what the values are -> how to give them.
+ADVICE = {
+    ("elements", "strings"): "if a row holds one element, collect the rows of a set into a list; if it holds a whole set, write it as a list",
+    ("elements", "lists of floats"): "vectors are compared by cosine",
+    ("elements", "lists of booleans"): "write the numbers of the columns that are true",
+    ("vector", "strings"): "CSV holds one number per column (--field x0..x3); JSON and Parquet hold lists",
+    ("weighted", "strings"): "JSON and Parquet hold maps and lists",
+    ("text", "lists of whole numbers"): "token ids are compared with --by tokens:K",
+    ("text", "lists of strings"): "join the parts of a text, or compare sets with --by elements",
+    ("text", "lists of floats"): "vectors are compared by cosine",
+}
+#: Types of single values, in the order in which they are looked at: a bool is an int, and a datetime a date.
+NOUNS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((bool,), "booleans"),
+    ((int,), "whole numbers"),
+    ((float, Decimal), "floats"),
+    ((str,), "strings"),
+    ((bytes,), "bytes"),
+    ((datetime.datetime, datetime.date, datetime.time, datetime.timedelta), "dates and times"),
+    ((dict,), "records"),
+)
+
+
+def noun(value: Any) -> str:
+    """The name of values such as this one."""
+    if isinstance(value, list | tuple):
+        first = next((item for item in value if item is not None), None)
+        return f"lists of {noun(first)}" if first is not None else "empty lists"
+    return next((name for types, name in NOUNS if isinstance(value, types)), f"values of type {type(value).__name__}")
+
+
+def held(value: Any) -> str:
+    """What a column holds, by its first value: ``lists of floats, such as [0.5, 1.0]``."""
+    return f"{noun(value)}, such as {shown(value)}"
+
+
+def of_column(values: pa.Array, gone: NDArray[np.bool_]) -> str:
+    """`held` of the first value that is not null in a row without a usable one; empty where there is none."""
+    if not gone.any():
+        return ""
+    rows = np.flatnonzero(gone & values.is_valid().to_numpy(zero_copy_only=False))
+    if not len(rows):
+        return ""
+    value = values[int(rows[0])].as_py()
+    if isinstance(values.type, pa.JsonType):
+        return of_texts([value.encode("utf-8", "surrogatepass")], np.ones(1, bool)) if isinstance(value, str) else held(value)
+    if isinstance(value, bytes):  # strings are read as bytes
+        value = value.decode("utf-8", "replace")
+    return held(value)
+
+
+def of_texts(texts: Sequence[bytes | None], gone: NDArray[np.bool_]) -> str:
+    """The same of JSON texts."""
+    for row in np.flatnonzero(gone).tolist():
+        text = texts[row]
+        if text is not None and text.strip() != b"null":
+            try:
+                return held(json.loads(text.decode("utf-8", "replace")))
+            except (ValueError, RecursionError):
+                return f"values such as {shown(text.decode('utf-8', 'replace'))}"
+    return ""
+
+
+def message(source: str, other: str, want: Want, by: str) -> str:
+    """What the field of a source holds, and what is wanted."""
+    held, _, _ = other.partition(", such as ")
+    advice = ADVICE.get((want.kind, held))
+    return f"{source}: the field {want.text!r} holds {other}; --by {by} compares {NEEDED[want.kind]}{f'; {advice}' if advice else ''}"

@@ -1,0 +1,184 @@
+"""Columns that hold something else than a run compares, and missing elements of sets: one rule for every format and for Python."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import likewise as lw
+from command_line import run
+from likewise.families import MinHash
+
+NAN = float("nan")
+Values = list[Any]
+
+
+def jsonl(values: Values, field: str) -> Path:
+    Path("in.jsonl").write_text("".join(json.dumps({field: value}).replace("NaN", "null") + "\n" for value in values))
+    return Path("in.jsonl")
+
+
+def array(values: Values, field: str) -> Path:
+    Path("in.json").write_text(json.dumps([{field: value} for value in values]).replace("NaN", "null"))
+    return Path("in.json")
+
+
+def parquet(values: Values, field: str) -> Path:
+    pq.write_table(pa.table({field: pa.array(values)}), "in.parquet")
+    return Path("in.parquet")
+
+
+FORMS: dict[str, Callable[[Values, str], Any]] = {
+    "jsonl": jsonl,
+    "json": array,
+    "parquet": parquet,
+    "arrow": lambda values, field: pa.table({field: pa.array(values)}),
+    "rows": lambda values, field: [{field: value} for value in values],
+    "list": lambda values, field: values,
+}
+HERE = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# --- missing elements
+
+SETS = [[1.0, 2.0, 3.0], [1.0, NAN, 2.0, 3.0], [None, None], [1.0, 9.0]]
+STRINGS = [["a", None, "b"], ["b", "a"], [None, "c"], ["a"]]
+
+
+@HERE
+@pytest.mark.parametrize("form", FORMS)
+def test_missing_elements_are_left_out_and_counted(form: str) -> None:
+    """{1, 2, 3} twice; then the empty set; {1, 9} shares one of four elements."""
+    found = lw.pairs(FORMS[form](SETS, "elements"), by="elements", threshold=0.25, exact=True)
+    assert [tuple(row.values()) for row in found.to_arrow().to_pylist()] == [(0, 1, 1.0), (0, 3, 0.25), (1, 3, 0.25)]
+    assert "3 nulls inside sets of the field 'elements' were left out" in found.report["warnings"]
+    result = lw.dedup(FORMS[form](STRINGS, "elements"), by="elements", threshold=0.9)
+    assert result.report["counts"]["nulls_left_out"] == 2
+    assert result.removed.to_arrow()["id"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("batch", [list, pa.array, lambda sets: [np.array(one, np.float64) for one in sets]])
+def test_similarity_and_signatures_go_by_the_same_rule(batch: Callable[[Values], Any]) -> None:
+    left, right = batch([[1.0, NAN, 2.0], [4.0, 4.0]]), batch([[2.0, 1.0, NAN, NAN], [4.0, 5.0]])
+    assert lw.similarity(left, right, by="elements").tolist() == [1.0, 0.5]
+    whole = MinHash(64, seed=3).signature([[1, 2], [4]])
+    assert (MinHash(64, seed=3).signature(left) == whole).all()
+
+
+def test_one_and_the_float_one_are_one_element() -> None:
+    assert lw.similarity({1, 2, 3, "a"}, [1.0, 2.0, np.float32(3), "a", None], by="elements") == 1
+    assert lw.similarity([2.0**70, -0.0], [2**70, 0], by="elements") == 1
+    assert lw.similarity({1: 2.0, "a": 1}, {1.0: 2.0, "a": 1}, by="weighted") == 1
+    assert len(lw.pairs([{1, 2, None}, [1.0, 2.0], {NAN, 2.0, 1}], by="elements", threshold=1)) == 3
+
+
+@HERE
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "rows"])
+def test_the_elements_of_one_column_meet_those_of_another(form: str) -> None:
+    """Floats, decimals and whole numbers, large ones too."""
+    given = FORMS[form]([[1.0, 2.0**63, -3.0]], "elements")
+    others = pa.table({"elements": pa.array([[Decimal(1), Decimal(2**63), Decimal(-3)]], pa.list_(pa.decimal128(20, 0)))})
+    assert len(lw.pairs(given, against=others, by="elements", threshold=1)) == 1
+    scaled = pa.table({"elements": pa.array([[Decimal("1.00"), Decimal("9223372036854775808.00"), Decimal("-3.00")]])})
+    assert len(lw.pairs(given, against=scaled, by="elements", threshold=1)) == 1
+
+
+@HERE
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "rows", "list"])
+def test_a_pair_without_an_element_is_left_out_of_a_weighted_set(form: str) -> None:
+    pairs = [[{"element": 1, "weight": 2.0}, {"element": None, "weight": 5.0}], [{"element": 1, "weight": 2.0}]]
+    found = lw.pairs(FORMS[form](pairs, "elements"), by="weighted", threshold=0.9)
+    assert (found.to_arrow()["similarity"].to_pylist(), "1 null inside sets" in " ".join(found.report["warnings"])) == ([1.0], True)
+
+
+@HERE
+def test_nulls_are_counted_as_far_as_rows_are_read() -> None:
+    found = lw.pairs(jsonl(STRINGS, "elements"), by="elements", threshold=0.9, limit=2)
+    assert "1 null inside sets of the field 'elements' was left out" in found.report["warnings"]
+
+
+# --- columns of another kind
+
+DATES = [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)]
+OTHERS: list[tuple[str, Values, str]] = [
+    ("elements", ["a", "b"], "strings, such as 'a'"),
+    ("elements", [[True, False], [True, True]], "lists of booleans, such as [True, False]"),
+    ("elements", [[1.5, 2.0], [2.5]], "lists of floats, such as [1.5, 2.0]"),
+    ("elements", [None, 7], "whole numbers, such as 7"),
+    ("elements", [[[1]], [[2]]], "lists of lists of whole numbers, such as [[1]]"),
+    ("cosine", ["[1, 2]", "[1, 3]"], "strings, such as '[1, 2]'"),
+    ("cosine", [["a"], ["b"]], "lists of strings, such as ['a']"),
+    ("cosine", [True, False], "booleans, such as True"),
+    ("weighted", ["a", "b"], "strings, such as 'a'"),
+    ("hamming", [1.5, 2.5], "floats, such as 1.5"),
+    ("words:2", [12, 13], "whole numbers, such as 12"),
+    ("words:2", [["a", "b"], ["c"]], "lists of strings, such as ['a', 'b']"),
+    ("words:2", [{"a": 1}, {"a": 2}], "records, such as {'a': 1}"),
+    ("levenshtein", [True, None], "booleans, such as True"),
+    ("tokens:2", ["a", "b"], "strings, such as 'a'"),
+    ("features", [["a"], ["b"]], "lists of strings, such as ['a']"),
+]
+FIELD = {"words:2": "text", "tokens:2": "text"}
+WITHIN = {"hamming": {"within": 1}, "levenshtein": {"within": 1}}
+
+
+@HERE
+@pytest.mark.parametrize("form", ["jsonl", "json", "parquet", "arrow"])
+@pytest.mark.parametrize(("by", "values", "held"), OTHERS)
+def test_a_column_of_another_kind_is_an_error_that_says_what_it_holds(form: str, by: str, values: Values, held: str) -> None:
+    given = FORMS[form](values, "x")
+    name = given.name if isinstance(given, Path) else "memory.arrow"
+    with pytest.raises(lw.DataError) as error:
+        lw.dedup(given, by=by, field="x", out="out", **WITHIN.get(by, {"threshold": 0.9}))
+    assert str(error.value).startswith(f"{name}: the field 'x' holds {held}; --by {by} compares ")
+    assert not Path("out").exists()
+
+
+@HERE
+def test_dates_are_told_where_a_format_has_them() -> None:
+    with pytest.raises(
+        lw.DataError, match=r"the field 'text' holds dates and times, such as datetime\.date\(2020, 1, 1\); --by words:5 compares texts"
+    ):
+        lw.pairs(pa.table({"text": DATES}))
+
+
+@HERE
+def test_vectors_in_a_cell_of_csv_are_told() -> None:
+    Path("v.csv").write_text('id,vector\n1,"[0.1, 0.2]"\n2,"[0.1, 0.2]"\n')
+    with pytest.raises(lw.DataError, match=r"v\.csv: the field 'vector' holds strings, such as '\[0\.1, 0\.2\]'; .* one number per column"):
+        lw.pairs(Path("v.csv"), by="cosine")
+
+
+@HERE
+def test_one_source_of_several_is_told_by_name_before_others_are_read() -> None:
+    """The schema of the table tells it: that the other source is damaged is not seen."""
+    Path("a.jsonl").write_text("{ damaged")
+    pq.write_table(pa.table({"text": [1.5, 2.5]}), "b.parquet")
+    found = run("dedup", "a.jsonl", "b.parquet", "-o", "out")
+    assert found.exit_code != 0
+    assert "b.parquet: the field 'text' holds floats, such as 1.5; --by words:5 compares texts" in found.stderr
+    Path("a.jsonl").write_text('{"text": "a b c d e f"}\n')
+    assert run("dedup", "a.jsonl", "b.parquet", "-o", "out", "--dry-run").exit_code == found.exit_code
+
+
+@HERE
+def test_a_source_of_nulls_alone_and_one_usable_value_are_no_error() -> None:
+    pq.write_table(pa.table({"text": pa.array([None, None], pa.float64())}), "nulls.parquet")
+    Path("a.jsonl").write_text('{"text": 12}\n{"text": "a b c d e f"}\n')
+    found = lw.pairs([Path("a.jsonl"), Path("nulls.parquet")])
+    assert found.report["warnings"][-1].startswith("3 of 4 items have no text in the field 'text'")
