@@ -57,8 +57,8 @@ def started(
         raise
     run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
     if skipped := sources.skipped:
-        some = f"{len(skipped):,} files and folders are" if len(skipped) > 1 else "a file or folder is"
-        run.progress.warn(f"{some} of no known format, metadata or an earlier output and passed over, such as {printable(skipped[0].name)}")
+        some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
+        run.progress.warn(f"skipped {some} of unknown format, of metadata or of an earlier output, such as {printable(skipped[0].name)}")
     for path in sources.skipped:
         if path.name == DELTA_LOG:
             old = "all its Parquet files are read, also those of rows that were changed or deleted since"

@@ -48,6 +48,7 @@ class Format(Protocol):
     """What a format's module offers. ``path`` is what ``Source.path`` is: a Path, text.Files, or a table in memory.
 
     One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few rows or None.
+    ``check_written(path)``, where it is there, refuses a source whose rows could not be written as they were. Raises UsageError.
     """
 
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
