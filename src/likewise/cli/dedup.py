@@ -78,12 +78,14 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
 def summary(report: dict[str, Any], out: Path, progress: Told, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """What a person wants to know at the end."""
-    from likewise.report import wording
+    from likewise.report import removals, wording
 
     counts, clusters = report["counts"], report["clusters"]
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
     yield "kept", f"{counts['kept']:,}{aside(report)}"
     yield "removed", f"{counts['removed']:,}  ({', '.join(wording.removals(counts))})"
+    if spread := removals.in_a_line(report):
+        yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
         rests = f", {counts['cut_short']:,} of them the rest of a file" if counts["cut_short"] else ""
         yield "rejected", f"{counts['rejected']:,}  (unreadable{rests}; see {out / 'rejected.jsonl'})"

@@ -7,7 +7,7 @@ from typing import Any
 
 from likewise.drawing.markup import Html, at_least, counted, join, named, percent, share, table, tag
 from likewise.planning.choose import OPH_STEEP_ABOVE
-from likewise.report import charts, curve, wording
+from likewise.report import charts, curve, removals, wording
 from likewise.report.examples import Example, side_by_side
 from likewise.report.style import STYLE
 
@@ -26,7 +26,7 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
 
     report, run: what report.json and run.json hold (run: None where there is none). examples: a few removed items with their texts.
     """
-    parts = [banner(report), warnings(report), counts(report), similar(report), promise(report), clusters(report)]
+    parts = [banner(report), warnings(report), counts(report), removed(report), similar(report), promise(report), clusters(report)]
     parts += [pairs(report, examples), buckets(report), sources(report), machine(report, run), choices(report)]
     header = tag("header", tag("h1", headline(report["counts"])), subtitle(report))
     head = tag(
@@ -83,6 +83,32 @@ def counts(report: Report) -> Html:
     told = tag("p", f"Not compared with others: {', '.join(apart)}{copies}.") if apart else None
     total = f"Nothing is lost: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
     return section("What became of the items", bar, tag("p", total), told)
+
+
+def removed(report: Report) -> Html | None:
+    """The distribution of similarities at removal."""
+    found = report.get("removals")  # which earlier versions did not write
+    if not found or not found["near"]:
+        return None
+    value = report.get("value", "similarity")
+    middle = wording.amount(found["median"], value, str(report["method"]["by"]))
+    said = f"{counted(found['near'], 'near-duplicate')} by {value} to the item kept in its place. The median is {middle}. "
+    said += "Exact copies are not in this chart."
+    shown = [(removals.ranged(first, last), number) for first, last, number in found["by_value"]]
+    return section("How similar the removed items are", tag("p", said), charts.bars(shown, "item", f"Near-duplicates by {value}"), templates(report))
+
+
+def templates(report: Report) -> Html | None:
+    """The clusters that look like pages of a template."""
+    found = report["removals"].get("templates")
+    if not found or not found["number"]:
+        return None
+    number = counted(found["number"], "cluster")
+    said = f"{number}, with {found['removed']:,} removed items, may be pages of a template: most similarities lie just above the threshold. "
+    said += "Look at some before you trust these removals."
+    rows = [[named(c["representative"]), tag("bdi", c["source"]), c["position"], c["near"], share(c["low"], c["near"])] for c in found["largest"]]
+    columns = ["kept item", "source", "position", "near-duplicates", "in the lower half"]
+    return join([tag("p", said), table("Clusters that may be pages of a template", columns, rows)])
 
 
 def measure(report: Report) -> str | None:

@@ -13,6 +13,7 @@ from likewise.io.inputs import printable
 from likewise.methods import Measure, Text
 from likewise.options import Options, items_of
 from likewise.records import NO_TEXT, REJECTED, TEXT
+from likewise.report import removals
 from likewise.results import Decision
 
 LARGEST = 10
@@ -42,6 +43,7 @@ def summary(
     }
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a fault of likewise, please report it")
+    found = removals.removals(collection, decision, options)
     return {
         "schema": "likewise/report/1",
         "counts": counts,
@@ -51,10 +53,11 @@ def summary(
         "curve": [list(point) for point in options.planned.table()] if options.planned and not options.joined else [],  # none: nothing is missed
         "verified": options.verify,
         **decision.facts,
+        "removals": found,
         "clusters": clusters(collection, decision),
         "sources": sources(collection, removed, rejected),
         "ids": {"missing": missing_ids(collection), "repeated": collection.repeated_ids[0]},
-        "warnings": warnings,
+        "warnings": [*warnings, *removals.warning(found, float(options.threshold))],
     }
 
 

@@ -1,0 +1,114 @@
+"""How similar removed items are to the ones kept in their place, and clusters that look like pages of one template.
+
+Pages of one template share a header, a menu and a licence. Where that is most of their text, pages about different things pass the threshold, and
+one of them stays for all. Their similarities tell: each page differs from the kept one by its own text, so they lie close above the threshold.
+Copies that were edited lie close to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.drawing.markup import counted
+from likewise.io.collection import Collection
+from likewise.methods import Text
+from likewise.options import Options
+from likewise.results import Decision
+
+Report = dict[str, Any]
+
+#: Bins of the distribution, from the threshold to equality, and how many of them the summary puts together.
+BINS, TOGETHER = 10, 2
+#: A cluster is taken for pages of a template if so many near-duplicates were removed for one item: the revisions of a text are fewer, and a
+#: smaller cluster does little harm.
+LARGE = 30
+#: And if so large a share of them is less similar than half-way from the threshold to 1: of edited copies, most lie in the upper half. The share
+#: is below 1 because a template has its own near-duplicates, which lie higher.
+MOSTLY, HALF_WAY = 0.75, 0.5
+#: Clusters that report.json lists, and that the warning names.
+LISTED, NAMED = 10, 3
+
+
+def removals(collection: Collection, decision: Decision, options: Options) -> Report:
+    """``removals`` of report.json. Exact copies, and items of the same shingles, are counted in ``counts`` and are not among these."""
+    rows = np.flatnonzero(decision.removed & ~decision.exact & ~decision.equal & ~np.isnan(decision.similarity))
+    value, limit = decision.similarity[rows], float(options.threshold)
+    found: Report = {"near": len(rows), "median": float(np.median(value)) if len(rows) else None}
+    found["by_value"] = whole_bins(value, int(limit)) if pa.types.is_integer(decision.value.type) else bins(value, limit, options.distances)
+    return found | ({"templates": templates(collection, decision, rows, limit)} if isinstance(options.method, Text) else {})
+
+
+def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:
+    """[from, to, number of items] from the threshold to equality; each ``to`` is left to the next bin, but for the last."""
+    low, high = (0.0, limit) if distances else (limit, 1.0)
+    edges = np.unique(np.round(np.linspace(low, high, BINS + 1), 12))
+    if len(edges) == 1:
+        return [[low, high, len(value)]]
+    edges[0], edges[-1] = low, high
+    counts, _ = np.histogram(np.clip(value, low, high), edges)
+    return [[float(first), float(last), int(number)] for (first, last), number in zip(pairwise(edges), counts, strict=True)]
+
+
+def whole_bins(value: np.ndarray, limit: int) -> list[list[int]]:
+    """[from, to, number of items] for whole distances from 0 to the greatest; both ends belong to the bin."""
+    width = -(-(limit + 1) // BINS)
+    counts = np.bincount((value // width).astype(np.int64), minlength=-(-(limit + 1) // width))
+    return [[first, min(first + width - 1, limit), int(counts[first // width])] for first in range(0, limit + 1, width)]
+
+
+def templates(collection: Collection, decision: Decision, rows: np.ndarray, limit: float) -> Report:
+    """The clusters of near-duplicates ``rows`` that look like pages of a template, the largest first."""
+    heads, cluster, near = np.unique(decision.kept_row[rows], return_inverse=True, return_counts=True)
+    low = np.bincount(cluster, decision.similarity[rows] < limit + HALF_WAY * (1 - limit), len(heads)).astype(np.int64)
+    chosen = np.flatnonzero((near >= LARGE) & (low >= MOSTLY * near) & (limit < 1))
+    chosen = chosen[np.lexsort((heads[chosen], -near[chosen]))]
+    first = chosen[:LISTED]
+    names, positions = collection.places(heads[first])
+    places = zip(collection.names(heads[first]), names.to_pylist(), positions.tolist(), near[first].tolist(), low[first].tolist(), strict=True)
+    listed = [dict(zip(("representative", "source", "position", "near", "low"), place, strict=True)) for place in places]
+    return {"number": len(chosen), "removed": int(near[chosen].sum()), "largest": listed}
+
+
+def warning(found: Report, limit: float) -> Iterator[str]:
+    """What to say of clusters that look like pages of a template, if there are some."""
+    if not (number := found.get("templates", {}).get("number", 0)):
+        return
+    largest = found["templates"]["largest"][:NAMED]
+    named = ", ".join(f"{called(each)} ({each['near']:,}, {100 * each['low'] // each['near']} % of them)" for each in largest)
+    more = " and others" if number > NAMED else ""
+    looks = "looks like pages of one template" if number == 1 else "look like pages of a template each"
+    span = f"from {limit:.4g} to {limit + HALF_WAY * (1 - limit):.4g}"
+    yield (
+        f"{counted(number, 'large cluster')} {looks}, not like duplicates: {found['templates']['removed']:,} items were removed, "
+        f"most at a similarity {span}, for {named}{more}. See some with likewise show; "
+        "if they are different pages, raise --threshold, or remove the text that they share"
+    )
+
+
+def called(row: Report) -> str:
+    """The id of an item, or its place if it has none."""
+    return f"{row['source']}:{row['position']}" if row["representative"] is None else repr(row["representative"])
+
+
+def in_a_line(report: Report) -> str | None:
+    """The distribution in one line; None if nothing was removed as near, or an earlier version wrote the report."""
+    found = report.get("removals")
+    if not found or not found["near"]:
+        return None
+    shown = found["by_value"]
+    if len(shown) == BINS:
+        shown = [[shown[i][0], shown[i + TOGETHER - 1][1], sum(each[2] for each in shown[i : i + TOGETHER])] for i in range(0, BINS, TOGETHER)]
+    return ", ".join(f"{ranged(first, last)}: {number:,}" for first, last, number in shown)
+
+
+def ranged(first: float, last: float) -> str:
+    """
+    >>> ranged(0.8, 0.82), ranged(3, 3), ranged(0.0, 12.5)
+    ('0.8-0.82', '3', '0-12.5')
+    """
+    return f"{first:.4g}" if first == last else f"{first:.4g}-{last:.4g}"
