@@ -287,7 +287,7 @@ def test_the_command_line(tmp_path):
 GOOD = [[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[1.0, 1.0, 1.0]]]
 BAD = {
     "feature 2 of 2 has 2 numbers and the first has 3": [[1.0, 2.0, 3.0], [1.0, 2.0]],
-    "features of 2 numbers, and those of the first item have 3": [[1.0, 2.0]],
+    "has features of 2 numbers, but the first item (": [[1.0, 2.0]],
     "feature 2 of 2 holds nan": [[1.0, 2.0, 3.0], [1.0, float("nan"), 3.0]],
     "feature 1 of 1 holds inf": [[1.0, 1e200, 3.0]],
     "feature 1 of 2 has no numbers": [[], []],

@@ -264,13 +264,21 @@ def test_what_would_be_taken_for_something_else_is_refused():
 
 
 BAD = {
-    "mixed.jsonl": ("cosine", '{"vector": [1, 2]}\n{"vector": [1, 2, 3]}\n', r"mixed\.jsonl, item 2: has 3 numbers and the first has 2"),
+    "mixed.jsonl": (
+        "cosine",
+        '{"vector": [1, 2]}\n{"vector": [1, 2, 3]}\n',
+        r"mixed\.jsonl, line 2, .*has 3 numbers, but the first vector \(mixed\.jsonl, item 1\) has 2",
+    ),
     "huge.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, 1e999]}\n', r"huge\.jsonl, line 2, .*'vector'.*inf is no coordinate"),
     "nan.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, NaN]}\n', r"nan\.jsonl, line 2"),
     "other.jsonl": ("l2", '{"values": [1, 2]}\n', r"no row of other\.jsonl has the field 'vector'; fields seen: values; .*--field"),
     "minus.jsonl": ("weighted", '{"elements": {"a": 1}}\n{"elements": {"a": -1}}\n', r"minus\.jsonl, line 2, .*the weight -1"),
     "hex.jsonl": ("hamming", '{"code": "ff"}\n{"code": "fg"}\n', r"hex\.jsonl, line 2, .*'fg' are no bytes in hexadecimal"),
-    "bits.jsonl": ("hamming", '{"code": "ff"}\n{"code": "ff00"}\n', r"bits\.jsonl, item 2: has 16 bits and the first has 8"),
+    "bits.jsonl": (
+        "hamming",
+        '{"code": "ff"}\n{"code": "ff00"}\n',
+        r"bits\.jsonl, line 2, .*has 16 bits, but the first code \(bits\.jsonl, item 1\) has 8 bits",
+    ),
 }
 
 

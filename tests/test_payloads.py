@@ -244,11 +244,11 @@ def test_bad_features_are_named() -> None:
     records = of_json("[[1, 2], [3]]", "[[1, 2], [3, 1e99]]", "[[], []]", "[1, 2]", "[[1, 2, 3]]", "[[1, 2]]", kind="features", width=2)
     assert kinds(records) == [REJECTED] * 5 + [TEXT]
     assert [reason.partition("'x': ")[2] for reason in reasons(records)] == [
-        "feature 2 of 2 has 1 numbers and the first has 2; all must have as many",
+        "feature 2 of 2 has 1 number and the first has 2; all must have the same length",
         "feature 2 of 2 holds inf; give finite numbers, within the range of float32",
         "feature 1 of 2 has no numbers; give one at least",
         "a list of numbers is one feature; a set of features is a list of such lists, [[...], ...]; single vectors compare by cosine",
-        "has features of 3 numbers, and those of the first item have 2; all must have as many",
+        "has features of 3 numbers, but the first item has features of 2 numbers; all features must have the same length",
     ]
 
 

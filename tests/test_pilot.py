@@ -324,8 +324,8 @@ def test_sparse_vectors_of_files(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "by", "message"),
     [
-        ([[1.0, 2.0], [3.0, 4.0], [5.0]], "l2", "in.jsonl, item 3: has 1 numbers and the first has 2"),
-        (["00ff", "ff00", "ff"], "hamming", "in.jsonl, item 3: has 8 bits and the first has 16"),
+        ([[1.0, 2.0], [5.0]], "l2", r"in\.jsonl, line 2, .*has 1 number, but the first vector \(in\.jsonl, item 1\) has 2 numbers"),
+        (["00ff", "ff"], "hamming", r"in\.jsonl, line 2, .*has 8 bits, but the first code \(in\.jsonl, item 1\) has 16 bits"),
         ([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]], "cosine", "two different vectors or more"),
         ([[1.0, 2.0], [float("inf"), 0.0]], "l2", "in.jsonl, line 2"),
     ],

@@ -76,7 +76,7 @@ def test_zero_vectors():
 BAD: dict[str, tuple[list[Any], str]] = {
     "dimension": (
         [mapping({1: 1.0}, dim=5), mapping({7: 1.0}), mapping({1: 1.0}, dim=6)],
-        r"in\.jsonl, item 3: has the dimension 6 and the first that says one has 5",
+        r"in\.jsonl, line 3, .*has dimension 6, but the first vector that has one \(in\.jsonl, item 1\) has dimension 5",
     ),
     "beyond": ([mapping({5: 1.0}, dim=5)], r"in\.jsonl, line 1, column \d+, field 'vector'.*index 5 is out of range: the dimension is 5"),
     "negative": ([mapping({-1: 1.0})], r"line 1,.* index -1 is out of range"),
@@ -96,7 +96,7 @@ def test_what_has_no_meaning_is_refused_by_place(tmp_path, name):
     if name == "dimension":
         pq.write_table(pa.Table.from_pylist([{"vector": row} for row in given_[:1]]), tmp_path / "a.parquet")
         pq.write_table(pa.Table.from_pylist([{"vector": row} for row in given_[2:]]), tmp_path / "b.parquet")
-        with pytest.raises(lw.DataError, match=r"b\.parquet, item 1: has the dimension 6"):
+        with pytest.raises(lw.DataError, match=r"b\.parquet, position 0 .*has dimension 6, but .* \(a\.parquet, item 1\) has dimension 5"):
             lw.pairs([tmp_path / "a.parquet", tmp_path / "b.parquet"], by="cosine")
 
 

@@ -434,7 +434,7 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
         items = pipeline.distinct(collection, run, walk=bool(made))
         found = measured(items, run, sample, walk=bool(made))
         said = run.progress.warnings + summary.warnings(collection, items.empty, run.options, np.zeros(len(collection), bool))
-        of_layout = run.options.planned.warnings if run.options.planned else []  # what it finds is measured, and `promised` says what it should
+        of_layout = run.options.planned.about_layout if run.options.planned else []  # what it finds is measured, and `promised` says what it should
         found.warnings = [message for message in said if message not in of_layout]
     if made and made.verify != "exact":
         found.precision = float("nan")

@@ -189,6 +189,8 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     if not isinstance(method, Text) or method.unit == "tokens" or method.k != 1 or method.bag or method.containment:
         raise UsageError(f"--by {method}: with --vectors, name what a token of a text is: words:1, whitespace:1, chars:1, ...")
     sources = resolve(list(inputs), work=work, want=pipeline.want(options))
+    if said := sources.read_once():
+        progress.warn(said)
     progress.begin("reading", 0, "items")
     seen: list[pa.Array] = []
     positions: list[np.ndarray] = []

@@ -59,6 +59,8 @@ def started(
     if skipped := sources.skipped:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.progress.warn(f"skipped {some} of unknown format, of metadata or of an earlier output, such as {printable(skipped[0].name)}")
+    if said := sources.read_once():
+        run.progress.warn(said)
     for path in sources.skipped:
         if path.name == DELTA_LOG:
             old = "all its Parquet files are read, also those of rows that were changed or deleted since"
@@ -132,4 +134,4 @@ def beside(first: Sources, second: Sources) -> Sources:
     """Both sides; a source of the second whose name is taken is called against/NAME."""
     taken = {source.name for source in first}
     renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
-    return Sources(typed([*first, *renamed]), [*first.skipped, *second.skipped])
+    return Sources(typed([*first, *renamed]), [*first.skipped, *second.skipped], [*first.again, *second.again])

@@ -21,7 +21,7 @@ from likewise.options import Options, items_of
 from likewise.planning import Density, Facts
 from likewise.planning.density import measured
 from likewise.records import TEXT, Records, Want
-from likewise.run import uneven, vectors
+from likewise.run import vectors
 from likewise.stages.sketch import sketcher
 
 #: Texts, and other items, whose pairs are all compared.
@@ -126,7 +126,7 @@ class Seen:
 def beginning(source: Source, options: Options, want: Want, most: int, seen: Seen) -> Iterator[tuple[np.ndarray, Callable[[int], np.ndarray]]]:
     """Of each chunk of a source, until so many bytes are read, the items that are not empty: a hash of each, uint64[n], the same for copies, and
     what gives the words of one. A source that is read to its end counts with all of its bytes, in whatever form they lie there."""
-    name, stage, read, rows = printable(source.name), sketcher(options, bands=False), 0, 0
+    name, stage, read = printable(source.name), sketcher(options, bands=False), 0
     for chunk in source.format.chunks(source.path, want, 0):
         if read and read >= most:
             seen.bytes += min(read, source.size)
@@ -136,10 +136,8 @@ def beginning(source: Source, options: Options, want: Want, most: int, seen: See
         columns = stage(records)
         held = columns["size"] if isinstance(options.method, Text) else columns["tokens"]  # a text of tokens may have no shingle
         some = np.flatnonzero((records.kind == TEXT) & (held > 0))
-        if options.dimension and len(odd := some[columns["tokens"][some] != options.dimension]):
-            raise uneven(f"{name}, item {rows + odd[0] + 1}", columns["tokens"][odd[0]], options)
         yield columns["copy"][some, 0], partial(words_of_row, columns["sets"], np.cumsum(columns["size"], dtype=np.int64), some)
-        read, rows = read + chunk.data.nbytes, rows + len(records)
+        read += chunk.data.nbytes
     seen.bytes += source.size
 
 

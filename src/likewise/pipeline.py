@@ -28,14 +28,14 @@ from likewise.io.formats.text import Files
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
 from likewise.kernels.compare import scores
-from likewise.methods import EMBEDDED, Text
+from likewise.methods import Text
 from likewise.options import Options, acquainted, items_of, needs_data
 from likewise.planning import Facts
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT, Want
 from likewise.report.gather import beginning
 from likewise.results import Decision
-from likewise.run import Items, Run, feature_sets, rule, sets, strings, uneven, vectors, words_of
+from likewise.run import Items, Run, feature_sets, rule, sets, strings, vectors, words_of
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
 from likewise.search import bucket, elements, engine, finder, ranks, rare
 from likewise.stages.budget import Cut, what_was_cut
@@ -68,8 +68,20 @@ def want(options: Options) -> Want:
     if not isinstance(method, Text) and method.name not in KINDS:
         raise UsageError(f"--by {method}: there is no hash family for it, by which alike items could be found; there is one for {', '.join(KINDS)}")
     kind = ("tokens" if method.unit == "tokens" else "text") if isinstance(method, Text) else kind_of(options).want
-    wide, most, width = options.facts.wide, options.max_record, options.facts.features or 0
-    return Want(options.field, options.id or "id", options.per, options.score, kind=kind, seed=options.seed, wide=wide, width=width, most=most)
+    facts, most = options.facts, options.max_record
+    width = facts.features or facts.dimension or 0
+    return Want(
+        options.field,
+        options.id or "id",
+        options.per,
+        options.score,
+        kind=kind,
+        seed=options.seed,
+        wide=facts.wide,
+        width=width,
+        first=facts.first,
+        most=most,
+    )
 
 
 def acquaint(sources: Sequence[Source], options: Options) -> Options:
@@ -89,12 +101,12 @@ def acquaint(sources: Sequence[Source], options: Options) -> Options:
             raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
         return options
     wide = asked.kind == "vector" and wide_numbers(sources, asked, spared)
-    width = first_width(sources, asked._replace(wide=wide), spared)
+    width, place = first_width(sources, asked._replace(wide=wide), spared)
     if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
         width = max(64, int(options.bound or 0) + 1)
     if asked.kind == "features":
-        return acquainted(options, Facts(features=width, sparse=options.told_by == "cosine"))
-    return acquainted(options, Facts(width, wide=wide))
+        return acquainted(options, Facts(features=width, first=place, sparse=options.told_by == "cosine"))
+    return acquainted(options, Facts(width, wide=wide, first=place))
 
 
 def check_kinds(sources: Sequence[Source], options: Options) -> None:
@@ -121,15 +133,18 @@ def check_verify(options: Options) -> None:
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
 
 
-def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> int | None:
-    """How many numbers or bits the first item has that has any; None where none has. ``spared``: what ends a source, and not the search."""
+def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> tuple[int | None, str]:
+    """The numbers or bits of the first item that has any, and its place; None without one. ``spared``: errors that end only their source."""
     for source in sources:
+        rows = 0
         with suppress(*spared):
             for chunk in source.format.chunks(source.path, asked, 0):
                 width = source.format.parse(chunk, asked, source.name).width
                 if width is not None and width.any():
-                    return int(width[width > 0][0])
-    return None
+                    row = int(np.argmax(width > 0))
+                    return int(width[row]), f"{printable(source.name)}, item {rows + row + 1}"
+                rows += 0 if width is None else len(width)
+    return None, ""
 
 
 def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Collection:
@@ -157,7 +172,6 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work, run.first_side)
-    check_lengths(collection, options)
     if message := collection.fields_missing(options.field) or collection.unusable(want(options), str(options.method)):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
@@ -180,20 +194,6 @@ def bytes_to_read(sources: Sequence[Source]) -> int:
                     continue
             return 0
     return sum(source.size for source in sources)
-
-
-def check_lengths(collection: Collection, options: Options) -> None:
-    """Refuse vectors of several dimensions, and codes of several lengths."""
-    if options.facts.sparse and options.measure.name not in EMBEDDED and (other := collection.other_dimension()):
-        place, here, first = other
-        raise DataError(f"{place}: has the dimension {here:,} and the first that says one has {first:,}; all must have the same")
-    if not options.dimension:
-        return
-    length = collection.column("tokens")
-    odd = np.flatnonzero((length > 0) & (length != options.dimension))
-    if len(odd):
-        source, position = collection.places(odd[:1])
-        raise uneven(f"{source[0].as_py()}, item {position[0] + 1}", length[odd[0]], options)
 
 
 def check_unchanged(source: Source, fingerprint: dict) -> None:

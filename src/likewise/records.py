@@ -49,7 +49,8 @@ class Want(NamedTuple):
     kind: str = "text"  # a key of PAYLOADS
     seed: int = 0  # keys the words that stand for elements
     wide: bool = False  # numbers of vectors are float64, not float32
-    width: int = 0  # numbers of each feature of a set, where it is known: sets of other features are refused
+    width: int = 0  # Records.width of the first item, if known: an item of another width is rejected
+    first: str = ""  # the place of that item, for the message
     most: int = 64 << 20  # bytes of one record; a longer one is refused
 
 

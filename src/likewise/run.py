@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from likewise.engines.local import Local, give_back, resident_memory
-from likewise.errors import DataError
 from likewise.io.collection import Collection
 from likewise.io.work import Work
 from likewise.items.features import Features
@@ -18,7 +17,7 @@ from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.methods import Text
-from likewise.options import Options, items_of
+from likewise.options import Options
 from likewise.progress import Progress, heed
 from likewise.stages.cluster import MODES, Sets
 from likewise.stages.kinds import kind_of, set_rule, text_of
@@ -148,12 +147,6 @@ def feature_sets(found: tuple[np.ndarray, np.ndarray], options: Options) -> Feat
     if ends[-1] != len(numbers):  # words have room for two numbers, and some sets leave one
         numbers = numbers[np.arange(int(ends[-1])) + np.repeat(begins - ends[:-1], lengths)]
     return directed((read_only(numbers.reshape(-1, dimension)), read_only(ends // dimension)))
-
-
-def uneven(place: str, length: int, options: Options) -> DataError:
-    """What is to be said of a vector, or code, that is not as long as the first."""
-    unit = {"vectors": "numbers", "codes": "bits"}[items_of(options.method)]
-    return DataError(f"{place}: has {length:,} {unit} and the first has {options.dimension:,}; all must have as many")
 
 
 def strings(items: Items, run: Run) -> list[bytes]:

@@ -54,6 +54,9 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
     if (begun := items.taken(Buckets)) is not None:
         return begun
     bands = run.options.plan.bands
+    for said in run.options.plan.about_items(len(items.member)):
+        if said not in run.progress.warnings:
+            run.progress.warn(said)
     run.begin("grouping bands", bands, "bands")
 
     made = keys_of_sparse(items, run) if run.options.facts.sparse else None

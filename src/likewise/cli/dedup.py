@@ -168,7 +168,7 @@ def at(distances: bool) -> str:
 
 def foretold(options: Options) -> list[str]:
     """What the plan warns of, where it is made before the data are seen."""
-    return options.planned.warnings if options.planned and not options.joined else []
+    return options.planned.about_layout if options.planned and not options.joined else []
 
 
 @contextmanager

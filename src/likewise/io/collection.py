@@ -44,6 +44,7 @@ class Sketched(NamedTuple):
     """What a chunk became: no more than is needed to store it, for several wait at once."""
 
     source: int
+    start: int
     next: int  # where the next chunk begins; -1: the source could not be read any further
     nbytes: int  # of the chunk
     records: Records  # without their texts
@@ -85,11 +86,13 @@ def read(
         columns, digest = sketch(records), fingerprint(records)
         records = replace(records, text=binary.from_list([]))
         if chunk is None:
-            return Sketched(task.source, -1, 0, records, columns, digest)
-        return Sketched(task.source, chunk.start + len(chunk.data), chunk.data.nbytes, records, columns, digest)
+            return Sketched(task.source, -1, -1, 0, records, columns, digest)
+        return Sketched(task.source, chunk.start, chunk.start + len(chunk.data), chunk.data.nbytes, records, columns, digest)
 
     read_of = [0] * len(sources)  # rows so far, by source
     for entry in work.done("chunk"):
+        if entry.get("dimension") and not want.width:
+            want = with_dimension(want, entry["dimension"], partial(place, sources[entry["source"]], read_of[entry["source"]]))
         read_of[entry["source"]] += entry["rows"]
     if limit is not None and sum(read_of) >= limit:
         work.append({}, step="read")
@@ -100,6 +103,10 @@ def read(
     for chunk in engine.map(stage, tasks(sources, want, work, skip=skip), room):
         if chunk.source == ended:
             continue
+        if want.kind == "sparse" and (dimension := first_dimension(chunk.records)):
+            want = want if want.width else with_dimension(want, dimension, partial(place, sources[chunk.source], read_of[chunk.source]))
+            if has_other_dimension(chunk.records, want.width):  # it was parsed before the first dimension was known
+                chunk = stage(Task(chunk.source, chunk_at(sources[chunk.source], want, chunk.start)))
         ended = chunk.source if chunk.next < 0 else -1
         room.took(chunk.memory)
         records, columns = chunk.records, chunk.columns
@@ -119,7 +126,7 @@ def read(
             bytes=chunk.nbytes,
             found=records.found,
             fields=list(records.fields),
-            **({"dimensions": dimensions(records)} if want.kind == "sparse" else {}),
+            **({"dimension": dimension} if want.kind == "sparse" else {}),
             **({"other": records.other} if records.other else {}),
             **({"nulls": int(records.nulls.sum())} if records.nulls is not None else {}),
         )
@@ -207,11 +214,28 @@ def first_rows(records: Records, n: int) -> Records:
     )
 
 
-def dimensions(records: Records) -> list[tuple[int, int]]:
-    """The first two dimensions that rows of a chunk say they have, each with the row that says it first."""
+def first_dimension(records: Records) -> list[int]:
+    """[dimension, row] of the first sparse vector of a chunk that has a dimension; [] if none has."""
     assert records.width is not None
-    said, row = np.unique(records.width, return_index=True)
-    return sorted(((int(dimension), int(at)) for dimension, at in zip(said, row, strict=True) if dimension), key=lambda pair: pair[1])[:2]
+    row = int(np.argmax(records.width > 0)) if len(records) else 0
+    return [int(records.width[row]), row] if len(records) and records.width[row] else []
+
+
+def has_other_dimension(records: Records, dimension: int) -> bool:
+    assert records.width is not None
+    return bool((records.width[records.width > 0] != dimension).any())
+
+
+def chunk_at(source: Source, want: Want, start: int) -> Chunk:
+    """The chunk that begins there, read again."""
+    return next(source.format.chunks(source.path, want, start))
+
+
+def with_dimension(want: Want, dimension: list[int], place: Callable[[int], tuple[str, int]]) -> Want:
+    """``want``, once the first sparse vector that has a dimension is known: `first_dimension`, and the place of a row of its chunk."""
+    width, row = dimension
+    name, position = place(row)
+    return want._replace(width=width, first=f"{name}, item {position + 1}")
 
 
 def place(source: Source, first: int, row: int) -> tuple[str, int]:
@@ -452,18 +476,6 @@ class Collection:
                     break
                 first, start = first + entry["rows"], entry["next"]
         return first, start
-
-    def other_dimension(self) -> tuple[str, int, int] | None:
-        """The place of the first sparse vector that says it has another dimension than the first that says any, and the two; None for none."""
-        first, begin = 0, 0
-        for entry in self.work.done("chunk"):
-            for dimension, row in entry["dimensions"]:
-                first = first or dimension
-                if dimension != first:
-                    source, position = self.places(np.array([begin + row]))
-                    return f"{source[0].as_py()}, item {position[0] + 1}", dimension, first
-            begin += entry["rows"]
-        return None
 
     def digests(self) -> list[str]:
         """The content fingerprint of each source: xxh3-128 over those of its chunks."""

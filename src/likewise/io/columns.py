@@ -49,7 +49,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
             other = next(filter(None, (unusable.of_column(column, kind == NO_TEXT) for column, _ in there)), "")
         else:
             rows = nested.rows(columns, names, want, n, fields.type_of(table.schema, names[0]))
-            kind, text, width = payloads.laid(rows)
+            kind, text, width = payloads.laid(rows, want)
             nulls, other = rows.nulls, rows.other
             rejected = payloads.refused(rows, names, "column", identity, lambda row, _: _place(chunk, row), lambda row: _raw(columns, row))
         return Records(

@@ -158,7 +158,7 @@ def _features(texts: Texts, want: Want) -> Rows:
     sizes = np.array([len(feature) for feature in chain.from_iterable(_listed(values))], np.int64)
     with np.errstate(over="ignore"):
         numbers = np.fromiter(chain.from_iterable(chain.from_iterable(_listed(values))), np.float64, int(sizes.sum())).astype(np.float32)
-    return payloads.features(_rows(values, _listed(values), lambda flat: numbers), sizes, numbers, want.width)
+    return payloads.features(_rows(values, _listed(values), lambda flat: numbers), sizes, numbers)
 
 
 def _tokens(texts: Texts, want: Want) -> Rows:

@@ -65,11 +65,22 @@ class Source:
 
 
 class Sources(list[Source]):
-    """In the order in which they are read. ``skipped``: files in named folders that are of no known format, for a warning."""
+    """In the order in which they are read. For warnings: ``skipped``, files in named folders that are of no known format, and ``again``, for each
+    time that a file was given once more, also through a link, the path then and the path by which it is read."""
 
-    def __init__(self, sources: Sequence[Source], skipped: Sequence[Path] = ()) -> None:
+    def __init__(self, sources: Sequence[Source], skipped: Sequence[Path] = (), again: Sequence[tuple[Path, Path]] = ()) -> None:
         super().__init__(sources)
-        self.skipped = list(skipped)
+        self.skipped, self.again = list(skipped), list(again)
+
+    def read_once(self) -> str:
+        """A warning about files that were given more than once; "" without any."""
+        if not self.again:
+            return ""
+        files = len({first for _, first in self.again})
+        path, first = self.again[0]
+        same = "" if path.name == first.name else f", the same file as {printable(first.name)}"
+        many = f"{files:,} files were" if files > 1 else "1 file was"
+        return f"{many} given more than once and read once, such as {printable(path.name)}{same}"
 
 
 def typed(sources: Sequence[Source]) -> list[Source]:
@@ -132,7 +143,8 @@ class _Found:
 
     def __init__(self, out: Path | None, work: Path | None, want: Want) -> None:
         self.entries: list[_Entry] = []
-        self.seen: set[tuple[int, int]] = set()
+        self.seen: dict[tuple[int, int], Path] = {}
+        self.again: list[tuple[Path, Path]] = []
         self.bases: list[Path] = []  # the folders of the inputs; names are relative to the one that is common to them
         self.skipped: list[Path] = []
         self.layouts = Layouts()
@@ -149,6 +161,7 @@ class _Found:
             raise UsageError("standard input (-) cannot be read here; name a file")
         spool = self.work / "stdin"
         if any(entry.name == "stdin" for entry in self.entries):
+            self.again.append((Path(STDIN), Path(STDIN)))
             return
         if not (spool.exists() and is_begun(self.work)):  # a resumed run finds what the first one spooled
             spool.parent.mkdir(parents=True, exist_ok=True)
@@ -233,9 +246,10 @@ class _Found:
         return True
 
     def _add_file(self, path: Path, found: os.stat_result, kind: str) -> None:
-        if _key(found) not in self.seen:  # a file named twice, or reached through a link, is read once
-            self.seen.add(_key(found))
+        if (first := self.seen.setdefault(_key(found), path)) is path:
             self.entries.append(_Entry(path, kind))
+        else:  # a file named twice, or reached through a link, is read once
+            self.again.append((path, first))
 
     def _walk(self, start: Path) -> Iterator[Path]:
         """All files below, sorted by path; hidden ones, the output, and folders that were met by another way are left out."""
@@ -270,7 +284,7 @@ class _Found:
                 files = Files(*zip(*texts, strict=True))
                 format = partitions.partitioned(formats.load("text"), files.paths)
                 sources.append(Source(TEXT_FILES, files, format, sum(_stat(path).st_size for path in files.paths)))
-        return Sources(typed(sources), self.skipped)
+        return Sources(typed(sources), self.skipped, self.again)
 
     def _names(self) -> list[str]:
         """A name for each entry, no two alike: they become paths of the output."""

@@ -249,7 +249,7 @@ def _features(values: pa.Array, want: Want) -> Rows | None:
         kept = np.repeat(~holes, found.sizes)
         floats = floats[np.repeat(kept, each.sizes)]
         each, found = Rows(each.gone[kept], ends(each.sizes[kept]), floats), Rows(holes, ends(np.where(holes, 0, found.sizes)), floats)
-    return payloads.features(found, each.sizes, floats, want.width)
+    return payloads.features(found, each.sizes, floats)
 
 
 def _refused(values: pa.Array, want: Want, why: str) -> Rows:

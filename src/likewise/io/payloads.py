@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from likewise.drawing.markup import counted
 from likewise.errors import UsageError
 from likewise.io import binary
 from likewise.items.sparse import summed
@@ -110,8 +111,29 @@ def joined(parts: Sequence[Rows], *, whole: bool) -> Rows:
     return Rows(gone, offsets, values, None, faults, nulls, next((part.other for part in parts if part.other), ""))
 
 
-def laid(rows: Rows) -> tuple[NDArray[np.uint8], pa.LargeBinaryArray, NDArray[np.int64] | None]:
+#: Kind of payload -> the first item as a message names it, the width of an item, and that all items must share it.
+WIDTHS: dict[str, tuple[str, Callable[[int], str], str]] = {
+    "vector": ("the first vector", lambda width: counted(width, "number"), "all vectors must have the same length"),
+    "code": ("the first code", lambda width: counted(width, "bit"), "all codes must have the same length"),
+    "sparse": ("the first vector that has one", lambda width: f"dimension {width:,}", "all vectors must have the same dimension"),
+    "features": ("the first item", lambda width: f"features of {counted(width, 'number')}", "all features must have the same length"),
+}
+
+
+def fit(rows: Rows, want: Want) -> None:
+    """A fault for each row of another width than that of the first item, where that is known."""
+    if not want.width or rows.width is None:
+        return
+    first, told, all_must = WIDTHS[want.kind]
+    place = f" ({want.first})" if want.first else ""
+    for row in np.flatnonzero(~rows.gone & (rows.width > 0) & (rows.width != want.width)).tolist():
+        width = int(rows.width[row])
+        rows.faults.setdefault(row, Fault(f"has {told(width)}, but {first}{place} has {told(want.width)}; {all_must}"))
+
+
+def laid(rows: Rows, want: Want) -> tuple[NDArray[np.uint8], pa.LargeBinaryArray, NDArray[np.int64] | None]:
     """(kind, text, width) for Records; the payload is the values' own memory where all of them are good."""
+    fit(rows, want)
     kind = np.where(rows.gone, NO_TEXT, TEXT).astype(np.uint8)
     kind[list(rows.faults)] = REJECTED
     good = rows.without(kind != TEXT)
@@ -149,8 +171,8 @@ def vector(rows: Rows) -> Rows:
     return rows
 
 
-def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32], width: int) -> Rows:
-    """Rows of numbers from rows of features, of which feature i has the next sizes[i]. ``width``: how many each must have; 0: that is not known."""
+def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32]) -> Rows:
+    """Rows of numbers from rows of features, of which feature i has the next sizes[i]."""
     begins, count, first = ends(sizes), rows.sizes, rows.offsets[:-1]
     own = np.zeros(len(rows), np.int64)
     own[count > 0] = sizes[first[count > 0]]
@@ -166,7 +188,7 @@ def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32],
 
     refuse(np.flatnonzero(sizes[used] == 0), lambda at, feature: "has no numbers; give one at least")
     odd = np.flatnonzero(sizes[used] != own[row])
-    refuse(odd, lambda at, feature: f"has {sizes[feature]} numbers and the first has {own[at]}; all must have as many")
+    refuse(odd, lambda at, feature: f"has {counted(sizes[feature], 'number')} and the first has {own[at]:,}; all must have the same length")
     if not np.isfinite(numbers).all():
         places = np.flatnonzero(~np.isfinite(numbers))
         holders, which = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
@@ -174,8 +196,6 @@ def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32],
         refuse(
             np.flatnonzero(np.isin(used, holders)), lambda at, feature: f"holds {wrong[feature]}; give finite numbers, within the range of float32"
         )
-    for at in np.flatnonzero((own > 0) & (own != width)).tolist() if width else ():
-        found.faults.setdefault(at, Fault(f"has features of {own[at]:,} numbers, and those of the first item have {width:,}; all must have as many"))
     return found
 
 

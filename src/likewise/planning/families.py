@@ -42,6 +42,7 @@ class Facts:
     high: float | None = None
     wide: bool = False  # numbers are float64, not float32
     features: int | None = None  # the numbers of a feature, of sets of them
+    first: str = ""  # the place of the item that told the dimension or the features
     sparse: bool = False  # vectors are sparse; how many coordinates one has differs, and is not known
 
 

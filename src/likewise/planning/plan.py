@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -154,7 +154,20 @@ class Plan:
 
     @property
     def warnings(self) -> list[str]:
-        """What a user should know before the run."""
+        """Warnings before a run of ``items`` items."""
+        return self.about_layout + self.about_items(self.items)
+
+    def about_items(self, items: int) -> list[str]:
+        """A warning if each of so many items becomes a candidate of very many others."""
+        candidates = replace(self.model, items=items).candidates(self.bands, self.rows)
+        if candidates <= MANY_CANDIDATES:
+            return []
+        faster = f"more rows or a {'smaller distance' if self.collision.distances else 'higher threshold'} are faster"
+        return [f"{self.layout}: each of {items:,} items may meet {few(2 * candidates)} others; {faster}"]
+
+    @property
+    def about_layout(self) -> list[str]:
+        """Warnings whatever the number of items."""
         said = []
         if self.ignored:
             fixed = "set by hand" if self.chosen_by == "hand" else f"fixed by the {self.chosen_by}"
@@ -166,9 +179,6 @@ class Plan:
         if self.sketch == "oph" and self.bands == 1 and self.recall < 1:
             small = "small sets are found less often than the curve says, by up to 0.12"
             said.append(f"{self.layout}: {small}; take two bands or more, or --sketch classic")
-        if self.candidates > MANY_CANDIDATES:
-            faster = f"more rows or a {'smaller distance' if self.collision.distances else 'higher threshold'} are faster"
-            said.append(f"{self.layout}: each of {self.items:,} items may meet {few(2 * self.candidates)} others; {faster}")
         return said
 
     def svg(self, *others: Plan) -> str:

@@ -99,7 +99,7 @@ def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -
 def warnings(collection: Collection, empty: np.ndarray, options: Options, removed: np.ndarray) -> list[str]:
     """What a user should know before trusting the result."""
     kind = collection.column("kind")
-    said = list(options.planned.warnings) if options.planned and not options.joined else []
+    said = list(options.planned.about_layout) if options.planned and not options.joined else []
     judged = int((kind != REJECTED).sum())
     if options.bound is not None and options.recall is None:
         said.append(f"--by {options.method}: candidates are found by encodings of the sets; recall is measured, not promised: {MEASURE}")

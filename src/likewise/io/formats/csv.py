@@ -174,7 +174,7 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
         raise UsageError(f"--field {want.text!r}: a code is in one column")
     else:
         rows = payloads.hexadecimal(cell)
-    kind, records.text, records.width = payloads.laid(rows)
+    kind, records.text, records.width = payloads.laid(rows, want)
     if want.kind == "vector" and rows.gone.any():
         cells_of = cell.take(pa.array(np.flatnonzero(np.repeat(rows.gone, len(names)))))
         records.other = next((unusable.held(text.decode("utf-8", "replace")) for text in cells_of.to_pylist() if text and _number(text) is None), "")

@@ -110,7 +110,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
     if want.kind in ("sparse", "elements") and names.is_sparse(parts):
         texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
     rows = decoded.rows(texts, want)
-    kind, records.text, records.width = payloads.laid(rows)
+    kind, records.text, records.width = payloads.laid(rows, want)
     records.nulls, records.other = rows.nulls, rows.other
     records.kind = np.where(records.kind == REJECTED, REJECTED, kind).astype(np.uint8)
     ruler = Ruler(chunk) if rows.faults else None
