@@ -110,6 +110,23 @@ def test_they_are_texts_too(suffix: str):
     assert [row["text"] for row in read("d", text="text+title")] == [b"c", b"c\n\na b="]
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".csv"])
+def test_they_can_be_compared(suffix: str):
+    for title, body in (("one%20two", "a"), ("one two", "b"), ("three", "a")):
+        put(f"d/title={title}/a{suffix}", {"id": 1, "text": body})
+    assert lw.dedup(Path("d"), field="title", by="words:1").report["counts"]["removed"] == 1
+    assert lw.dedup(Path("d"), field="title+text", by="words:1").report["counts"]["removed"] == 0
+    assert lw.dedup(Path("d"), field="text", by="words:1").report["counts"]["removed"] == 1
+
+
+def test_schemas_have_them():
+    put("d/lang=en/n=5/a.parquet", {"text": "a", "lang": "fr"})
+    (source,) = resolve(["d"])
+    assert source.format.schema(source.path, Want()) == pa.schema([("text", pa.string()), ("lang", pa.string()), ("n", pa.int64())])
+    put("e/lang=en/a.jsonl", {"text": "a"})
+    assert not hasattr(resolve(["e"])[0].format, "schema")
+
+
 def test_a_value_of_the_record_itself_goes_before():
     put("d/lang=en/a.jsonl", {"text": "a", "lang": "fr"}, {"text": "b"}, {"text": "c", "lang": None})
     assert [row["per"] for row in read("d", per="lang")] == [b'"fr"', b'"en"', b'"en"']

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -49,7 +50,13 @@ class Partitioned:
     whole: frozenset[str] = frozenset()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.format, name)
+        """The further functions of the format, if it has them."""
+        found = getattr(self.format, name)
+        return partial(self._schema, found) if name == "schema" else found
+
+    def _schema(self, schema: Callable[[Any, Want], pa.Schema], path: Any, want: Want) -> pa.Schema:
+        own = schema(path, want)
+        return pa.schema([*own, *((name, pa.int64() if name in self.whole else pa.string()) for name in self.columns if name not in own.names)])
 
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
         return self.format.chunks(path, want, start)
