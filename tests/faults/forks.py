@@ -72,7 +72,7 @@ class Stage:
     def command(self, round: Path) -> list[str]:
         given = "-" if self.job.stdin else str(self.given)
         work = ["--work", str(self.work(round))] if self.job.elsewhere else []
-        return [self.job.verb, given, "-o", self.job.output, *self.job.arguments, *work]
+        return [self.job.verb, given, "-o", self.job.output, *(part.format(given=self.given) for part in self.job.arguments), *work]
 
     def work(self, round: Path) -> Path:
         return other_disk(self.base.parent) / f"{self.name}-{round.name}" if self.job.elsewhere else round / "out.work"

@@ -19,7 +19,7 @@ OF_THE_MACHINE = ("run.json", "report.html")  # outside what is promised to be e
 
 class Job(NamedTuple):
     make: Callable[[Path], None]  # puts the inputs under a folder
-    arguments: tuple[str, ...]
+    arguments: tuple[str, ...]  # {given}: the folder of the inputs
     stdin: bool = False  # what `make` wrote as "piped" is its standard input
     old: bool = False  # there is an earlier output, which is replaced
     elsewhere: bool = False  # the work folder is on another disk, where there is one
@@ -31,7 +31,7 @@ class Job(NamedTuple):
 
     @property
     def output(self) -> str:
-        return "out" if self.resumes else "out.jsonl"
+        return {"dedup": "out", "features": "out.parquet"}.get(self.verb, "out.jsonl")
 
 
 def rows(seed: int, n: int, length: int = 25) -> list[dict]:
@@ -114,6 +114,13 @@ def codes(folder: Path) -> None:
     np.save(folder / "codes.npy", array)
 
 
+def tokens(folder: Path) -> None:
+    given = rows(11, 60)
+    (folder / "a.jsonl").write_bytes(lines(given))
+    words = sorted({word for row in given for word in row["text"].split()})
+    (folder / ".vectors.txt").write_text("".join(f"{word} {number} 1\n" for number, word in enumerate(words)))
+
+
 def piped(folder: Path) -> None:
     (folder / "piped").write_bytes(lines(rows(10, 120)))
 
@@ -131,6 +138,9 @@ JOBS: dict[str, Job] = {
     "replaced": Job(texts, ("--overwrite", "--pairs", "--threshold", "0.7"), old=True),
     "elsewhere": Job(compressed, ("--overwrite", "--removed-records", "--threshold", "0.7"), old=True, elsewhere=True),
     "pairs": Job(texts, ("--overwrite", "--threshold", "0.7"), old=True, verb="pairs"),
+    "new pairs": Job(texts, ("--threshold", "0.7"), verb="pairs"),
+    "features": Job(tokens, ("--vectors", "{given}/.vectors.txt", "--overwrite"), old=True, verb="features"),
+    "new features": Job(tokens, ("--vectors", "{given}/.vectors.txt", "--on-error", "skip"), verb="features"),
     "joined": Job(codes, ("--overwrite", "--by", "hamming", "--within", "3", "--field", "code"), old=True, verb="pairs"),
 }
 
