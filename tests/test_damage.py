@@ -424,8 +424,9 @@ DAMAGES: dict[str, Damage] = {
         choices={"field": "text.deep.text"},
     ),
     "another column in the next file": Damage(
-        {f"{JSON} {CSV} {COLUMNAR}": Fine(rows=(*SOUND, None, None)), "txt npy": "has no columns"},
+        {JSON: Fine(rows=(*SOUND, b"a", None)), f"{CSV} {COLUMNAR}": Fine(rows=(*SOUND, b"a", b"b")), "txt npy": "has no columns"},
         make=drifted,
+        choices={"field": "text|body"},
     ),
     # whole files
     "no byte": Damage(

@@ -165,4 +165,4 @@ def test_a_side_that_lacks_the_field_is_refused_and_not_taken_for_one_without_pa
         lw.neighbors(tmp_path / "a.jsonl", query=tmp_path / "b.jsonl", by="words:1")
     assert len(lw.pairs(tmp_path / "a.jsonl", against=tmp_path / "none.jsonl", by="words:1")) == 0
     assert len(lw.pairs(tmp_path / "a.jsonl", against=tmp_path / "b.jsonl", by="words:1", field="text+body")) == 2  # there is something to compare
-    assert len(lw.pairs([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], by="words:1")) == 0
+    assert len(lw.pairs([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], by="words:1", field="text|body")) == 3

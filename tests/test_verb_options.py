@@ -29,7 +29,7 @@ WRITING = {
 #: The functions in Python.
 FUNCTIONS = {verb: extract if verb == "features" else getattr(lw, verb) for verb in TAKES}
 #: Fields of Options that data or `by` make, and not who calls.
-MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
+MADE = {"fields", "method", "bound", "planned", "asked", "facts", "grouped"}
 
 
 @pytest.mark.parametrize("verb", TAKES)

@@ -17,6 +17,7 @@ from likewise.auditing import Audit
 from likewise.auditing import audit as measured
 from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, refuse_empty, refuse_others
 from likewise.errors import DataError, UsageError
+from likewise.io.field_names import mentioned
 from likewise.io.formats.memory import take
 from likewise.io.inputs import is_output
 from likewise.io.output import check_still, check_target, write_sealed, write_text
@@ -181,7 +182,7 @@ def plan(
     *,
     by: str | Text | Measure | None = None,
     normalize: str | None = None,
-    field: str | None = None,
+    field: str | Sequence[str] | None = None,
     seed: int | str | None = 0,
     items: int | None = None,
     preset: str | None = None,
@@ -197,7 +198,7 @@ def plan(
     =============  =======================  ====================================================================================================
     ``by``         str, Text, Measure       what is compared: words:5 and so on; elements, weighted, cosine, angle, l1, l2, hamming, features
     ``normalize``  str                      steps that even a text out, as ``likewise plan --help`` lists them
-    ``field``      str                      the column of a table that holds the items; text, elements, vector or code
+    ``field``      str or a list of str     the column of a table that holds the items; text, elements, vector or code
     ``threshold``  number or str            the least similarity, above 0 and up to 1; 0.8
     ``within``     number or str            in its place the greatest distance; of texts and sets 1 - similarity
     ``recall``     float                    the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
@@ -232,7 +233,7 @@ def plans(
     inputs: Inputs | None,
     layouts: Sequence[dict[str, int]],
     normalize: str | None = None,
-    field: str | None = None,
+    field: str | Sequence[str] | None = None,
     seed: int | str | None = 0,
     **typed: Any,
 ) -> list[Plan]:
@@ -249,7 +250,7 @@ def plans(
     return planned(typed, layouts, normalize, known)
 
 
-def sampled(inputs: Inputs, method: Text | Measure, field: str | None, seed: int) -> Pilot:
+def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] | None, seed: int) -> Pilot:
     """A sample of files or tables, or of a batch as `similarity` takes it."""
     options = options_of(limited=False, by=method, field=field, seed=seed)
     if isinstance(method, Measure) and not in_columns(inputs, options.field):
@@ -262,7 +263,7 @@ def sampled(inputs: Inputs, method: Text | Measure, field: str | None, seed: int
 def in_columns(inputs: Inputs, field: str) -> bool:
     """Whether these are files, a table, or records, and no batch of items."""
     if isinstance(inputs, list | tuple):
-        return any(isinstance(one, os.PathLike) or (isinstance(one, Mapping) and field in one) for one in inputs)
+        return any(isinstance(one, os.PathLike) or (isinstance(one, Mapping) and not {field, *mentioned(field)}.isdisjoint(one)) for one in inputs)
     return isinstance(inputs, str | os.PathLike) or hasattr(inputs, "columns")  # what tables have, and arrays and Series have not
 
 

@@ -15,6 +15,9 @@ from likewise.curves import told
 from likewise.errors import UsageError, no_such
 from likewise.methods import Measure, Text
 
+#: Between a field and the glob of the sources that have it (--field NAME@GLOB).
+AT = "@"
+
 OnError = Literal["fail", "skip"]
 Sketch = Literal["oph", "classic"]
 Tune = Literal["recall", "error"]
@@ -30,7 +33,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 class Rows(TypedDict, total=False):
     """What is read of the inputs."""
 
-    field: str | None
+    field: str | Sequence[str] | None
     id: str | None
     on_error: OnError | None
     max_record: int | str | None

@@ -191,6 +191,7 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     sources = resolve(list(inputs), work=work, want=pipeline.want(options))
     if said := sources.read_once():
         progress.warn(said)
+    options = pipeline.acquaint(sources, options)
     progress.begin("reading", 0, "items")
     seen: list[pa.Array] = []
     positions: list[np.ndarray] = []

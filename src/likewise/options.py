@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from likewise import methods
-from likewise.choices import check_choices, flag, refuse_empty
+from likewise.choices import AT, check_choices, flag, refuse_empty
 from likewise.curves import told
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
@@ -45,7 +45,7 @@ FIELDS = {
 BANDLESS = ("strings", "feature sets")
 #: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
 OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
-MADE = {"method", "bound", "planned", "asked", "facts", "grouped"}
+MADE = {"fields", "method", "bound", "planned", "asked", "facts", "grouped"}
 #: Bytes that one record may have, where no other number is given: all of it lies in memory at once, with up to about 40 times as much for what is
 #: made of it. `records.Want` has the same.
 MOST_BYTES = 64 << 20
@@ -82,6 +82,7 @@ class Options:
     seed: int = 0
 
     field: str = "text"
+    fields: tuple[str, ...] = ()  # NAME@GLOB: the field of sources that match the glob, in place of ``field``
     id: str | None = None  # None: "id" where there is one
     per: str | None = None
     min_tokens: int = 0
@@ -181,6 +182,8 @@ class Options:
         limit: dict[str, Any] = {"threshold_exact": str(self.bound)} if plan is None and self.bound is not None else {}
         if limit and self.recall != 1:
             limit["target"] = self.asked["recall"]
+        if self.fields:
+            chosen["field"] = (self.field, *self.fields)
         return {**text, **sparse, "plan": plan, **limit, **{name: plain(value) for name, value in chosen.items()}}
 
     @property
@@ -236,7 +239,7 @@ def checked(
             raise UsageError(f"{flag(name)} {told(number)}: give {least} or more, and less than 2^63")
     if rest.get("threads", 1) > MOST_THREADS:
         raise UsageError(f"--threads {rest['threads']:,}: give {MOST_THREADS:,} or fewer; more than there are cores gain nothing")
-    for name in ("field", "id", "per", "keep"):
+    for name in ("id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{flag(name)} {told(rest[name])}: give a name")
     for name in SWITCHES:
@@ -267,7 +270,7 @@ def checked(
             raise UsageError(f"--star: a pair by {method} goes one way, and there are no leaders; leave it out")
     if "groups" in rest and items_of(method) != "sets":
         raise UsageError(f"--groups: only sets have groups, --by elements; --by {method} compares {items_of(method)}")
-    rest.setdefault("field", FIELDS[items_of(method)])
+    rest["field"], rest["fields"] = named_fields(rest.get("field"), FIELDS[items_of(method)])
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
     ready = limited and not needs_data(method) and not bandless
@@ -291,6 +294,20 @@ def planned(method: Text | Measure, asked: Mapping[str, Any], *, exact: bool) ->
         if exact:
             return None
         raise
+
+
+def named_fields(given: object, default: str) -> tuple[str, tuple[str, ...]]:
+    """The field of all sources, and those of some: one that is given as NAME@GLOB is for the sources that match the glob."""
+    several = [default] if given is None else [given] if isinstance(given, str) else given
+    if not isinstance(several, list | tuple) or not several or not all(isinstance(one, str) for one in several):
+        raise UsageError(f"--field {told(given)}: give a name, or a list of names as NAME@GLOB")
+    plain_ones = [one for one in several if AT not in one]
+    if len(plain_ones) > 1:
+        meant = f"{plain_ones[1]}@*.parquet"
+        raise UsageError(
+            f"--field {plain_ones[0]!r} and {plain_ones[1]!r}: give one name for all sources, and others as NAME@GLOB, such as {meant!r}"
+        )
+    return (plain_ones or [default])[0], tuple(one for one in several if AT in one)
 
 
 def integer(value: Any) -> Any:

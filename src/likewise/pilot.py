@@ -120,18 +120,18 @@ class Seen:
             raise DataError(self.fault)
         if self.names and not self.found:
             where, there = ", ".join(self.names[:3]), ", ".join([*self.fields][:20]) or "none"
-            raise UsageError(f"no row of {where} has the field {want.text!r}; fields seen: {there}; name the right one with --field")
+            raise DataError(f"no row of {where} has the field {want.text!r}; fields seen: {there}; name the right one with --field")
 
 
 def beginning(source: Source, options: Options, want: Want, most: int, seen: Seen) -> Iterator[tuple[np.ndarray, Callable[[int], np.ndarray]]]:
     """Of each chunk of a source, until so many bytes are read, the items that are not empty: a hash of each, uint64[n], the same for copies, and
     what gives the words of one. A source that is read to its end counts with all of its bytes, in whatever form they lie there."""
     name, stage, read = printable(source.name), sketcher(options, bands=False), 0
-    for chunk in source.format.chunks(source.path, want, 0):
+    for chunk in source.chunks(want):
         if read and read >= most:
             seen.bytes += min(read, source.size)
             return
-        records = source.format.parse(chunk, want, source.name)
+        records = source.parse(chunk, want)
         seen.note(name, records)
         columns = stage(records)
         held = columns["size"] if isinstance(options.method, Text) else columns["tokens"]  # a text of tokens may have no shingle

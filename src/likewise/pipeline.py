@@ -19,9 +19,10 @@ import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
 from likewise.io import bands as band_files
-from likewise.io import compression, unusable
+from likewise.io import compression, presence, unusable
 from likewise.io.collection import Collection, read
 from likewise.io.columns import unfit
+from likewise.io.field_names import mapped
 from likewise.io.fields import sparse as sparse_field
 from likewise.io.fields import wide as wide_numbers
 from likewise.io.formats.text import Files
@@ -81,13 +82,22 @@ def want(options: Options) -> Want:
         width=width,
         first=facts.first,
         most=most,
+        mapped=mapped(options.fields),
     )
 
 
 def acquaint(sources: Sequence[Source], options: Options) -> Options:
     """The options, with what a file of groups holds, and with what must be known of vectors or codes: how many numbers or bits they have,
-    or that they are sparse, and in which field."""
+    or that they are sparse, and in which field. Raises DataError for sources in which the field that is compared occurs nowhere."""
     check_verify(options)
+    field, some = presence.settled(sources, options.field, options.fields)
+    options = look(sources, replace(options, field=field, fields=some))
+    presence.check(sources, want(options))
+    return options
+
+
+def look(sources: Sequence[Source], options: Options) -> Options:
+    """The options with what the beginnings of the sources tell of the items."""
     check_kinds(sources, options)
     if options.groups is not None:
         options = replace(options, grouped=Groups(options.groups, options.seed))
@@ -119,7 +129,7 @@ def check_kinds(sources: Sequence[Source], options: Options) -> None:
                 break
     else:
         return
-    raise DataError(unusable.message(printable(source.name), other, asked, str(options.method)))
+    raise DataError(unusable.message(printable(source.name), other, source.asked(asked), str(options.method)))
 
 
 def check_verify(options: Options) -> None:
@@ -138,8 +148,8 @@ def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Excep
     for source in sources:
         rows = 0
         with suppress(*spared):
-            for chunk in source.format.chunks(source.path, asked, 0):
-                width = source.format.parse(chunk, asked, source.name).width
+            for chunk in source.chunks(asked):
+                width = source.parse(chunk, asked).width
                 if width is not None and width.any():
                     row = int(np.argmax(width > 0))
                     return int(width[row]), f"{printable(source.name)}, item {rows + row + 1}"
@@ -172,7 +182,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work, run.first_side)
-    if message := collection.fields_missing(options.field) or collection.unusable(want(options), str(options.method)):
+    if message := collection.fields_missing(want(options), limited=options.limit is not None) or collection.unusable(want(options), str(options.method)):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")

@@ -40,7 +40,7 @@ def in_turn(function: Callable[[Any], Any], values: Iterable[Any], at_once: int 
 
 
 class Want(NamedTuple):
-    """What to take from each row. A name is a column, or a path with dots; ``text``, the name of what is compared, may join several with ``+``."""
+    """What to take from each row. A name is a column or a path with dots; ``text``, which is compared, may name several (`io.field_names`)."""
 
     text: str = "text"
     id: str | None = "id"  # None: no id column is wanted; a name that no row has gives no ids
@@ -52,6 +52,8 @@ class Want(NamedTuple):
     width: int = 0  # Records.width of the first item, if known: an item of another width is rejected
     first: str = ""  # the place of that item, for the message
     most: int = 64 << 20  # bytes of one record; a longer one is refused
+    whole: bool = False  # ``text`` is one name, whatever signs it holds
+    mapped: tuple[tuple[str, str], ...] = ()  # (field, glob): sources that match the glob have that field in place of ``text``
 
 
 class Chunk(NamedTuple):

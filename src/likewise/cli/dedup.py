@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -189,9 +189,17 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
 def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str) -> None:
     """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know. taken: the options
     of the verb; `Options` holds those of all."""
-    sources = list(named(inputs, options, out))
-    if needs_data(options.method):
-        options = looked_at(inputs, options, out)
+    from likewise.io.inputs import STDIN
+    from likewise.pipeline import acquaint
+
+    found = sources_of(inputs, options, out)
+    if STDIN in inputs and needs_data(options.method):
+        raise UsageError(
+            "--dry-run: a plan for vectors or codes looks at the first of them, and what comes through a pipe is left there; name a file"
+        )
+    if found and STDIN not in inputs:
+        options = acquaint(found, options)
+    sources = list(named(found, piped=STDIN in inputs))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
     method = {name: value for name, value in options.described().items() if name not in others}
     warnings = foretold(options)
@@ -225,29 +233,22 @@ def layout(options: Options) -> str:
     return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall, at(options.distances))}"
 
 
-def looked_at(inputs: tuple[str, ...], options: Options, out: Path | None) -> Options:
-    """The options once the first vector or code has been seen."""
-    from likewise.io.inputs import STDIN, resolve
-    from likewise.pipeline import acquaint, want
-
-    if STDIN in inputs:
-        raise UsageError(
-            "--dry-run: a plan for vectors or codes looks at the first of them, and what comes through a pipe is left there; name a file"
-        )
-    return acquaint(resolve([Path(given) for given in inputs], out=out, work=options.work, want=want(options)), options)
-
-
-def named(inputs: tuple[str, ...], options: Options, out: Path | None) -> Iterator[dict[str, Any]]:
+def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:
     """The sources that the inputs name; what comes through a pipe is left there."""
-    from likewise.io.inputs import STDIN, printable, resolve
-    from likewise.pipeline import check_kinds, want
+    from likewise.io.inputs import STDIN, resolve
+    from likewise.pipeline import want
 
     files = [Path(given) for given in inputs if given != STDIN]
-    sources = resolve(files, out=out, work=options.work, want=want(options)) if files else []
-    check_kinds(sources, options)
+    return resolve(files, out=out, work=options.work, want=want(options)) if files else []
+
+
+def named(sources: Sequence[Any], *, piped: bool) -> Iterator[dict[str, Any]]:
+    """What is said of each source."""
+    from likewise.io.inputs import printable
+
     for source in sources:
         yield {"source": printable(source.name), "bytes": source.size, "format": getattr(source.format, "__name__", "").rpartition(".")[2]}
-    if STDIN in inputs:
+    if piped:
         yield {"source": "stdin", "bytes": None, "format": None}
 
 

@@ -35,6 +35,15 @@ class Flag:
 
 SWITCH: dict[str, Any] = {"is_flag": True, "default": None}
 LIST: dict[str, Any] = {"multiple": True}
+
+
+class One(click.types.StringParamType):
+    """A text, and in the environment one with its spaces, though the flag may be repeated."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [rv]
+
+
 WHEN: dict[str, Any] = {"type": click.Choice(["auto", "always", "never"])}
 
 
@@ -51,9 +60,11 @@ FLAGS: dict[str, Flag] = {
     "field": Flag(
         INPUT,
         "--field --text",
-        "Column or JSON path of what is compared; dots go inside, + joins several.",
+        "Column or JSON path of what is compared: a.b goes inside, A+B joins two, A|B takes the first that a record has, A@GLOB is for the inputs "
+        "that match, and may be repeated.",
         "F",
         "text, elements, vector, code or features, by --by",
+        {"multiple": True, "type": One()},
     ),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position"),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field (a language, a shop).", "F"),

@@ -92,12 +92,18 @@ KEPT = ("by", "normalize", "field", "threshold", "within", "sketch", "seed")
 def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str:
     """The command that runs what was planned."""
     by_preset = ("preset",) if plan.chosen_by.startswith("preset ") else ()
-    flags = [part for name in (*by_preset, *KEPT) if name in choices for part in (f"--{name}", str(choices[name]))]
+    given = [(name, one) for name in (*by_preset, *KEPT) if name in choices for one in several(choices[name])]
+    flags = [part for name, one in given for part in (f"--{name}", str(one))]
     if not by_preset:
         flags += ["--bands", str(plan.bands), "--rows", str(plan.rows)]
         if "preset" in choices:
             flags = ["--preset", str(choices["preset"]), *flags]
     return typed(["likewise", "dedup", *inputs, "-o", "clean", *flags])
+
+
+def several(value: Any) -> Sequence[Any]:
+    """The values of a flag, which may be repeatable."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:

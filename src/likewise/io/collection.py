@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, has_gone
-from likewise.io import bands, binary, consistency, ids, payloads, unusable
+from likewise.io import bands, binary, consistency, ids, payloads, presence, unusable
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
+from likewise.io.presence import Lack
 from likewise.io.work import Work
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
@@ -155,7 +156,7 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
 def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterator[Chunk | str]:
     """The chunks of a source; with ``skip``, in place of the rest of one that cannot be read to its end, why."""
     try:
-        yield from source.format.chunks(source.path, want, start)
+        yield from source.chunks(want, start)
     except DataError as error:
         if has_gone(error) or (not skip and source.name != STDIN):
             raise
@@ -168,7 +169,7 @@ def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterato
 def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records | str:
     """The rows of a chunk; with ``skip``, in place of those that show damage only where values are looked at, why."""
     try:
-        return source.format.parse(chunk, want, source.name)
+        return source.parse(chunk, want)
     except DataError as error:
         if not skip or has_gone(error):
             raise
@@ -433,14 +434,24 @@ class Collection:
         both = [(some, slice(int(self.first_row[some.start]), int(self.first_row[some.stop]))) for some in (range(border), range(border, end))]
         return [(sources, rows) for sources, rows in both if (self.column("kind")[rows] != REJECTED).any()]
 
-    def fields_missing(self, name: str) -> str | None:
-        """A message when no row has the wanted field at all, or none of one of the two collections has a value of it."""
+    def fields_missing(self, want: Want, limited: bool = False) -> str | None:
+        """A message when no row of some source has the wanted field; or, where ``limited`` rows were read, no row of one of the two collections."""
         entries = self.work.done("chunk")
         found = {entry["source"] for entry in entries if entry["found"]}
-        for sources, rows in self.sides:
-            if found.isdisjoint(sources) and not (found and (self.column("kind")[rows] == TEXT).any()):
-                return self._without_field(name, sources, [entry for entry in entries if entry["source"] in sources])
-        return None
+        sources = self.sources
+        lacking = [number for number in range(len(sources)) if number not in found and self._has_no_text(number, sure=bool(found))]
+        if limited:
+            lacking = next(([*side] for side, _ in self.sides if {*side} <= {*lacking}), [])
+        if not lacking:
+            return None
+        seen = {n: dict.fromkeys(field for entry in entries if entry["source"] == n for field in entry["fields"]) for n in lacking}
+        names = [name for source in sources for name in files_of([source])]
+        return presence.message([Lack(name, [*seen[n]]) for n in lacking for name in files_of([sources[n]])], names, want)
+
+    def _has_no_text(self, source: int, *, sure: bool) -> bool:
+        """Whether a source has rows that could be read, and none with a text; ``sure``: rows of files without fields, such as text files, count."""
+        kind = self.column("kind")[self.rows_of(source)]
+        return bool((kind != REJECTED).any()) and not (sure and (kind == TEXT).any())
 
     def unusable(self, want: Want, by: str) -> str | None:
         """A message when no row of a source has a value of the wanted kind, and some have one of another kind."""
@@ -448,7 +459,8 @@ class Collection:
         for entry in self.work.done("chunk"):
             rows = self.rows_of(entry["source"])
             if entry.get("other") and (kind[rows] == NO_TEXT).all():
-                return unusable.message(printable(self.sources[entry["source"]].name), entry["other"], want, by)
+                source = self.sources[entry["source"]]
+                return unusable.message(printable(source.name), entry["other"], source.asked(want), by)
         return None
 
     @property
@@ -459,13 +471,6 @@ class Collection:
     def files_in(self, sources: range) -> list[str]:
         """The names of the first files of some sources."""
         return files_of(self.sources[sources.start : sources.stop])[:3]
-
-    def _without_field(self, name: str, sources: range, entries: Sequence[dict]) -> str:
-        seen = list(dict.fromkeys(field for entry in entries for field in entry["fields"]))
-        where, there = ", ".join(self.files_in(sources)), ", ".join(seen[:20])
-        if not seen:
-            return f'no row of {where} has fields; a row is an object, such as {{"id": 1, {json.dumps(name)}: ...}}, and not the bare value'
-        return f"no row of {where} has the field {name!r}; fields seen: {there}; name the right one with --field"
 
     def chunk_of(self, row: int, source: int) -> tuple[int, int]:
         """(first row, start) of the chunk of a source that holds a row."""

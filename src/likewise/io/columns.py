@@ -14,21 +14,26 @@ import pyarrow.compute as pc
 from likewise.errors import DataError
 from likewise.io import binary, decoded, fields, nested, payloads, unusable
 from likewise.io.batches import reading
+from likewise.io.field_names import top
 from likewise.io.ids import as_json, from_json, to_json
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
 
 
-def wanted(want: Want, there: Sequence[str], where: str | Path) -> list[str]:
-    """The names of the columns (or paths) that must be read, of a file that has the top-level columns ``there``. Raises DataError where one of
-    them is there twice."""
-    names = [name for name in (*fields.names(want, there), want.id, want.per, want.score) if name is not None]
+def known(chunk: Chunk) -> Sequence[str]:
+    """The names of all columns of the file that a chunk is of."""
+    return chunk.state
+
+
+def wanted(want: Want, schema: pa.Schema, where: str | Path) -> list[str]:
+    """The names of the columns, or of what lies in structs, that must be read. Raises DataError where one is there twice."""
+    there = schema.names
+    names = [name for name in (*fields.every(want, there), want.id, want.per, want.score) if name is not None]
     for name in names:
-        top = name if name in there else name.partition(".")[0]
-        if (times := list(there).count(top)) > 1:
-            raise DataError(f"{where}: has the column {top!r} {times} times; rename all but one")
-    return names
+        if (times := there.count(top(name, there))) > 1:
+            raise DataError(f"{where}: has the column {top(name, there)!r} {times} times; rename all but one")
+    return [name if fields.type_of(schema, name) is not None else top(name, there) for name in names]
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
@@ -74,16 +79,22 @@ def unfit(source: Any, want: Want) -> str:
     hold nulls alone. ``source``: io.inputs.Source. Reads the schema, and only if that does not fit, rows up to the first value."""
     if not hasattr(source.format, "schema"):
         return ""
-    schema = source.format.schema(source.path, want)
-    kinds = [kind for name in fields.names(want, schema.names) if (kind := fields.type_of(schema, name)) is not None]
-    judged = all if want.kind in payloads.WHOLE else any
-    if not kinds or fields.is_sparse(fields.names(want, schema.names)) or judged(nested.fits(kind, want) for kind in kinds):
+    schema = source.format.schema(source.path, source.asked(want))
+    if all(_may_fit(one, schema) for one in fields.each(source.asked(want), schema.names)):
         return ""
-    for chunk in source.format.chunks(source.path, want, 0):
-        records = source.format.parse(chunk, want, source.name)
+    for chunk in source.chunks(want):
+        records = source.parse(chunk, want)
         if records.other or (records.kind != NO_TEXT).any():
             return records.other
     return ""
+
+
+def _may_fit(want: Want, schema: pa.Schema) -> bool:
+    """Whether columns can hold something that is wanted, by their types, or are not there."""
+    names = fields.names(want, schema.names)
+    kinds = [kind for name in names if (kind := fields.type_of(schema, name)) is not None]
+    judged = all if want.kind in payloads.WHOLE else any
+    return not kinds or fields.is_sparse(names) or judged(nested.fits(kind, want) for kind in kinds)
 
 
 def _place(chunk: Chunk, row: int) -> str:

@@ -1,4 +1,4 @@
-"""The names in --field: several joined by ``+``; and for the numbers of a vector ``x0..x3`` and ``x*``. What inputs hold under them, at a glance."""
+"""The names in --field, as columns: several joined by ``+``, and for the numbers of a vector ``x0..x3`` and ``x*``. What inputs hold under them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from likewise.errors import UsageError
+from likewise.io.field_names import alternatives
 from likewise.records import Want
 
 #: Most columns that one range may name.
@@ -34,10 +35,24 @@ _RANGE = re.compile(r"(.*?)([0-9]{1,18})\.\.(.*?)([0-9]{1,18})", re.DOTALL)
 
 def names(want: Want, there: Sequence[str] | None = None) -> list[str]:
     """The fields (or paths with dots) that make up what is compared, in order. ``there``: the columns, where they are known beforehand."""
+    if want.whole or (there is not None and want.text in there):
+        return [want.text]
     parts = want.text.split("+")
     if want.kind != "vector":
         return parts
     return [name for part in parts for name in _numbered(part, want, there)]
+
+
+def each(want: Want, there: Sequence[str] | None = None) -> list[Want]:
+    """A Want for each name that the field may have. ``there``: the columns, where they are known; one that is named as the field takes all."""
+    if want.whole or (there is not None and want.text in there):
+        return [want]
+    return [want._replace(text=name) for name in alternatives(want.text)]
+
+
+def every(want: Want, there: Sequence[str] | None = None) -> list[str]:
+    """The names of all alternatives."""
+    return list(dict.fromkeys(name for one in each(want, there) for name in names(one, there)))
 
 
 def is_sparse(parts: Sequence[str]) -> bool:
@@ -113,8 +128,9 @@ def wide(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ...]
 def _is_wide(source: Any, want: Want) -> bool:
     if not hasattr(source.format, "schema"):
         return True
+    want = source.asked(want)
     schema = source.format.schema(source.path, want)
-    kinds = [_number(type_of(schema, name)) for name in names(want, schema.names)]
+    kinds = [_number(type_of(schema, name)) for name in every(want, schema.names)]
     return any(isinstance(kind, pa.JsonType) or (_is_number(kind) and kind not in NARROW) for kind in kinds)
 
 
@@ -142,10 +158,11 @@ def sparse(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ..
     """
     for source in sources:
         with suppress(*spared):
-            for field in (want.text, *(PARTS if want.text == DEFAULT else ())):
-                found = _holds_sparse(source, want._replace(text=field, kind="sparse"))
+            asked = source.asked(want)
+            for one in (*each(asked), *(asked._replace(text=parts) for parts in PARTS if asked.text == DEFAULT)):
+                found = _holds_sparse(source, one._replace(kind="sparse"))
                 if found is not None:
-                    return field if found else None
+                    return (one.text if one.text in PARTS else want.text) if found else None
     return None
 
 

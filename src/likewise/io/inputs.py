@@ -19,14 +19,15 @@ import pyarrow as pa
 import xxhash
 
 from likewise.errors import DataError, UsageError, naming
-from likewise.io import compression, formats, partitions, patterns
+from likewise.io import alternatives, compression, formats, partitions, patterns
 from likewise.io.claims import is_begun, is_work
 from likewise.io.encoding import refuse_other
+from likewise.io.field_names import of_source
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
 from likewise.io.layouts import Layouts
 from likewise.io.partitions import Partitioned
-from likewise.records import Want
+from likewise.records import Chunk, Records, Want
 
 STDIN = "-"
 ANY = Want()
@@ -41,6 +42,16 @@ class Source:
     path: Path | Files | pa.Table
     format: Format
     size: int  # bytes
+
+    def asked(self, want: Want) -> Want:
+        """What to take from this source."""
+        return of_source(want, self.name)
+
+    def chunks(self, want: Want, start: int = 0) -> Iterator[Chunk]:
+        return self.format.chunks(self.path, self.asked(want), start)
+
+    def parse(self, chunk: Chunk, want: Want) -> Records:
+        return alternatives.parse(self.format, chunk, self.asked(want), self.name)
 
     @property
     def files(self) -> list[tuple[str, Path]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 KEY, OPEN, CLOSE, VALUE = "key", "open", "close", "value"
@@ -74,18 +75,14 @@ def end_of_first(text: bytes | bytearray) -> int | None:
     return next((event.end for event in events(text) if event.depth == 0 and event.kind in (CLOSE, VALUE)), None)
 
 
-def names(record: bytes) -> list[str]:
-    """The keys of an object in their order, as far as its structure is sound; none of what is no object."""
-    found: list[str] = []
-    try:
-        for event in events(record):
-            if event.kind == KEY and event.depth == 1:
-                found.append(unquoted(record[event.at : event.end]))
-            elif event.depth == 0 and event.kind != OPEN:
-                break
-    except BrokenError:
-        pass
-    return found
+def names(text: bytes, inside: int = 0) -> list[str]:
+    """The keys of the objects inside of so many brackets, in their order, as far as the structure of the text is sound."""
+    found: dict[str, None] = {}
+    with suppress(BrokenError):
+        for event in events(text):
+            if event.kind == KEY and event.depth == inside + 1:
+                found[unquoted(text[event.at : event.end])] = None
+    return list(found)
 
 
 def unquoted(token: bytes) -> str:

@@ -58,6 +58,10 @@ class Partitioned:
         own = schema(path, want)
         return pa.schema([*own, *((name, pa.int64() if name in self.whole else pa.string()) for name in self.columns if name not in own.names)])
 
+    def known(self, chunk: Chunk) -> Sequence[str] | None:
+        own = self.format.known(chunk)
+        return own if own is None else (*own, *self.columns)
+
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
         return self.format.chunks(path, want, start)
 

@@ -56,15 +56,15 @@ def examples(collection: Collection, decision: Decision, options: Options, want:
 
 def written(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
     """What rows hold, as people read it, read again from the chunk of their source that holds each."""
-    want = values.showing(want)
     found: dict[int, str] = {}
     for row in sorted(set(rows)):
         if row not in found:
             number = int(collection.source_of(np.array([row]))[0])
             first, start = collection.chunk_of(row, number)
             source = collection.sources[number]
-            records = source.format.parse(next(source.format.chunks(source.path, want, start)), want, source.name)
-            found |= {r: values.written(records, r - first, want) for r in rows if first <= r < first + len(records)}
+            asked = values.showing(source.asked(want))
+            records = source.parse(next(source.chunks(asked, start)), asked)
+            found |= {r: values.written(records, r - first, asked) for r in rows if first <= r < first + len(records)}
     return found
 
 

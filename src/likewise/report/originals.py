@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
+from likewise.io.field_names import of_source
 from likewise.io.ids import from_json
 from likewise.io.inputs import resolve
 from likewise.io.manifest import SEAL, seal
@@ -144,10 +145,11 @@ class Originals:
         [found] = resolve([path], want=self.want)
         by_rows = getattr(found.format, "__name__", "").endswith(BY_ROWS)
         first = 0
-        for chunk in found.format.chunks(found.path, self.want, start if by_rows else 0):
+        asked = values.showing(of_source(self.want, source))
+        for chunk in found.chunks(asked, start if by_rows else 0):
             if by_rows:
                 first = chunk.start
-            records = found.format.parse(chunk, self.want, source)
+            records = found.parse(chunk, asked)
             yield first, records
             first += len(records)
 

@@ -11,6 +11,7 @@ import numpy as np
 from likewise import methods
 from likewise.io import payloads
 from likewise.io.collection import readable
+from likewise.io.field_names import mapped
 from likewise.methods import Text
 from likewise.options import MOST_BYTES
 from likewise.records import TEXT, Records, Want
@@ -26,12 +27,14 @@ def wanted(method: dict[str, Any]) -> Want:
     """What to read of a record to show what was compared; ``method`` as manifest.json has it."""
     by = methods.parse(method["by"])
     kind = SPARSE.want if method.get("sparse") else KINDS[by.name].want if not isinstance(by, Text) else "tokens" if by.unit == "tokens" else "text"
-    return showing(Want(method["field"], method["id"] or "id", kind=kind, wide=True, most=method.get("max_record", MOST_BYTES)))
+    field, *some = [method["field"]] if isinstance(method["field"], str) else method["field"]
+    most = method.get("max_record", MOST_BYTES)
+    return showing(Want(field, method["id"] or "id", kind=kind, wide=True, most=most, mapped=mapped(some)))
 
 
 def showing(want: Want) -> Want:
     """The same, and sets as they stand in the record too: of their elements only words are read, which say nothing."""
-    return want._replace(per=want.text) if want.kind in ("elements", "weighted") and "+" not in want.text else want
+    return want._replace(per=want.text) if want.kind in ("elements", "weighted") and not {"+", "|"} & {*want.text} else want
 
 
 def written(records: Records, row: int, want: Want) -> str:

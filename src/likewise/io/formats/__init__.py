@@ -6,7 +6,7 @@ A format is a module with the three functions of ``Format``. A new one is one ne
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from csv import reader  # not "import csv": a format has that name
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -53,6 +53,9 @@ class Format(Protocol):
 
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
         """Runs of whole rows, sequential and cheap. Where they are cut depends on the content of the file alone."""
+
+    def known(self, chunk: Chunk) -> Sequence[str] | None:
+        """The columns of the file that a chunk is of; None where each record has its own fields."""
 
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
         """The rows of a chunk, on any thread."""
@@ -110,7 +113,8 @@ def _is_header(head: bytearray, want: Want) -> bool:
         return False
     text = line[0].decode("utf-8", "replace")
     headers = (next(reader([text], delimiter=separator)) for separator in SEPARATORS)
-    return any(fields.found(names, [name in header for name in names]) for header in headers if (names := fields.names(want, header)))
+    asked = ((header, fields.names(one, header)) for header in headers for one in fields.each(want, header))
+    return any(fields.found(names, [name in header for name in names]) for header, names in asked if names)
 
 
 def _begins_array(path: Path) -> bool:

@@ -17,10 +17,11 @@ from pyarrow import ipc
 from likewise.errors import DataError
 from likewise.io.arrow_messages import FILE_MAGIC, KIND, first_batch, within
 from likewise.io.batches import Keeper, check, check_names, gather, nonempty, reading
-from likewise.io.columns import parse, wanted
+from likewise.io.columns import known, parse, wanted
+from likewise.io.field_names import top
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "parse", "schema", "write"]
+__all__ = ["chunks", "known", "parse", "schema", "write"]
 
 FEATHER_1 = b"FEA1"
 LARGE_BATCH = 256 << 20
@@ -58,9 +59,10 @@ def schema(path: Path, want: Want) -> pa.Schema:
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
-    names = _open(path).schema.names
-    top = [name for full in wanted(want, names, path) for name in (full, full.partition(".")[0])]
-    fields = [number for number, name in enumerate(names) if name in top]
+    schema = _open(path).schema
+    names = schema.names
+    read = {top(name, names) for name in wanted(want, schema, path)}
+    fields = [number for number, name in enumerate(names) if name in read]
     reader = _open(path, fields or [0])  # an empty list would read all of them
     batches, bounded = (batch for batch, _ in _batches(path, reader)), within(path, BATCH_FACTOR * want.most)
     if isinstance(reader, ipc.RecordBatchFileReader):  # its batches may be in another order than they lie in

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError, UsageError
-from likewise.io import binary, payloads, unusable
+from likewise.io import binary, fields, payloads, unusable
 from likewise.io.compression import KINDS, open_read, read_into
 from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
@@ -48,7 +48,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     header = _header(path)
     if header is None:
         return
-    for name in set(values(want, header.columns)[0]):
+    for name in {name for one in fields.each(want, header.columns) for name in values(one, header.columns)[0]}:
         if header.columns.count(name) > 1:
             raise DataError(f"{path}: the header has the column {name!r} {header.columns.count(name)} times; rename all but one")
 
@@ -57,6 +57,16 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
         return Cut(size, header, _unclosed(path, offset + quote) if final and quote >= 0 else None)
 
     yield from pieces(path, max(start, header.end), cut, want.most, cr=True)
+
+
+def known(chunk: Chunk) -> Sequence[str]:
+    return chunk.state.more.columns
+
+
+def glance(path: Path, want: Want) -> tuple[Sequence[str], bool]:
+    """The names of the columns: all records have the same."""
+    header = _header(path)
+    return header.columns if header else (), True
 
 
 def _header(path: Path) -> Header | None:

@@ -14,14 +14,16 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError
+from likewise.io import json_text
 from likewise.io.compression import open_read, read_into
 from likewise.io.encoding import BOM
-from likewise.io.formats.jsonl import SAMPLE, additions, extended, read_rows
+from likewise.io.formats import PEEK_BYTES, first_bytes
+from likewise.io.formats.jsonl import SAMPLE, additions, extended, known, mentioned, read_rows
 from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, count_lines, pieces, rows, save_rows
 from likewise.kernels.json import elements
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
-__all__ = ["chunks", "parse", "write"]
+__all__ = ["chunks", "known", "mentioned", "parse", "write"]
 
 BLANK = b" \t\r\n"
 LINES = "if each line is a record, name the file .jsonl"
@@ -97,6 +99,12 @@ def _place(path: Path, at: int) -> str:
     with open_read(path) as stream:
         line, line_start = count_lines(stream, at, False)
     return f"{path}, line {line}, column {at - line_start + 1}"
+
+
+def glance(path: Path, want: Want) -> tuple[list[str], bool]:
+    """The names of fields in the first records, and whether these are all."""
+    head = first_bytes(path)
+    return json_text.names(bytes(head), inside=1), len(head) < PEEK_BYTES
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:

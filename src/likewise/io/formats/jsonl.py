@@ -8,7 +8,7 @@ Ids are JSON text as it stood, but strings in their shortest form, so that "\\u0
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from likewise.errors import UsageError
 from likewise.io import binary, decoded, json_text, payloads, unusable
 from likewise.io import fields as names
 from likewise.io.encoding import BOM
+from likewise.io.formats import PEEK_BYTES, first_bytes
 from likewise.io.formats.lines import (
     PASSED_OVER,
     TOO_LONG,
@@ -67,6 +68,24 @@ def sample(path: Path, want: Want) -> Records | None:
         if chunk.state.more != PASSED_OVER:
             return read_rows(chunk, want, *(places[:SAMPLE] for places in lines(chunk.data)))
     return None
+
+
+def known(chunk: Chunk) -> None:
+    """Not known: each record has its own fields."""
+
+
+def mentioned(chunk: Chunk, names: Sequence[str]) -> set[str]:
+    """Those of the names that stand in quotes somewhere in a chunk."""
+    raw = chunk.data.tobytes()
+    return {name for name in names if json.dumps(name, ensure_ascii=False).encode("utf-8", "surrogatepass") in raw}
+
+
+def glance(path: Path, want: Want) -> tuple[list[str], bool]:
+    """The names of fields in the first records, and whether these are all."""
+    head = first_bytes(path)
+    whole = len(head) < PEEK_BYTES
+    lines = bytes(head).split(b"\n")
+    return list(dict.fromkeys(name for line in lines[: None if whole else -1] for name in json_text.names(line))), whole
 
 
 def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, following: np.ndarray) -> Records:

@@ -15,12 +15,13 @@ from pyarrow import ipc
 from likewise.errors import UsageError
 from likewise.io import arrays, handed
 from likewise.io.batches import Keeper, gather
-from likewise.io.columns import parse, wanted
+from likewise.io.columns import known, parse, wanted
+from likewise.io.field_names import mentioned, top
 from likewise.io.formats.arrow import save
 from likewise.items.given import shown
 from likewise.records import Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "parse", "schema", "table", "write"]
+__all__ = ["chunks", "known", "parse", "schema", "table", "write"]
 
 ACCEPTED = "a table (of polars, pandas, pyarrow, DuckDB, Hugging Face, or whatever has __arrow_c_stream__), a list of str, or a list of dict"
 TEXT = Want()
@@ -72,7 +73,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
 
 def holds(columns: Mapping[str, Any], field: str) -> bool:
     """Whether there is a column of the wanted name, or one that it begins with; or those of sparse vectors, which need no name."""
-    return "indices" in columns or any(part in columns or part.partition(".")[0] in columns for part in field.split("+"))
+    return "indices" in columns or field in columns or any(top(part, [*columns]) in columns for part in mentioned(field))
 
 
 def _check_names(names: Iterable[Any]) -> None:
@@ -85,13 +86,14 @@ def _described(given: Any) -> str:
 
 
 def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedArray:
-    if name == want.text and want.kind in arrays.FORMS and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
+    compared = name == want.text or name in mentioned(want.text)
+    if compared and want.kind in arrays.FORMS and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
         return arrays.items(values, want.kind)
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1:
         try:
             made = pa.array(values)
-            if not (name == want.text and arrays.holds_none(made.type)):
+            if not (compared and arrays.holds_none(made.type)):
                 return made
         except UnicodeEncodeError:  # lone surrogates, which an Arrow string cannot hold
             if kinds == {str}:
@@ -115,7 +117,7 @@ def schema(path: pa.Table, want: Want) -> pa.Schema:
 
 
 def chunks(path: pa.Table, want: Want, start: int = 0) -> Iterator[Chunk]:
-    wanted(want, path.column_names, "the table")
+    wanted(want, path.schema, "the table")
     return gather(path.to_batches(), path.column_names, 0, start)
 
 

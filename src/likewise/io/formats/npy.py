@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, NamedTuple
@@ -19,6 +19,7 @@ import pyarrow as pa
 from likewise.errors import DataError, UsageError
 from likewise.io import arrays, columns
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
+from likewise.io.field_names import mentioned
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
 KIND = "a .npy file"
@@ -98,7 +99,7 @@ def schema(path: Path, want: Want) -> pa.Schema:
     """The numbers, under whatever name is wanted: an array has none."""
     dtype = header(path).dtype.newbyteorder("=")
     number = pa.from_numpy_dtype(dtype) if dtype.kind in "iufb" and dtype.itemsize <= 8 else pa.null()
-    return pa.schema(dict.fromkeys(want.text.split("+"), number))
+    return pa.schema(dict.fromkeys([want.text, *mentioned(want.text)], number))
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
@@ -117,6 +118,10 @@ def row_bytes(found: Header) -> int:
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
     """An array has no ids, and no other fields."""
     return columns.parse(chunk, want._replace(text=COLUMN, id=want.id and "", per=want.per and "", score=want.score and ""), where)
+
+
+def known(chunk: Chunk) -> Sequence[str]:
+    return (COLUMN,)
 
 
 def write(

@@ -20,11 +20,11 @@ import pyarrow as pa
 from likewise.errors import DataError, LikewiseError, UsageError
 from likewise.io import arrays
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
-from likewise.io.formats.npy import COLUMN, Header, header_of, parse
+from likewise.io.formats.npy import COLUMN, Header, header_of, known, parse
 from likewise.items.given import borders
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "parse", "write"]
+__all__ = ["chunks", "known", "parse", "write"]
 
 KIND = "a .npz file"
 NAMES = ("vectors", "offsets")

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 from likewise.errors import DataError
 from likewise.io import footer, parquet_types
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
-from likewise.io.columns import parse, wanted
+from likewise.io.columns import known, parse, wanted
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "parse", "schema", "write"]
+__all__ = ["chunks", "known", "parse", "schema", "write"]
 
 KIND = "a Parquet file"
 #: Rows decoded at once. Few, because what the metadata calls a small row can be a large one (dictionary pages are shared); more gains nothing.
@@ -109,7 +109,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     for groups in _spans(_groups(path)):
         rows = sum(group.rows for group in groups.values())
         if first + rows > start:
-            yield from gather(_batches(path, file, groups, wanted(want, names, path), want.most), names, first, start)
+            yield from gather(_batches(path, file, groups, wanted(want, file.schema_arrow, path), want.most), names, first, start)
         first += rows
 
 

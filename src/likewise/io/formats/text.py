@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +60,10 @@ def content(path: Path, most: int) -> bytes:
 
 def schema(path: Files, want: Want) -> pa.Schema:
     return pa.schema({"text": pa.large_string()})
+
+
+def known(chunk: Chunk) -> Sequence[str]:
+    return ("text",)
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:

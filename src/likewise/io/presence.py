@@ -1,0 +1,117 @@
+"""Whether every source has the field that is compared. Looked at before any work, in schemas, headers and the first records."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import json
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from likewise.choices import AT
+from likewise.errors import DataError, UsageError
+from likewise.io import fields
+from likewise.io.field_names import mapped, mentioned, of_source, top
+from likewise.io.formats import HOLDS
+from likewise.io.inputs import printable
+from likewise.records import REJECTED, Chunk, Want
+
+if TYPE_CHECKING:
+    from likewise.io.inputs import Source
+
+#: Names that often hold what is compared, the likeliest first: to suggest one.
+USUAL = "text content body document raw_content page_content markdown code message title embedding embeddings vector emb features elements".split()  # noqa: SIM905
+SHOWN = 20
+
+
+class Lack(NamedTuple):
+    """A source in which the field occurs nowhere, and the fields that it has."""
+
+    source: str
+    fields: Sequence[str]
+
+
+def check(sources: Sequence[Source], want: Want) -> None:
+    """Raises DataError for sources in which the field occurs nowhere, as far as a look at their beginnings tells."""
+    if lacking := [Lack(source.name, there) for source in sources if (there := _without(source, want)) is not None]:
+        raise DataError(message(lacking, [source.name for source in sources], want))
+
+
+def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The field of all sources, and those of some, NAME@GLOB: what matches no source is taken for a name with that sign in it."""
+    idle = [one for one, (_, pattern) in zip(some, mapped(some), strict=True) if not any(fnmatchcase(source.name, pattern) for source in sources)]
+    if len(idle) == len(some) == 1 and not glob.has_magic(idle[0]):
+        return idle[0], ()
+    if idle:
+        there = ", ".join(printable(source.name) for source in sources[:5])
+        raise UsageError(f"--field {idle[0]!r}: no input matches {idle[0].rpartition(AT)[2]!r}; there are {there}")
+    return field, tuple(some)
+
+
+def _without(source: Source, want: Want) -> Sequence[str] | None:
+    """The fields of a source that has rows, and in none of them the wanted field; None where that is not known. A damaged source tells nothing."""
+    kind = getattr(source.format, "__name__", "").rpartition(".")[2]
+    asked = source.asked(want)
+    if kind in HOLDS:
+        return None
+    format: Any = source.format
+    try:
+        if hasattr(format, "schema"):
+            schema = format.schema(source.path, asked)
+            return schema.names if not _has_column(source, asked, schema) and _has_rows(source, want) else None
+        there, whole = format.glance(source.path, asked)
+        return there if whole and not _has_name(asked, there) and _has_rows(source, want) else None
+    except DataError:
+        return None
+
+
+def _has_column(source: Source, asked: Want, schema: Any) -> bool:
+    nothing = Chunk(schema.empty_table(), 0, 0, tuple(schema.names))
+    parts = [asked._replace(text=name) for name in fields.every(asked, schema.names)] if asked.kind in ("text", "string", "elements") else [asked]
+    return any(source.parse(nothing, part).found for part in parts)
+
+
+def _has_name(asked: Want, there: Sequence[str]) -> bool:
+    """Whether some part of the field may be among these names; paths are known by their first key."""
+    return asked.text in there or any(top(name, there) in there for name in mentioned(asked.text)) or _is_numbered(asked, there)
+
+
+def _is_numbered(asked: Want, there: Sequence[str]) -> bool:
+    return asked.kind == "vector" and any(name in there for name in fields.every(asked, there))
+
+
+def _has_rows(source: Source, want: Want) -> bool:
+    """Whether some row can be read."""
+    return any((source.parse(chunk, want).kind != REJECTED).any() for chunk in source.chunks(want))
+
+
+def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
+    """What to say of sources that lack the field, among all sources of these names."""
+    first = lacking[0]
+    field = of_source(want, first.source).text
+    where = ", ".join(printable(lack.source) for lack in lacking[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
+    seen = list(dict.fromkeys(name for lack in lacking for name in lack.fields))
+    if not seen:
+        return f'no row of {where} has fields; a row is an object, such as {{"id": 1, {json.dumps(field)}: ...}}, and not the bare value'
+    said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; name the right one with --field"
+    others = set(names) - {lack.source for lack in lacking}
+    if not others:
+        return said
+    meant = suggested(field, first.fields, want)
+    return f"{said} {meant + AT + pattern(first.source, others)!r} for this source alone, or with --field {field + '|' + meant!r} for all"
+
+
+def suggested(field: str, there: Sequence[str], want: Want) -> str:
+    """The name in a source that is most likely meant."""
+    near = difflib.get_close_matches(field, there, 1)
+    usual = [name for name in USUAL if name in there]
+    others = [name for name in there if name not in (want.id, want.per, want.score)]
+    return (near or usual or others or list(there))[0]
+
+
+def pattern(name: str, others: Iterable[str]) -> str:
+    """A glob for a source: of its extension, where no other source has that, or else of its name."""
+    suffix = PurePosixPath(name).suffix
+    return f"*{suffix}" if suffix and not any(other.endswith(suffix) for other in others) else glob.escape(name)
