@@ -510,8 +510,8 @@ def texts(path: Path, column: str, kind: str) -> Iterator[bytes | None]:
     """What the rows of an input are read as: None without a text, b"rejected" for what cannot be read."""
     want = Want(column, kind=kind, wide=True)
     for source in resolve([path], want=want):
-        for chunk in source.format.chunks(source.path, want):
-            records = source.format.parse(chunk, want, source.name)
+        for chunk in source.chunks(want):
+            records = source.parse(chunk, want)
             for text, of in zip(records.text.to_pylist(), records.kind.tolist(), strict=True):
                 yield text if of == TEXT else b"rejected" if of == REJECTED else None
 

@@ -63,7 +63,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     ``recall``           the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
     ``exact``            miss none, by an exact join of sets or strings, by a scan of all pairs of other items; for sets where that is cheaper
     ``normalize``        steps before a text is cut, as "nfc,lower", or "none"; by the unit
-    ``field``            column or JSON path of what is compared; text, elements, vector, code or features
+    ``field``            column or JSON path of what is compared, "a+b" and "a|b" of two, or a list with "NAME@GLOB"; text, elements, vector, ...
     ``id``               column or JSON path of the id; id, else the position
     ``per``              compare only items with the same value of this field
     ``min_tokens``       keep shorter items uncompared; 0

@@ -182,7 +182,9 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work, run.first_side)
-    if message := collection.fields_missing(want(options), limited=options.limit is not None) or collection.unusable(want(options), str(options.method)):
+    if message := collection.fields_missing(want(options), limited=options.limit is not None) or collection.unusable(
+        want(options), str(options.method)
+    ):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")

@@ -243,7 +243,7 @@ def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> S
 
 
 def named(sources: Sequence[Any], *, piped: bool) -> Iterator[dict[str, Any]]:
-    """What is said of each source."""
+    """Name, size and format of each source."""
     from likewise.io.inputs import printable
 
     for source in sources:

@@ -58,4 +58,14 @@ def _filled(first: Records, second: Records) -> Records:
         nulls = np.where(open_, second.nulls, 0 if nulls is None else nulls)
     seen = tuple(dict.fromkeys((*first.fields, *second.fields)))
     text = binary.build(*binary.parts(text))
-    return replace(first, kind=kind, text=text, width=width, rejected=rejected, nulls=nulls, other=first.other or second.other, fields=seen, found=first.found or second.found)
+    return replace(
+        first,
+        kind=kind,
+        text=text,
+        width=width,
+        rejected=rejected,
+        nulls=nulls,
+        other=first.other or second.other,
+        fields=seen,
+        found=first.found or second.found,
+    )

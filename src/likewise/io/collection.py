@@ -229,7 +229,7 @@ def has_other_dimension(records: Records, dimension: int) -> bool:
 
 def chunk_at(source: Source, want: Want, start: int) -> Chunk:
     """The chunk that begins there, read again."""
-    return next(source.format.chunks(source.path, want, start))
+    return next(source.chunks(want, start))
 
 
 def with_dimension(want: Want, dimension: list[int], place: Callable[[int], tuple[str, int]]) -> Want:

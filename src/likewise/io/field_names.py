@@ -1,4 +1,4 @@
-"""What --field may say: ``A|B`` takes the first of two fields, ``A+B`` joins them, ``NAME@GLOB`` is for some sources, ``a.b``, ``a[].b`` go inside.
+"""The syntax of --field: ``A|B`` takes the first of two fields, ``A+B`` joins them, ``NAME@GLOB`` is for some sources, ``a.b``, ``a[].b`` go inside.
 
 A field that has such a name as it stands takes precedence over what its signs mean.
 """
@@ -19,7 +19,7 @@ def mapped(entries: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 
 def of_source(want: Want, name: str) -> Want:
-    """What to take from the source of this name: ``want``, with the field of the first glob that matches."""
+    """The Want for the source of this name: the first glob that matches names its field."""
     if not want.mapped:
         return want
     text = next((field for field, pattern in want.mapped if fnmatch.fnmatchcase(name, pattern)), want.text)

@@ -44,7 +44,7 @@ class Source:
     size: int  # bytes
 
     def asked(self, want: Want) -> Want:
-        """What to take from this source."""
+        """The Want for this source."""
         return of_source(want, self.name)
 
     def chunks(self, want: Want, start: int = 0) -> Iterator[Chunk]:

@@ -1,4 +1,4 @@
-"""Whether every source has the field that is compared. Looked at before any work, in schemas, headers and the first records."""
+"""A check before any work that every source has the compared field, by schemas, headers and the first records."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _has_column(source: Source, asked: Want, schema: Any) -> bool:
 
 
 def _has_name(asked: Want, there: Sequence[str]) -> bool:
-    """Whether some part of the field may be among these names; paths are known by their first key."""
+    """True if some part of the field may be among these names; paths are known by their first key."""
     return asked.text in there or any(top(name, there) in there for name in mentioned(asked.text)) or _is_numbered(asked, there)
 
 
@@ -83,12 +83,12 @@ def _is_numbered(asked: Want, there: Sequence[str]) -> bool:
 
 
 def _has_rows(source: Source, want: Want) -> bool:
-    """Whether some row can be read."""
+    """True if some row can be read."""
     return any((source.parse(chunk, want).kind != REJECTED).any() for chunk in source.chunks(want))
 
 
 def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
-    """What to say of sources that lack the field, among all sources of these names."""
+    """The message about sources that lack the field, among all sources of these names."""
     first = lacking[0]
     field = of_source(want, first.source).text
     where = ", ".join(printable(lack.source) for lack in lacking[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
