@@ -182,3 +182,92 @@ def test_a_source_of_nulls_alone_and_one_usable_value_are_no_error() -> None:
     Path("a.jsonl").write_text('{"text": 12}\n{"text": "a b c d e f"}\n')
     found = lw.pairs([Path("a.jsonl"), Path("nulls.parquet")])
     assert found.report["warnings"][-1].startswith("3 of 4 items have no text in the field 'text'")
+
+
+# --- matrices of 0 and 1
+
+FLAGS = np.array([[1, 0, 1, 1, 1], [1, 0, 0, 1, 1], [0, 1, 0, 0, 0]])
+COLUMNS: list[list[int]] = [[0, 2, 3, 4], [0, 3, 4], [1]]
+LOOKS = "rows of one length that hold only 0 and 1 look like a matrix"
+
+
+def npy(array: np.ndarray) -> Path:
+    np.save("in.npy", array)
+    return Path("in.npy")
+
+
+@HERE
+@pytest.mark.parametrize("given", [FLAGS.astype(bool), list(FLAGS.astype(bool)), "npy"], ids=["array", "rows", "npy"])
+def test_booleans_are_sets_of_column_numbers_everywhere(given: Any) -> None:
+    """{0, 2, 3, 4} and {0, 3, 4}: three of four elements in common."""
+    given = npy(FLAGS.astype(bool)) if isinstance(given, str) else given
+    pairs = lw.pairs(given, by="elements", threshold=0.5, exact=True).to_arrow().to_pylist()
+    assert [tuple(row.values()) for row in pairs] == [(0, 1, 0.75)]
+    assert lw.dedup(given, by="elements", threshold=0.7).removed.to_arrow()["id"].to_pylist() == [1]
+    assert lw.neighbors(given, by="elements", k=1).to_arrow()["similarity"].to_pylist() == [0.75, 0.75]
+    assert lw.plan(given, by="elements", threshold=0.5).to_dict() == lw.plan(COLUMNS, by="elements", threshold=0.5).to_dict()
+
+
+def test_booleans_are_sets_of_column_numbers_in_similarity_and_families() -> None:
+    flags = FLAGS.astype(bool)
+    assert lw.similarity(flags[0], flags[1], by="elements") == 0.75
+    assert lw.similarity(flags, flags[[1, 0, 2]], by="elements").tolist() == [0.75, 0.75, 1.0]
+    assert lw.similarity(flags[1], {0, 3, 4}, by="elements") == 1
+    assert lw.similarity(flags[[1]], flags[[0]], by="elements/containment").tolist() == [1.0]
+    assert (MinHash(32).signature(flags) == MinHash(32).signature(COLUMNS)).all()
+    assert lw.frequent(flags, support=2).to_arrow().to_pylist() == lw.frequent(COLUMNS, support=2).to_arrow().to_pylist()
+
+
+MATRICES = {
+    "array": FLAGS,
+    "transposed": FLAGS.T,
+    "bytes": FLAGS.astype(np.uint8),
+    "lists": FLAGS.tolist(),
+    "rows": list(FLAGS),
+    "floats": FLAGS.astype(float).tolist(),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda given: lw.pairs(given, by="elements", threshold=0.5),
+        lambda given: lw.dedup(given, by="elements", threshold=0.5),
+        lambda given: lw.neighbors(given, by="elements", k=1),
+        lambda given: lw.plan(given, by="elements", threshold=0.5),
+        lambda given: lw.similarity(given, given, by="elements"),
+        lambda given: lw.similarity(given, given, by="elements/containment"),
+        lambda given: MinHash(8).signature(given),
+        lambda given: lw.frequent(given, support=1),
+    ],
+    ids=["pairs", "dedup", "neighbors", "plan", "similarity", "containment", "signature", "frequent"],
+)
+def test_a_matrix_of_0_and_1_is_no_batch_of_sets(call: Callable[[Any], Any], name: str) -> None:
+    with pytest.raises(lw.LikewiseError, match=LOOKS):
+        call(MATRICES[name])
+
+
+@HERE
+@pytest.mark.parametrize("form", ["jsonl", "json", "parquet", "arrow", "npy"])
+def test_a_matrix_of_0_and_1_in_a_file_is_told(form: str) -> None:
+    given = npy(FLAGS) if form == "npy" else FORMS[form](FLAGS.tolist(), "elements")
+    for call in (lw.pairs, lw.plan):
+        with pytest.raises(lw.DataError, match=LOOKS):
+            call(given, by="elements", threshold=0.5)
+
+
+def test_one_row_of_0_and_1_is_refused_with_the_way_to_write_it() -> None:
+    with pytest.raises(lw.UsageError, match=r"np\.array\(row, bool\)"):
+        lw.similarity([1, 0, 1, 1, 1], [1, 0, 0, 1, 1], by="elements")
+    assert lw.similarity(np.array([1, 0, 1, 1, 1], bool), np.array([1, 0, 0, 1, 1], bool), by="elements") == 0.75
+
+
+@HERE
+def test_sets_that_are_no_matrix_pass() -> None:
+    """Of two elements, of several lengths, with another element, or one row alone in a file."""
+    for sets in ([[0, 1], [1, 0]], [[0, 1, 1], [0, 1]], [[0, 1, 1], [0, 1, 2]], [{0, 1}, {1}]):
+        assert lw.similarity(sets, sets, by="elements").tolist() == [1.0] * len(sets)
+        assert lw.pairs(sets, by="elements", threshold=0.01).report["read"] == len(sets)
+    assert lw.pairs(jsonl([[0, 1, 1]], "elements"), by="elements").report["read"] == 1
+    assert lw.sketch([[0, 1, 1], [1, 1, 0]], by="tokens:2").shape[0] == 2

@@ -12,6 +12,7 @@ import numpy as np
 
 from likewise.curves import Curve
 from likewise.errors import DataError, UsageError
+from likewise.io import unusable
 from likewise.io.inputs import Source, printable
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.sets import overlaps_of_all
@@ -65,6 +66,8 @@ def of_sources(sources: Sequence[Source], options: Options, want: Want) -> Pilot
             lowest = np.argsort(copies, kind="stable")[:most].tolist()
             drawn |= {int(copies[place]): words(place) for place in lowest}
             drawn = dict(sorted(drawn.items())[:most])
+    if seen.matrix:
+        raise DataError(unusable.matrix(", ".join(seen.names[:3]), want))
     if len(drawn) < 2:
         seen.explain(want)
         if texts and seen.texts and not drawn:
@@ -104,12 +107,15 @@ class Seen:
     fields: dict[str, None] = field(default_factory=dict)  # names of others, in their order
     names: list[str] = field(default_factory=list)  # of sources
     fault: str = ""  # of the first row that could not be read
+    matrix: bool | None = None  # all rows look like those of a matrix of 0 and 1; None: there are none
 
     def note(self, name: str, records: Records) -> None:
         if name not in self.names:
             self.names.append(name)
         self.texts = self.texts or bool((records.kind == TEXT).any())
         self.found = self.found or records.found
+        if len(records):
+            self.matrix = self.matrix is not False and records.matrix > 0
         self.fields.update(dict.fromkeys(records.fields))
         if records.rejected and not self.fault:
             self.fault = f"{name}, {records.rejected[0].reason}"

@@ -120,10 +120,10 @@ def look(sources: Sequence[Source], options: Options) -> Options:
 
 
 def check_kinds(sources: Sequence[Source], options: Options) -> None:
-    """Refuse a source whose column holds values, and by its type none that can be compared."""
+    """Refuse a source whose column has values, but a type of which none can be compared."""
     asked = want(options)
     for source in sources:
-        with suppress(DataError):  # damage is told, or set aside, when the source is read
+        with suppress(DataError):  # reported, or skipped, when the source is read
             other = unfit(source, asked)
             if other:
                 break

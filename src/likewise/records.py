@@ -99,6 +99,7 @@ class Records:
     rejected: list[Rejected] = field(default_factory=list)
     fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
     nulls: np.ndarray | None = None  # int64[n]; missing elements that were left out of a set; None: none
+    matrix: int = 0  # elements of each row where all rows look like those of a matrix of 0 and 1; 0: they do not
     other: str = ""  # what the first value that is not of the wanted kind is (io.unusable.held); empty where there is none
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
 

@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from likewise.errors import UsageError
 from likewise.io.fields import SPARSE
 from likewise.io.nested import BYTES, PAIR, is_list, is_string
+from likewise.io.payloads import ends
 from likewise.items.elements import is_missing
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
+from likewise.items.sets import is_flags, refuse_matrix
 from likewise.items.sparse import csr_of
 from likewise.records import Want
 
 #: What each kind of item may be given as, beside a table.
 FORMS = {
     "tokens": "token ids: a list of lists of whole numbers, or a 2-D array",
-    "elements": "sets: a list of sets or lists of whole numbers and strings, a 2-D array of whole numbers, or a CSR matrix, for its filled places",
+    "elements": "sets: a list of sets or lists of whole numbers and strings, a 2-D array of whole numbers or of bool, or a CSR matrix",
     "weighted": "weighted sets: a list of mappings element -> weight, or of lists of pairs (element, weight)",
     "vector": "vectors: a 2-D array of numbers, a list of lists or 1-D arrays, or a CSR matrix",
     "sparse": "sparse vectors: a CSR matrix",
@@ -29,7 +32,7 @@ FORMS = {
     "code": "codes: an array of bool or of unsigned integers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1",
 }
 #: What an array of items may be: its dimensions, and the kinds of its numbers (numpy's letters).
-SHAPES = {"vector": ("2", "iuf"), "code": ("12", "iub"), "elements": ("2", "iu"), "tokens": ("2", "iu"), "features": ("3", "iuf")}
+SHAPES = {"vector": ("2", "iuf"), "code": ("12", "iub"), "elements": ("2", "iub"), "tokens": ("2", "iu"), "features": ("3", "iuf")}
 #: What Arrow raises for values that no column of one type holds; the last for lone surrogates.
 UNFIT = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
@@ -56,8 +59,18 @@ def column(given: Any, want: Want) -> pa.Array | None:
         if not fits(want.kind, array.shape, array.dtype):
             alone = "; one item alone is a batch of one: [item]" if array.ndim == 1 else ""
             raise UsageError(f"an input is an array of {array.dtype} of shape {array.shape}; give {FORMS[want.kind]}{alone}")
-        return of_numbers(array)
+        return of_matrix(array, want.kind)
     return None
+
+
+def of_matrix(array: np.ndarray, kind: str) -> pa.Array:
+    """The rows of an array as items. As a set, a row of booleans is the numbers of its true columns. Raises UsageError for sets of 0 and 1."""
+    if kind != "elements":
+        return of_numbers(array)
+    if array.dtype == bool:
+        return of_lists(np.concatenate(([0], np.cumsum(array.sum(axis=1)))), pa.array(np.nonzero(array)[1]))
+    refuse_matrix(array.reshape(-1), np.arange(len(array) + 1) * array.shape[1])
+    return of_numbers(array)
 
 
 def listed(rows: list[Any], want: Want) -> pa.Array | None:
@@ -124,9 +137,13 @@ def _sets(rows: list[Any]) -> pa.Array:
     def plain(row: Any, place: int) -> Any:
         if isinstance(row, AbstractSet):
             return _ordered(row, place)
-        return np.flatnonzero(row) if isinstance(row, np.ndarray) and row.dtype == bool and row.ndim == 1 else row  # the places that are filled
+        return np.flatnonzero(row) if is_flags(row) else row
 
-    return _typed([plain(row, place) for place, row in enumerate(rows)], _is_element)
+    made = _typed([plain(row, place) for place, row in enumerate(rows)], _is_element)
+    if is_list(made.type) and pa.types.is_integer(made.type.value_type) and not any(is_flags(row) for row in rows):
+        flat = made.flatten().fill_null(2)
+        refuse_matrix(flat.to_numpy(zero_copy_only=False), ends(pc.list_value_length(made).fill_null(0)))
+    return made
 
 
 def _ordered(given: AbstractSet, row: int) -> list[Any]:

@@ -129,6 +129,7 @@ def read(
             fields=list(records.fields),
             **({"dimension": dimension} if want.kind == "sparse" else {}),
             **({"other": records.other} if records.other else {}),
+            **({"matrix": records.matrix} if records.matrix else {}),
             **({"nulls": int(records.nulls.sum())} if records.nulls is not None else {}),
         )
         read_of[chunk.source] += len(records)
@@ -209,6 +210,7 @@ def first_rows(records: Records, n: int) -> Records:
         width=None if records.width is None else records.width[:n],
         rejected=[entry for entry in records.rejected if entry.row < n],
         nulls=None if records.nulls is None else records.nulls[:n],
+        matrix=records.matrix,
         other=records.other,
         fields=records.fields,
         found=records.found,
@@ -461,6 +463,18 @@ class Collection:
             if entry.get("other") and (kind[rows] == NO_TEXT).all():
                 source = self.sources[entry["source"]]
                 return unusable.message(printable(source.name), entry["other"], source.asked(want), by)
+        return self._matrix(want)
+
+    def _matrix(self, want: Want) -> str | None:
+        """A message when the rows of a source look like those of a matrix of 0 and 1."""
+        widths: dict[int, set[int]] = {}
+        for entry in self.work.done("chunk"):
+            if entry["rows"]:
+                widths.setdefault(entry["source"], set()).add(entry.get("matrix", 0))
+        for number, (width, *others) in widths.items():
+            source, rows = self.sources[number], self.rows_of(number)
+            if width and not others and rows.stop - rows.start > 1:
+                return unusable.matrix(printable(source.name), source.asked(want))
         return None
 
     @property

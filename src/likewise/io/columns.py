@@ -47,6 +47,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         identity = _json(others[want.id], n) if want.id is not None else None
         rejected: list[Rejected] = []
         width = nulls = None
+        matrix = 0
         if want.kind in ("text", "string"):
             there = [(column, name) for column, name in zip(columns, names, strict=True) if column is not None]
             texts = [_text(column, name, rejected, chunk.start, want.most) for column, name in there]
@@ -55,7 +56,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         else:
             rows = nested.rows(columns, names, want, n, fields.type_of(table.schema, names[0]))
             kind, text, width = payloads.laid(rows, want)
-            nulls, other = rows.nulls, rows.other
+            nulls, other, matrix = rows.nulls, rows.other, rows.matrix
             rejected = payloads.refused(rows, names, "column", identity, lambda row, _: _place(chunk, row), lambda row: _raw(columns, row))
         return Records(
             kind=kind,
@@ -70,13 +71,14 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
             found=fields.found(names, [column is not None for column in columns]),
             width=width,
             nulls=nulls,
+            matrix=matrix,
             other=other,
         )
 
 
 def unfit(source: Any, want: Want) -> str:
-    """What the columns of a source hold (unusable.held) where by their types they can hold nothing that is wanted; empty otherwise, and where they
-    hold nulls alone. ``source``: io.inputs.Source. Reads the schema, and only if that does not fit, rows up to the first value."""
+    """A description (`unusable.held`) of the values of a source whose column types cannot hold the wanted kind; empty for one that can, or that
+    has only nulls. ``source``: io.inputs.Source. Reads the schema and, if that does not fit, rows up to the first value."""
     if not hasattr(source.format, "schema"):
         return ""
     schema = source.format.schema(source.path, source.asked(want))

@@ -39,7 +39,7 @@ class Pair(msgspec.Struct):
 
 def rows(parts: Sequence[Texts], want: Want) -> Rows:
     """What is compared, from the JSON texts of its parts, None where there is none. A value of another type is none, as is a list that holds one."""
-    return payloads.compared([_with_others(texts, want) for texts in parts], want.kind)
+    return payloads.checked(payloads.compared([_with_others(texts, want) for texts in parts], want.kind), want)
 
 
 def _with_others(texts: Texts, want: Want) -> Rows:

@@ -57,11 +57,11 @@ def rows(columns: Sequence[pa.Array | None], names: Sequence[str], want: Want, n
     if want.kind in ("sparse", "elements") and is_sparse(names):
         there = [(column, name) for column, name in zip(columns, SPARSE, strict=False) if column is not None]
         columns = [pa.StructArray.from_arrays(*zip(*there, strict=True)) if there else None]
-    return payloads.compared([_with_others(column, want, n, strings) for column in columns], want.kind)
+    return payloads.checked(payloads.compared([_with_others(column, want, n, strings) for column in columns], want.kind), want)
 
 
 def fits(kind: pa.DataType, want: Want) -> bool:
-    """Whether a column of this type can hold what is wanted, be it in JSON text."""
+    """True if a column of this type can hold the wanted kind, also as JSON text."""
     values = plain(pa.array([], kind))
     if want.kind in ("text", "string"):
         return pa.types.is_large_binary(values.type) or isinstance(values.type, pa.JsonType)
@@ -69,7 +69,7 @@ def fits(kind: pa.DataType, want: Want) -> bool:
 
 
 def _with_others(values: pa.Array | None, want: Want, n: int, strings: bool) -> Rows:
-    """The rows of a column, or of none; with what it holds besides."""
+    """The rows of a column, with a description of values of other kinds; without a column, rows without a value."""
     found = None if values is None else _part(values, want, strings)
     if found is None:
         found = payloads.nothing(n, payloads.item(want))
@@ -144,7 +144,7 @@ class Elements(NamedTuple):
 
 
 def _words(values: pa.Array, hasher: Hasher) -> Elements | None:
-    """None where these are no elements by their type."""
+    """The elements of an array; None if its type holds none."""
     if pa.types.is_dictionary(values.type):
         if (each := _words(values.dictionary, hasher)) is None:
             return None

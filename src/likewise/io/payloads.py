@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from likewise.drawing.markup import counted
 from likewise.errors import UsageError
 from likewise.io import binary
+from likewise.items.sets import is_matrix
 from likewise.items.sparse import summed
 from likewise.items.weighted import BEYOND, LEAST, MOST
+from likewise.items.words import Hasher
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.
@@ -49,6 +51,7 @@ class Rows:
     width: NDArray[np.int64] | None = None  # [n], as Records has it
     faults: dict[int, Fault] = field(default_factory=dict)
     nulls: NDArray[np.int64] | None = None  # [n], missing elements that were left out of each row
+    matrix: int = 0  # the length of each row where all are flags, as in a matrix of 0 and 1 (items.sets.is_matrix)
     other: str = ""  # what the first value is that has another type than is wanted, as `unusable.held` says it
 
     def __len__(self) -> int:
@@ -108,7 +111,8 @@ def joined(parts: Sequence[Rows], *, whole: bool) -> Rows:
         begin += size
     nulls = sum((part.nulls for part in parts if part.nulls is not None), np.zeros(len(gone), np.int64))
     faults = {row: fault for part in reversed(parts) for row, fault in part.faults.items()}
-    return Rows(gone, offsets, values, None, faults, nulls, next((part.other for part in parts if part.other), ""))
+    other = next((part.other for part in parts if part.other), "")
+    return Rows(gone, offsets, values, faults=faults, nulls=nulls, other=other)
 
 
 #: Kind of payload -> the first item as a message names it, the width of an item, and that all items must share it.
@@ -315,6 +319,13 @@ def compared(parts: Sequence[Rows], kind: str) -> Rows:
     rows = CHECKS.get(kind, lambda rows: rows)(joined(parts, whole=kind in WHOLE))
     if rows.width is None and kind in ("sparse", "code", "features"):
         rows.width = np.zeros(len(rows), np.int64)
+    return rows
+
+
+def checked(rows: Rows, want: Want) -> Rows:
+    """The same rows; of sets with the mark of a matrix."""
+    if want.kind == "elements" and is_matrix(rows.values, rows.offsets, Hasher(want.seed).integers(np.arange(2))):
+        rows.matrix = int(rows.sizes[0])
     return rows
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from likewise.items.given import shown
+from likewise.items.sets import MATRIX
 from likewise.records import Want
 
 #: What values of each kind are called, and how they are given.
@@ -88,6 +89,11 @@ def of_texts(texts: Sequence[bytes | None], gone: NDArray[np.bool_]) -> str:
             except (ValueError, RecursionError):
                 return f"values such as {shown(text.decode('utf-8', 'replace'))}"
     return ""
+
+
+def matrix(source: str, want: Want) -> str:
+    """The message for a matrix of 0 and 1 in place of sets."""
+    return f"{source}: the field {want.text!r}: {MATRIX}; write the numbers of the columns that are 1"
 
 
 def message(source: str, other: str, want: Want, by: str) -> str:

@@ -87,7 +87,7 @@ def whole(element: Any) -> int | None:
 
 
 def is_missing(element: Any) -> bool:
-    """Whether this is None or NaN, which stand for a missing element."""
+    """True for None and NaN, which stand for a missing element."""
     return element is None or (isinstance(element, float | np.floating) and element != element)
 
 

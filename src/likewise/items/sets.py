@@ -42,15 +42,30 @@ def ragged(batch: Batch, name: str = "set", seed: int | None = None, *, strict: 
     forms = f"a batch is a list of {name}s, or (values, offsets)"
     if is_arrow(batch):
         values, offsets = of_arrow(batch, forms, seed, strict=strict)
-        return read_only(values), read_only(offsets)
+        return checked(values, offsets, strict)
     batch = rows(batch, forms, (AbstractSet, f"one {name} alone is a batch of one: [{name}]"))
     if isinstance(batch, range) or (isinstance(batch, np.ndarray) and batch.ndim == 1 and batch.dtype != object):
         raise UsageError(f"{forms}; here came {shown(batch)}; one {name} alone is a batch of one: [{name}]")
     if isinstance(batch, np.ndarray) and batch.ndim == 2 and batch.dtype.kind in "iu":
-        return read_only(of_array(batch.reshape(-1), name)), read_only(np.arange(len(batch) + 1) * batch.shape[1])
+        return checked(of_array(batch.reshape(-1), name), np.arange(len(batch) + 1) * batch.shape[1], strict)
     sets = [words(one, f"{name} {row}", name, seed, strict=strict) for row, one in enumerate(batch)]
     offsets = np.cumsum([0, *(one.size for one in sets)], dtype=np.int64)
-    return read_only(np.concatenate([np.empty(0, np.uint64), *sets])), read_only(offsets)
+    values = np.concatenate([np.empty(0, np.uint64), *sets])
+    if any(is_flags(one) for one in batch):  # their words are numbers of columns
+        return read_only(values), read_only(offsets)
+    return checked(values, offsets, strict)
+
+
+def checked(values: NDArray[np.uint64], offsets: NDArray[np.int64], strict: bool) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Sets for reading only, if they are no matrix of 0 and 1. ``strict``: they are lists of token ids, which may be any."""
+    if not strict:
+        refuse_matrix(values, offsets)
+    return read_only(values), read_only(offsets)
+
+
+def is_flags(one: Any) -> bool:
+    """True for a 1-D array of booleans, which is the set of the numbers of its columns that are true."""
+    return isinstance(one, np.ndarray) and one.dtype == bool and one.ndim == 1
 
 
 def is_text(array: NDArray[Any]) -> bool:
@@ -62,7 +77,7 @@ def words(elements: Any, where: str, name: str = "set", seed: int | None = None,
     """The elements of one set as uint64[n]."""
     elements = unpacked(elements)
     if isinstance(elements, np.ndarray) and not is_text(elements):
-        bits = elements.dtype == bool and elements.ndim == 1 and not isinstance(elements, np.ma.MaskedArray)
+        bits = is_flags(elements) and not isinstance(elements, np.ma.MaskedArray)
         return of_array(np.flatnonzero(elements) if bits else elements, where, strict=strict)
     if isinstance(elements, (*SINGLE, Mapping)) or not isinstance(elements, Iterable) or (isinstance(elements, np.ndarray) and elements.ndim != 1):
         alone = f"; one {name} alone is a batch of one: [{name}]" if is_whole(elements) else ""
@@ -116,6 +131,26 @@ def of_arrow(batch: Any, forms: str, seed: int | None, *, strict: bool = False) 
     return of_array(array, "values"), offsets
 
 
+#: Why rows of 0 and 1 are refused as sets.
+MATRIX = "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1"
+
+
+def is_matrix(words: NDArray[Any], offsets: NDArray[np.int64], flags: Sequence[int] | NDArray[np.uint64] = (0, 1)) -> bool:
+    """True if all sets have as many elements, more than two, and these are the two ``flags``: with repeats, as in a matrix of 0 and 1."""
+    sizes = np.diff(offsets)
+    if len(flags) < 2 or not len(sizes) or sizes[0] <= 2 or not np.isin(words[offsets[0] : offsets[1]], flags).all():  # most end at the first row
+        return False
+    used = words[offsets[0] : offsets[-1]]
+    ones = used == flags[1]
+    return bool((sizes == sizes[0]).all() and ones.any() and not ones.all() and (ones | (used == flags[0])).all())
+
+
+def refuse_matrix(words: NDArray[Any], offsets: NDArray[np.int64], flags: Sequence[int] = (0, 1)) -> None:
+    """Raises UsageError where `is_matrix`."""
+    if is_matrix(words, offsets, flags):
+        raise UsageError(f"{MATRIX}; for sets of column numbers give booleans: M.astype(bool), or np.array(row, bool) for one row")
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The same array, for reading only: a kernel is compiled for arrays of that kind once, and Arrow's are."""
     view = array.view()
@@ -148,7 +183,10 @@ def numbered(batch: Any, number: Numbering) -> Sets:
     for row, one in enumerate(batch):
         values += [number(element, row) for element in members(one, row) if not is_missing(element)]
         sizes.append(len(values))
-    return distinct(np.array(values, np.uint64), np.array(sizes, np.int64))
+    words, offsets = np.array(values, np.uint64), np.array(sizes, np.int64)
+    if not any(is_flags(one) for one in batch):
+        refuse_matrix(words, offsets, [number.numbers[flag] for flag in (0, 1) if flag in number.numbers])
+    return distinct(words, offsets)
 
 
 def members(one: Any, row: int) -> Iterable[Any]:

@@ -85,7 +85,7 @@ def batch_of(method: Measure, given: Any) -> Any:
         raise UsageError(f"one {kind.name} alone is given where many are wanted: give a list of them")
     if method.name == "weighted" and not weighted.alike(given, given):
         return weighted.weighted(given, Numbering())
-    return kind.reader(given, given)(given)
+    return sets.reader(given, given)(given) if kind.name == "set" else kind.reader(given, given)(given)
 
 
 def values_of(method: Measure, a: Any, b: Any, groups: Mapping[Any, Any] | None = None) -> Any:

@@ -115,7 +115,7 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
 
 
 def other(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> str:
-    """What the first value that is not null is (io.unusable.held) of those at data[first[i, j]:last[i, j]]; -1: there is none."""
+    """The description (`unusable.held`) of the first value that is not null among data[first[i, j]:last[i, j]]; first is -1 for a missing value."""
     begin, end = first[first >= 0], last[first >= 0]
     at = np.flatnonzero(data[begin] != ord("n"))[:1]  # of all JSON values null alone begins so
     return unusable.of_texts([data[begin[i] : end[i]].tobytes() for i in at.tolist()], np.ones(len(at), bool))
@@ -130,7 +130,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
         texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
     rows = decoded.rows(texts, want)
     kind, records.text, records.width = payloads.laid(rows, want)
-    records.nulls, records.other = rows.nulls, rows.other
+    records.nulls, records.other, records.matrix = rows.nulls, rows.other, rows.matrix
     records.kind = np.where(records.kind == REJECTED, REJECTED, kind).astype(np.uint8)
     ruler = Ruler(chunk) if rows.faults else None
 
