@@ -21,8 +21,8 @@ ROWS = ["a b c d e", "a b c d x", "p q r s t"]
 #: Flags of the command line alone, which say where to write and how to talk. `out` is an option of dedup, which writes a folder.
 TALK = {"json", "exit_code", "quiet", "verbose", "color", "progress", "config", "dry_run"}
 WRITING = {
-    "pairs": {"out", "overwrite"},
-    "neighbors": {"out", "overwrite"},
+    "pairs": {"out", "overwrite", "csv_formulas"},
+    "neighbors": {"out", "overwrite", "csv_formulas"},
     "plan": {"svg", "overwrite", "layouts"},
     "features": {"out", "overwrite"},
 }

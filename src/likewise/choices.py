@@ -24,9 +24,18 @@ Tune = Literal["recall", "error"]
 Verify = Literal["exact", "estimate", "none"]
 Copies = Literal["none", "empty"]
 Output = Literal["copy", "ids", "mask", "annotate"]
+CsvFormulas = Literal["escape", "raw"]
 CHOICES: dict[str, tuple[str, ...]] = {
     name: get_args(one)
-    for name, one in (("sketch", Sketch), ("tune", Tune), ("verify", Verify), ("copies", Copies), ("output", Output), ("on_error", OnError))
+    for name, one in (
+        ("sketch", Sketch),
+        ("tune", Tune),
+        ("verify", Verify),
+        ("copies", Copies),
+        ("output", Output),
+        ("on_error", OnError),
+        ("csv_formulas", CsvFormulas),
+    )
 }
 
 

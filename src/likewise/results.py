@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise import schema
+from likewise.choices import CHOICES, CsvFormulas
+from likewise.drawing.controls import FORMULA, escaped_json
 from likewise.errors import UsageError, missing_part
 from likewise.io.ids import from_json
 from likewise.io.placing import new_file
@@ -45,11 +47,11 @@ class Table:
         return self._parts()[0]
 
     def json_lines(self) -> Iterator[str]:
-        """One JSON object a row, some thousands in a string; ids have the types that they came in."""
+        """One JSON object a row, some thousands in a string; ids have the types that they came in, and control characters are escaped."""
         import msgspec
 
         for rows in self._typed(msgspec.Raw):
-            yield "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
+            yield escaped_json("".join(msgspec.json.encode(row).decode() + "\n" for row in rows))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as mappings; ids have the types that they came in."""
@@ -91,15 +93,18 @@ class Table:
             raise missing_part("tables are given to", "Polars", "polars") from error
         return polars.from_arrow(self._table)
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | Path, *, csv_formulas: CsvFormulas = "escape") -> None:
         """Write a file: Parquet, JSON lines or CSV by its name. A file of that name is replaced once the new one is complete.
 
+        csv_formulas: of CSV, "escape" puts ' before texts that a spreadsheet would take for formulas, and "raw" writes them as they are.
         Raises UsageError for another name, a link or a folder.
         """
-        write_table(self, Path(path), overwrite=True)
+        if csv_formulas not in CHOICES["csv_formulas"]:
+            raise UsageError(f"csv_formulas={csv_formulas!r}: choose one of {', '.join(CHOICES['csv_formulas'])}")
+        write_table(self, Path(path), overwrite=True, csv_formulas=csv_formulas)
 
 
-def write_table(given: Table, path: Path, *, overwrite: bool) -> None:
+def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvFormulas = "escape") -> None:
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
     with new_file(path, overwrite=overwrite) as file:
@@ -110,9 +115,20 @@ def write_table(given: Table, path: Path, *, overwrite: bool) -> None:
         elif path.suffix in (".csv", ".tsv"):
             import pyarrow.csv
 
-            pyarrow.csv.write_csv(given.to_arrow(), file, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
+            table = given.to_arrow() if csv_formulas == "raw" else without_formulas(given.to_arrow())
+            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
         else:
             file.writelines(lines.encode() for lines in given.json_lines())
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """The table with ' before each text that a spreadsheet would take for a formula; numbers stay numbers."""
+    for number, name in enumerate(table.column_names):
+        column = table.column(number)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            quoted = pc.binary_join_element_wise(pa.scalar("'", column.type), column, pa.scalar("", column.type))
+            table = table.set_column(number, name, pc.if_else(pc.match_substring_regex(column, FORMULA), quoted, column))
+    return table
 
 
 #: Why a row was removed: similar to the kept row; of the same shingles; an exact copy.

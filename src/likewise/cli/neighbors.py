@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from likewise.choices import TAKES
+from likewise.choices import TAKES, CsvFormulas
 from likewise.cli.pairs import check, deliver
 from likewise.cli.screen import Screen, counted, percent
 from likewise.cli.verbs import verb
@@ -18,7 +18,7 @@ from likewise.options import resolve
     "neighbors",
     "INPUT... [--query QUERY]... [-k K] [-o FILE]",
     examples=("neighbors pages.jsonl --query new.jsonl -k 5", "neighbors vectors.npy --query queries.npy --by l2 -k 10 -o nearest.parquet"),
-    flags=f"{TAKES['neighbors']} out overwrite config json exit_code quiet verbose color progress",
+    flags=f"{TAKES['neighbors']} out overwrite csv_formulas config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     recall={"help": "Least chance that each of the true nearest is found."},
     threshold={"help": "Leave out what is less similar.", "shown": ""},
@@ -33,6 +33,7 @@ def command(
     query: tuple[str, ...] = (),
     out: str | None = None,
     overwrite: bool = False,
+    csv_formulas: CsvFormulas = "escape",
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
@@ -47,7 +48,7 @@ def command(
     progress = told(screen)
     found = api.neighbors([Path(given) for given in inputs], query=[Path(given) for given in query] or None, progress=progress, **choices)
     if target is not None:
-        write_table(found, target, overwrite=overwrite)
+        write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))
     for message in found.report["warnings"]:
         if message not in progress.warnings:

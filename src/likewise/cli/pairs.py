@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from likewise.choices import TAKES
+from likewise.choices import TAKES, CsvFormulas
 from likewise.cli import output_file
 from likewise.cli.dedup import at, foretold, rehearse
 from likewise.cli.plan import sure
@@ -25,7 +25,7 @@ MOST_ROWS = 50
     "pairs",
     "INPUT... [--against INPUT]... [-o FILE]",
     examples=("pairs docs.parquet --threshold 0.9", "pairs train.jsonl --against test.jsonl -o overlap.parquet"),
-    flags=f"{TAKES['pairs']} out overwrite dry_run config json exit_code quiet verbose color progress",
+    flags=f"{TAKES['pairs']} out overwrite csv_formulas dry_run config json exit_code quiet verbose color progress",
     arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
     out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, pairs go to standard output.", "metavar": "FILE"},
     overwrite={"help": "Replace FILE once the new one is complete."},
@@ -39,6 +39,7 @@ def command(
     against: tuple[str, ...] = (),
     out: str | None = None,
     overwrite: bool = False,
+    csv_formulas: CsvFormulas = "escape",
     dry_run: bool = False,
     exit_code: bool = False,
     **choices: Any,
@@ -61,7 +62,7 @@ def command(
     progress = told(screen)
     found = api.pairs([Path(given) for given in inputs], against=[Path(given) for given in against] or None, progress=progress, **choices)
     if target is not None:
-        write_table(found, target, overwrite=overwrite)
+        write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))
     for message in found.report["warnings"]:
         if message not in {*foretold(options), *progress.warnings}:

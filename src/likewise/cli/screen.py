@@ -14,13 +14,12 @@ from typing import Any, TextIO
 
 import click
 
+from likewise.drawing.controls import CONTROL, escaped_json
 from likewise.drawing.markup import counted as counted
 from likewise.drawing.markup import percent as percent
 from likewise.errors import naming
 
-#: Bytes that a terminal would obey; text of a corpus must never reach it with them.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-#: The same, and line ends, which in a name would begin a message of their own.
+#: CONTROL, which text of a corpus must never bring to a terminal, and line ends, which in a name would begin a message of their own.
 UNLINED = re.compile(rf"\n|{CONTROL.pattern}")
 
 
@@ -42,7 +41,7 @@ class Screen:
         import json
 
         text = json.dumps(value, indent=1, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
-        self.data(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n")
+        self.data(escaped_json(text).encode() + b"\n")
 
     def say(self, text: str = "", lead: str = "") -> None:
         """A message, behind a styled lead. That it cannot be said, as where a log has no room, stops no work."""

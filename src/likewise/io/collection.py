@@ -15,6 +15,7 @@ import xxhash
 
 from likewise.errors import DataError, has_gone
 from likewise.io import bands, binary, consistency, ids, payloads, presence, unusable
+from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
@@ -217,28 +218,9 @@ def first_rows(records: Records, n: int) -> Records:
     )
 
 
-def first_dimension(records: Records) -> list[int]:
-    """[dimension, row] of the first sparse vector of a chunk that has a dimension; [] if none has."""
-    assert records.width is not None
-    row = int(np.argmax(records.width > 0)) if len(records) else 0
-    return [int(records.width[row]), row] if len(records) and records.width[row] else []
-
-
-def has_other_dimension(records: Records, dimension: int) -> bool:
-    assert records.width is not None
-    return bool((records.width[records.width > 0] != dimension).any())
-
-
 def chunk_at(source: Source, want: Want, start: int) -> Chunk:
     """The chunk that begins there, read again."""
     return next(source.chunks(want, start))
-
-
-def with_dimension(want: Want, dimension: list[int], place: Callable[[int], tuple[str, int]]) -> Want:
-    """``want``, once the first sparse vector that has a dimension is known: `first_dimension`, and the place of a row of its chunk."""
-    width, row = dimension
-    name, position = place(row)
-    return want._replace(width=width, first=f"{name}, item {position + 1}")
 
 
 def place(source: Source, first: int, row: int) -> tuple[str, int]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
+from likewise.drawing.controls import escaped_json
 from likewise.errors import UsageError, naming
 from likewise.io import claims
 from likewise.io.manifest import SEAL, check_output, seal
@@ -64,7 +65,7 @@ def write_lines(data: np.ndarray, path: Path) -> int:
 
 
 def write_json(value: Mapping[str, Any], path: Path) -> None:
-    write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", path)
+    write_text(escaped_json(json.dumps(value, indent=1, ensure_ascii=False)) + "\n", path)
 
 
 def write_sealed(value: Mapping[str, Any], path: Path) -> None:

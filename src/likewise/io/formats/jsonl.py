@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from likewise.drawing.controls import escaped_json
 from likewise.errors import UsageError
 from likewise.io import binary, decoded, json_text, payloads, unusable
 from likewise.io import fields as names
@@ -227,6 +228,9 @@ def extended(row: bytes, extra: dict[str, Any], source: Path) -> bytes:
     quoted = [json.dumps(name, ensure_ascii=False).encode() for name in extra]
     if any(name in record for name in quoted) and (clash := extra.keys() & json_text.names(record)):
         raise UsageError(f"{source}: a record already has a field {min(clash)!r}, which is to be added; rename it there first")
-    members = b",".join(name + b":" + (b"null" if value != value else as_json(value)) for name, value in zip(quoted, extra.values(), strict=True))
+    members = b",".join(
+        name + b":" + (b"null" if value != value else escaped_json(as_json(value).decode()).encode())
+        for name, value in zip(quoted, extra.values(), strict=True)
+    )
     comma = b"" if record[:-1].strip() == b"{" else b","
     return record[:-1] + comma + members + b"}" + row[len(record) :]
