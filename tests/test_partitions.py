@@ -117,6 +117,10 @@ def test_they_can_be_compared(suffix: str):
     assert lw.dedup(Path("d"), field="title", by="words:1").report["counts"]["removed"] == 1
     assert lw.dedup(Path("d"), field="title+text", by="words:1").report["counts"]["removed"] == 0
     assert lw.dedup(Path("d"), field="text", by="words:1").report["counts"]["removed"] == 1
+    assert lw.dedup(Path("d"), field="title|text", by="words:1").report["counts"]["removed"] == 1
+    assert lw.dedup(Path("d"), field="headline|text", by="words:1").report["counts"]["removed"] == 1
+    with pytest.raises(DataError, match=r"field 'headline'; fields seen: .*title"):
+        lw.dedup(Path("d"), field="headline")
 
 
 def test_schemas_have_them():

@@ -52,11 +52,16 @@ class Partitioned:
     def __getattr__(self, name: str) -> Any:
         """The further functions of the format, if it has them."""
         found = getattr(self.format, name)
-        return partial(self._schema, found) if name == "schema" else found
+        completed: Callable[..., Any] | None = {"schema": self._schema, "glance": self._glance}.get(name)
+        return found if completed is None else partial(completed, found)
 
     def _schema(self, schema: Callable[[Any, Want], pa.Schema], path: Any, want: Want) -> pa.Schema:
         own = schema(path, want)
         return pa.schema([*own, *((name, pa.int64() if name in self.whole else pa.string()) for name in self.columns if name not in own.names)])
+
+    def _glance(self, glance: Callable[[Any, Want], tuple[Sequence[str], bool]], path: Any, want: Want) -> tuple[Sequence[str], bool]:
+        own, whole = glance(path, want)
+        return list(dict.fromkeys((*own, *self.columns))), whole
 
     def known(self, chunk: Chunk) -> Sequence[str] | None:
         own = self.format.known(chunk)
