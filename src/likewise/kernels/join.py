@@ -7,8 +7,12 @@ Sets are ascending ranks (kernels.rank), rarest first. Two sets that share enoug
 Everything here goes by *places*: the order in which sets are entered and probed, 0..n-1.
 ``sets`` is (tokens uint32[m], first int64[n], shared uint32[n], size uint32[n], signs uint64[n, words]): the set at a place has its ranks at
 tokens[first:][:shared], and ``size`` elements, those that no other set has included; `sign` says what its signs are.
-``index`` is (lists uint32[ranks, 2], entries uint32[k, 2]): lists[rank] is where the entries of a rank begin and end; an entry is the place of
-a set whose prefix holds the rank, and how many ranks that set has from this one on.
+``keys`` is (ids uint32[k], begin int64[n], left uint32[k], combined, known): what sets are entered and looked up by. The set at a place has the
+ids from ids[begin] on, and left[begin] ranks from the one that an id stands for. Ids below ``combined`` stand for ``known`` ranks and one more,
+the last in the set (kernels.combine). Where ids are the ranks themselves, ``left`` is empty and ``combined`` is 0.
+``index`` is (lists uint32[ids, 2], entries uint32[k, 2], marks uint64[k, 2]): lists[id] is where the entries of an id begin and end; an entry is the
+place of a set whose prefix holds the id, and how many ranks that set has from this one on. ``marks`` repeats the first signs of that set, and its
+size << 32 | shared, so that most entries are passed over without a look at the set itself; it is empty where ids are the ranks themselves.
 ``rule`` is (kind, p, q), as `least` and `alike` say.
 """
 
@@ -51,59 +55,71 @@ def out_of(probe, entered, common, rule):
     return max(probe, entered)
 
 
+@always
+def left_from(place, i, sets, keys):
+    """How many ranks a set has from that of its ``i``-th id on."""
+    _, begin, left, _, _ = keys
+    return np.int64(left[begin[place] + i]) if len(left) else np.int64(sets[2][place]) - i
+
+
 @kernel
-def build(sets, lengths, ranks, filled):
-    """The index of all sets by the first ``lengths`` of their ranks, or the empty lists for it. Lists ascend."""
-    tokens, first, _, _, _ = sets
-    lists = np.zeros((ranks + 1, 2), np.uint32)
+def build(sets, keys, lengths, number, filled):
+    """The index of all sets by the first ``lengths`` of their ids, or the empty lists for it. Lists ascend. number: of different ids."""
+    ids, first, _, _, _ = keys
+    lists = np.zeros((number + 1, 2), np.uint32)
     for place in range(len(first)):
         for at in range(first[place], first[place] + lengths[place]):
-            lists[tokens[at] + np.uint32(1), 0] += np.uint32(1)
-    for i in range(1, ranks + 1):
+            lists[ids[at] + np.uint32(1), 0] += np.uint32(1)
+    for i in range(1, number + 1):
         lists[i, 0] += lists[i - 1, 0]
     lists[:, 1] = lists[:, 0]
-    index = lists[:-1], np.empty((lists[ranks, 0], 2), np.uint32)
+    marked = keys[3] > 0 and sets[4].shape[1] > 0
+    index = lists[:-1], np.empty((lists[number, 0], 2), np.uint32), np.empty((lists[number, 0] if marked else np.uint32(0), 2), np.uint64)
     if filled:
         for place in range(len(first)):
-            enter(place, sets, lengths[place], index)
+            enter(place, sets, keys, lengths[place], index)
     return index
 
 
 @inline
-def enter(place, sets, length, index):
-    """Put a set into the lists of the first ``length`` of its ranks."""
-    tokens, first, shared, _, _ = sets
-    lists, entries = index
+def enter(place, sets, keys, length, index):
+    """Put a set into the lists of the first ``length`` of its ids."""
+    ids, first, _, _, _ = keys
+    lists, entries, marks = index
+    _, _, shared, size, signs = sets
     for i in range(length):
-        rank = tokens[first[place] + i]
-        at = lists[rank, 1]
+        one = ids[first[place] + i]
+        at = lists[one, 1]
         entries[at, 0] = place
-        entries[at, 1] = shared[place] - np.uint32(i)
-        lists[rank, 1] = at + np.uint32(1)
+        entries[at, 1] = left_from(place, i, sets, keys)
+        if len(marks):
+            marks[at, 0] = signs[place, 0]
+            marks[at, 1] = np.uint64(size[place]) << np.uint64(32) | np.uint64(shared[place])
+        lists[one, 1] = at + np.uint32(1)
 
 
 @kernel
-def change(places, sets, lengths, index, entering):
+def change(places, sets, keys, lengths, index, entering):
     """Enter the sets at these places, which are later than all others in the index, or take the latest out again."""
-    tokens, first, _, _, _ = sets
-    lists, _ = index
+    ids, first, _, _, _ = keys
+    lists, _, _ = index
     for place in places:
         if entering:
-            enter(place, sets, lengths[place], index)
+            enter(place, sets, keys, lengths[place], index)
         else:
             for at in range(first[place], first[place] + lengths[place]):
-                lists[tokens[at], 1] -= np.uint32(1)
+                lists[ids[at], 1] -= np.uint32(1)
 
 
 @kernel
-def expected(sets, index, lengths, low, high, step):
+def expected(keys, index, lengths, low, high, step):
     """How many entries `join` visits at most, counted for every ``step``-th place and multiplied."""
-    tokens, first, _, _, _ = sets
-    lists, entries = index
+    ids, first, _, _, _ = keys
+    lists, entries, _ = index
     visited = np.int64(0)
     for probe in range(0, len(first), step):
         for at in range(first[probe], first[probe] + lengths[probe]):
-            begin, end = np.uint64(lists[tokens[at], 0]), np.uint64(lists[tokens[at], 1])
+            begin, end = np.uint64(lists[ids[at], 0]), np.uint64(lists[ids[at], 1])
             for window in range(len(low)):
                 if low[window, probe] < high[window, probe]:
                     start = from_place(entries, begin, end, low[window, probe])
@@ -139,33 +155,42 @@ def sign(tokens, first, shared, words):
     return signs
 
 
+@always
+def most_apart(a, shared, need, sets, rule):
+    """In how many bits of their signs two sets may differ that share enough: each bit that differs is an element that one of the two lacks."""
+    return rule[2] if rule[0] == GRAMS else np.int64(sets[2][a]) + shared - 2 * need
+
+
 @inline
 def alike(a, b, sets, need, rule):
-    """Whether the signs leave room for so much overlap: each bit that differs is an element that one of the two lacks."""
+    """Whether the signs leave room for so much overlap."""
     _, _, shared, _, signs = sets
-    kind, _, q = rule
-    room = q if kind == GRAMS else np.int64(shared[a]) + np.int64(shared[b]) - 2 * need
+    room = most_apart(a, np.int64(shared[b]), need, sets, rule)
     for word in range(signs.shape[1]):
         room -= count_bits(signs[a, word] ^ signs[b, word])
     return room >= 0
 
 
 @inline
-def gather(probe, length, sets, index, low, high, rising, rule, seen, found):
+def gather(probe, length, sets, keys, index, low, high, rising, rule, seen, found):
     """Collect the sets at places low <= place < high that may share enough with the probe: (how many, entries visited).
 
-    length: how many of the probe's ranks to look up. rising: sizes rise with places there, so that a list ends where sets get too large.
-    seen: int32[n], the last probe that met a set; found: uint32[2, n], places and how many ranks each has left where the two first met.
+    length: how many of the probe's ids to look up. rising: sizes rise with places there, so that a list ends where sets get too large.
+    seen: int32[n], the last probe that met a set; found: uint32[3, n], places, how many ranks each has left where the two first met, and how many
+    they have in common before.
     """
-    tokens, first, shared, size, _ = sets
-    lists, entries = index
+    _, _, _, size, signs = sets
+    ids, first, _, combined, known = keys
+    lists, entries, marks = index
     mine = np.int64(size[probe])
+    of_size, need = np.int64(-1), np.int64(0)
     count = np.uint64(0)
     visited = np.int64(0)
     for i in range(length):
-        rank = tokens[first[probe] + i]
-        mine_left = np.int64(shared[probe]) - i
-        at, end = np.uint64(lists[rank, 0]), np.uint64(lists[rank, 1])
+        one = ids[first[probe] + i]
+        before = known if one < combined else np.int64(0)
+        mine_left = before + left_from(probe, i, sets, keys)
+        at, end = np.uint64(lists[one, 0]), np.uint64(lists[one, 1])
         if at < end and entries[at, 0] < low:
             at = from_place(entries, at, end, low)
         visited -= np.int64(at)
@@ -173,17 +198,30 @@ def gather(probe, length, sets, index, low, high, rising, rule, seen, found):
             other = np.int64(entries[at, 0])
             if other >= high:
                 break
+            if len(marks):
+                # A set that is passed over here is not noted as seen, and need not be: it has too little left where the two first meet, or signs too
+                # far apart wherever they do; and what is left to it where they meet again says nothing of one that was found before.
+                theirs = np.int64(marks[at, 1] >> np.uint64(32))
+                if theirs != of_size:
+                    of_size, need = theirs, least(mine, theirs, rule)
+                room = most_apart(probe, np.int64(marks[at, 1] & np.uint64(0xFFFFFFFF)), need, sets, rule)
+                if before + np.int64(entries[at, 1]) < need or count_bits(signs[probe, 0] ^ marks[at, 0]) > room:
+                    at += np.uint64(1)
+                    continue
             if seen[other] != probe:
-                need = least(mine, np.int64(size[other]), rule)
+                theirs = np.int64(size[other])
+                if theirs != of_size:
+                    of_size, need = theirs, least(mine, theirs, rule)
                 if mine_left < need:
                     if rising:
                         break
                 elif other != probe:
                     seen[other] = probe
                     left = entries[at, 1]
-                    if left >= need and alike(probe, other, sets, need, rule):
+                    if before + np.int64(left) >= need and alike(probe, other, sets, need, rule):
                         found[0, count] = other
                         found[1, count] = left
+                        found[2, count] = before
                         count += np.uint64(1)
             at += np.uint64(1)
         visited += np.int64(at)
@@ -231,8 +269,10 @@ def compare(probe, sets, rule, state, found, bits, matches, written):
         other = np.int64(found[0, state[1]])
         need = least(np.int64(size[probe]), np.int64(size[other]), rule)
         stop = first[other] + np.int64(shared[other])
-        common = overlap(bits, tokens, stop - np.int64(found[1, state[1]]), stop, need)
+        before = np.int64(found[2, state[1]])
+        common = overlap(bits, tokens, stop - np.int64(found[1, state[1]]), stop, need - before)
         if common >= 0:
+            common += before
             matches[written, 0] = probe
             matches[written, 1] = other
             matches[written, 2] = common
@@ -244,12 +284,12 @@ def compare(probe, sets, rule, state, found, bits, matches, written):
 
 
 @kernel
-def join(sets, index, lengths, low, high, rising, rule, end, most, state, room, matches):
+def join(sets, keys, index, lengths, low, high, rising, rule, end, most, state, room, matches):
     """Compare the probes from place state[0] to ``end`` with the sets of the index; return (matches written, entries visited, comparisons).
 
-    lengths: uint32[n], how many ranks of each to look up; low, high: uint32[windows, n], between which places its partners lie.
+    lengths: uint32[n], how many ids of each to look up; low, high: uint32[windows, n], between which places its partners lie.
     state: int64[3]: the place to go on from, and which of what it found are still to be compared.
-    room: (seen int32[n], -1 at first; found uint32[2, n]; bits uint64, 0 at first), scratch of one thread.
+    room: (seen int32[n], -1 at first; found uint32[3, n]; bits uint64, 0 at first), scratch of one thread.
     matches: int64[m, 4], one row a pair: probe, partner, overlap, out of. Stops when it is full, or after about ``most`` comparisons or as
     long a time without.
     """
@@ -263,7 +303,7 @@ def join(sets, index, lengths, low, high, rising, rule, end, most, state, room, 
             for window in range(len(low)):
                 lowest, highest = np.int64(low[window, probe]), np.int64(high[window, probe])
                 if lowest < highest:
-                    count, steps = gather(probe, lengths[probe], sets, index, lowest, highest, rising, rule, seen, found[:, state[2] :])
+                    count, steps = gather(probe, lengths[probe], sets, keys, index, lowest, highest, rising, rule, seen, found[:, state[2] :])
                     state[2] += count
                     visited += steps
             compared += state[2]
@@ -277,7 +317,7 @@ def join(sets, index, lengths, low, high, rising, rule, end, most, state, room, 
 
 
 @kernel
-def walk(sets, index, lengths, low, rule, end, most, state, room, decided, matches):
+def walk(sets, keys, index, lengths, low, rule, end, most, state, room, decided, matches):
     """Go on with the greedy walk in the order of places, from state[0] to ``end``; return (matches written, entries visited, comparisons).
 
     Each item is compared with those kept since place state[3]; ``join`` has compared it with those kept before, and `settle` has taken note.
@@ -292,7 +332,7 @@ def walk(sets, index, lengths, low, rule, end, most, state, room, decided, match
         probe = state[0]
         if state[2] == 0:
             lowest = max(np.int64(low[probe]), state[3])
-            state[2], steps = gather(probe, lengths[probe], sets, index, lowest, probe, False, rule, seen, found)
+            state[2], steps = gather(probe, lengths[probe], sets, keys, index, lowest, probe, False, rule, seen, found)
             visited += steps
             compared += state[2]
         if state[1] < state[2]:
@@ -302,7 +342,7 @@ def walk(sets, index, lengths, low, rule, end, most, state, room, decided, match
         if state[1] < state[2]:
             break
         if decided[probe, 0] < 0:
-            enter(probe, sets, lengths[probe], index)
+            enter(probe, sets, keys, lengths[probe], index)
         state[0] += 1
         state[1] = state[2] = 0
     return written, visited, compared

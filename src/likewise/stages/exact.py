@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from likewise.kernels import join as kernels
 from likewise.kernels.join import CONTAINED, JACCARD
 from likewise.stages.cluster import Walk
+from likewise.stages.combined import affordable, meetings, number_of_keys, prefixes
 from likewise.stages.prefix import (
     ACROSS,
     COMPARED_AT_ONCE,
@@ -36,8 +38,14 @@ Groups = NDArray[np.uint64]
 LEAST_STEP, MOST_STEP = 1 << 9, 1 << 16
 #: Nanoseconds of ranking an element, entering one into the index, and putting a set in order.
 RANK, ENTER, ORDER = 22, 50, 200
-#: Sets whose visits are counted to predict those of all.
-SAMPLED = 1 << 13
+#: Nanoseconds of making and numbering a key of several elements.
+COMBINE = 100
+#: Nanoseconds to pass over an entry by its marks (kernels.join).
+MARKED = 5
+#: Sets whose visits are counted to predict those of all, and keys that are made for that.
+SAMPLED, KEYS_SAMPLED = 1 << 13, 1 << 20
+#: Keys of several elements are looked into from so many sets on, and made where they should take this many times less.
+FEWEST, GAIN = 1 << 10, 2
 
 
 def exact_pairs(
@@ -80,7 +88,16 @@ def ready(ranking: Ranked, threshold: Fraction, side: Sides | None, per: Groups 
     size = ranking.size.astype(np.int64)
     rule, entered, probed, least, greatest = lengths(size, threshold, contained)
     order, low, high = windows(size, least, greatest, per, side, HOLDING if contained else ACROSS)
-    return join_of(ranking, order, rule, entered, probed, signs_of(ranking, entered - 1), rising=True, filled=True), low, high, order
+    how: dict[str, Any] = {"signs": signs_of(ranking, entered - 1), "rising": True, "filled": True}
+    if not contained:
+        there = low < high
+        partner = np.where(there, size[order][np.minimum(low, max(0, len(order) - 1))], size.max(initial=0)).min(axis=0, initial=size.max(initial=0))
+        probed = probed.copy()
+        probed[order] = np.where(there.any(axis=0), to_look_up(size[order], partner, threshold), 0)
+    joined = join_of(ranking, order, rule, entered, probed, **how)
+    if not contained and (depth := depth_of(ranking, joined, order, entered, probed, visited_of(joined, low, high))) > 1:
+        joined = join_of(ranking, order, rule, entered, probed, **how, depth=depth)
+    return joined, low, high, order
 
 
 def lengths(size: Longs, threshold: Fraction, contained: bool) -> tuple[Rule, Longs, Longs, Longs, Longs | None]:
@@ -95,6 +112,12 @@ def lengths(size: Longs, threshold: Fraction, contained: bool) -> tuple[Rule, Lo
     if contained:
         return (CONTAINED, p, q), size - share + 1, size, np.zeros_like(size), size * q // p
     return (JACCARD, p, q), size - ceil(2 * p * size, p + q) + 1, size - share + 1, share, None
+
+
+def to_look_up(size: Longs, partner: Longs, threshold: Fraction) -> Longs:
+    """The prefix of a set of which the smallest partner has ``partner`` elements: shorter where no partner is as small as the threshold allows."""
+    p, q = threshold.numerator, threshold.denominator
+    return size - ceil(p * (size + partner), p + q) + 1
 
 
 def ceil(a: Longs, b: int) -> Longs:
@@ -134,10 +157,16 @@ def exact_walk(
 
 def ready_to_walk(ranking: Ranked, threshold: Fraction, per: Groups | None) -> tuple[Joined, Places, Places, Longs]:
     """The same for a walk: a partner may be of any size, and comes before in the group."""
-    rule, entered, prefix, _, _ = lengths(ranking.size.astype(np.int64), threshold, False)
+    size = ranking.size.astype(np.int64)
+    rule, entered, _, share, _ = lengths(size, threshold, False)
+    prefix = to_look_up(size, np.maximum(share, size.min(initial=2**32)), threshold)
     order, low = by_group(per, len(ranking))
     high = np.arange(len(order), dtype=np.uint32)
-    return join_of(ranking, order, rule, prefix, prefix, signs_of(ranking, entered - 1), rising=False, filled=False), low[None], high[None], order
+    how: dict[str, Any] = {"signs": signs_of(ranking, entered - 1), "rising": False, "filled": False}
+    joined = join_of(ranking, order, rule, prefix, prefix, **how)
+    if (depth := depth_of(ranking, joined, order, prefix, prefix, half_of_lists(joined))) > 1:
+        joined = join_of(ranking, order, rule, prefix, prefix, **how, depth=depth)
+    return joined, low[None], high[None], order
 
 
 def walk_step(joined: Joined, low: Places, begin: int, end: int, decided: Longs, advance: Callable[[int], None], counts: Counts) -> list[Longs]:
@@ -146,7 +175,7 @@ def walk_step(joined: Joined, low: Places, begin: int, end: int, decided: Longs,
     state = np.array([begin, 0, 0, begin])
     found = []
     while state[0] < end:
-        arguments = joined.sets, joined.index, joined.probed, low, joined.rule, end, COMPARED_AT_ONCE, state, room, decided, out
+        arguments = joined.sets, joined.keys, joined.index, joined.probed, low, joined.rule, end, COMPARED_AT_ONCE, state, room, decided, out
         written, visited, compared = kernels.walk(*arguments)
         found.append(out[:written].copy())
         counts.visited += visited
@@ -179,11 +208,51 @@ def exact_cost(ranking: Ranked, threshold: Fraction) -> float:
 def cost_of(ranking: Ranked, joined: Joined, low: Places, high: Places) -> float:
     """The same of a join that is ready."""
     n, entries = len(ranking), len(joined.index[1])
-    visited = kernels.expected(joined.sets, joined.index, joined.probed, low, high, max(1, n // SAMPLED))
-    visit = 2 + 2 * access(4 * n) + access(joined.sets[4].nbytes)
-    look_up = 5 + access(8 * ranking.ranks) + access(8 * entries)
-    done_once = ORDER * n + RANK * len(ranking.tokens) + ENTER * entries
-    return float(done_once + look_up * int(joined.probed.sum(dtype=np.int64)) + visit * visited)
+    done_once = ORDER * n + RANK * len(ranking.tokens) + (COMBINE * len(joined.keys[0]) if joined.keys[4] else 0) + ENTER * entries
+    return float(done_once + look_up(joined) * int(joined.probed.sum(dtype=np.int64)) + visit(joined) * visited_of(joined, low, high))
+
+
+def visited_of(joined: Joined, low: Places, high: Places) -> int:
+    """About how many entries of the index a join visits."""
+    return int(kernels.expected(joined.keys, joined.index, joined.probed, low, high, max(1, len(joined.probed) // SAMPLED)))
+
+
+def half_of_lists(joined: Joined) -> int:
+    """The same of a walk, whose index is still empty: half of the entries that the lists of each set will have, all sets kept."""
+    lists, entries, _ = joined.index
+    number, step = np.diff(np.append(lists[:, 0].astype(np.int64), len(entries))), max(1, len(joined.probed) // SAMPLED)
+    ids, begin = joined.keys[:2]
+    length = joined.probed[::step].astype(np.int64)
+    at = np.arange(length.sum()) + np.repeat(begin[::step] - np.cumsum(length) + length, length)
+    return int(number[ids[at]].sum()) * step // 2
+
+
+def visit(joined: Joined) -> int:
+    """Nanoseconds for an entry of the index."""
+    return MARKED if len(joined.index[2]) else 2 + 2 * access(4 * len(joined.probed)) + access(joined.sets[4].nbytes)
+
+
+def look_up(joined: Joined) -> int:
+    """Nanoseconds to find the entries of a key."""
+    lists, entries, marks = joined.index
+    return 5 + access(lists.nbytes) + access(entries.nbytes) + (access(marks.nbytes) if len(marks) else 0)
+
+
+def depth_of(ranking: Ranked, joined: Joined, order: Longs, entered: Longs, probed: Longs, visited: int) -> int:
+    """How many elements the keys should have: 1 as in ``joined``, in which so many entries are visited; 2 or 3 where lists are long."""
+    if len(order) < FEWEST:
+        return 1
+    costs, size = {1: float(visit(joined) * visited)}, joined.sets[3].astype(np.int64)
+    for depth in (2, 3):
+        prefix = prefixes(size, joined.sets[2], entered[order], probed[order], depth)
+        made = number_of_keys(prefix, depth)
+        cost = float((COMBINE + ENTER + 5 + 3 * access(8 * made)) * made)
+        if cost > min(costs.values()) or not affordable(made, len(ranking.tokens), ranking.ranks, depth):
+            break
+        step = max(1, len(order) // SAMPLED, made // KEYS_SAMPLED)
+        costs[depth] = cost + MARKED * meetings(joined.sets, prefix, depth, step)
+    best = min(costs, key=lambda depth: costs[depth])
+    return best if GAIN * costs[best] <= costs[1] else 1
 
 
 def access(size: int) -> int:

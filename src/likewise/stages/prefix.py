@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.kernels import join as kernels
+from likewise.stages.combined import Keys, keys_of, prefixes
 from likewise.stages.ranking import Ranked
 
 Longs = NDArray[np.int64]
@@ -54,7 +55,8 @@ class Joined:
     sets: tuple  # as kernels.join takes them
     ranks: int
     rule: Rule
-    probed: Places  # uint32[n]: how many ranks of each set are looked up
+    keys: tuple  # what sets are entered and looked up by
+    probed: Places  # uint32[n]: how many keys of each set are looked up
     index: tuple
     rising: bool  # sizes rise with places among those that a probe is compared with
     elements: Longs  # int64[n + 1]: elements of all sets before each place, the unit of progress
@@ -66,25 +68,24 @@ class Joined:
             return self.idle.pop()
         except IndexError:
             n = len(self.probed)
-            room = np.full(n, -1, np.int32), np.empty((2, n), np.uint32), np.zeros(self.ranks // 64 + 1, np.uint64)
+            room = np.full(n, -1, np.int32), np.empty((3, n), np.uint32), np.zeros(self.ranks // 64 + 1, np.uint64)
             return room, np.empty((MATCHES_AT_ONCE, 4), np.int64)
 
 
 def join_of(
-    ranking: Ranked, order: Longs, rule: Rule, entered: Longs, probed: Longs, signs: NDArray[np.uint64], *, rising: bool, filled: bool
+    ranking: Ranked, order: Longs, rule: Rule, entered: Longs, probed: Longs, signs: NDArray[np.uint64], *, rising: bool, filled: bool, depth: int = 1
 ) -> Joined:
     """The sets in this order, and an index over the first ``entered`` elements of each; empty at first where it is not ``filled``.
 
-    signs: uint64[n, words], of the items, by which kernels.join passes over partners.
+    signs: uint64[n, words], of the items, by which kernels.join passes over partners. depth: 2 or 3 for keys of so many elements.
     """
-    alone = ranking.size.astype(np.int64) - ranking.shared  # the rarest of all: they come first in a prefix
-
-    def shared(prefix: Longs) -> Places:
-        return (prefix - alone).clip(0, ranking.shared)[order].astype(np.uint32)
-
     sets = ranking.tokens, ranking.first[order], ranking.shared[order], ranking.size[order], signs[order]
+    prefix = prefixes(sets[3].astype(np.int64), sets[2], entered[order], probed[order], depth)
+    plain = Keys((sets[0], sets[1], np.empty(0, np.uint32), 0, 0), ranking.ranks, prefix.entered, prefix.probed)
+    made = plain if depth == 1 else keys_of(sets, prefix, depth)
+    index = kernels.build(sets, made.keys, made.entered, made.number, filled)
     elements = np.concatenate(([0], np.cumsum(sets[3], dtype=np.int64)))
-    return Joined(sets, ranking.ranks, rule, shared(probed), kernels.build(sets, shared(entered), ranking.ranks, filled), rising, elements)
+    return Joined(sets, ranking.ranks, rule, made.keys, made.probed, index, rising, elements)
 
 
 def signs_of(ranking: Ranked, lacking: Longs) -> NDArray[np.uint64]:
@@ -171,8 +172,9 @@ def matches(
         while state[0] < end and (rows <= limit or state[2]):
             before = int(state[0])
             until = end if rows <= limit else before + 1  # a probe that was begun is done to its end
-            arguments = joined.sets, joined.index, joined.probed, low, high, joined.rising, joined.rule, until, COMPARED_AT_ONCE, state, room, out
-            written, steps, more = kernels.join(*arguments)
+            index = joined.keys, joined.index, joined.probed
+            more_of_it = low, high, joined.rising, joined.rule, until, COMPARED_AT_ONCE, state, room, out
+            written, steps, more = kernels.join(joined.sets, *index, *more_of_it)
             found.append(out[:written].copy())
             rows, visited, compared = rows + written, visited + steps, compared + more
             workers.advance(int(elements[state[0]] - elements[before]))

@@ -110,7 +110,7 @@ class Standing:
         places = np.searchsorted(self.items, strings[np.isin(strings, self.items, assume_unique=True)])
         self.kept[places] = entering
         if self.layer.q:
-            kernels.change(places, self.joined.sets, self.joined.probed, self.joined.index, entering)
+            kernels.change(places, self.joined.sets, self.joined.keys, self.joined.probed, self.joined.index, entering)
 
     def met(self, start: int, stop: int) -> Iterator[Longs]:
         """The strings at these places with those in their windows that are in the index."""
