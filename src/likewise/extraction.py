@@ -19,7 +19,8 @@ from likewise import pipeline
 from likewise.choices import OfFeatures, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError, has_gone
-from likewise.io.collection import SET_ASIDE, chunks, explained, failed, first_rows, parsed, place
+from likewise.io.chunks import chunks, failed, parsed
+from likewise.io.collection import SET_ASIDE, explained, first_rows, place
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from likewise.errors import DataError, has_gone
+from likewise.errors import DataError
 from likewise.io import bands, binary, consistency, ids, payloads, presence, unusable
+from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
@@ -155,36 +156,6 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
         start = 0
 
 
-def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterator[Chunk | str]:
-    """The chunks of a source; with ``skip``, in place of the rest of one that cannot be read to its end, why."""
-    try:
-        yield from source.chunks(want, start)
-    except DataError as error:
-        if has_gone(error) or (not skip and source.name != STDIN):
-            raise
-        reason = str(error).replace(str(source.path), source.name)  # where the input lies is no part of the result
-        if not skip:
-            raise DataError(reason) from error
-        yield reason
-
-
-def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records | str:
-    """The rows of a chunk; with ``skip``, in place of those that show damage only where values are looked at, why."""
-    try:
-        return source.parse(chunk, want)
-    except DataError as error:
-        if not skip or has_gone(error):
-            raise
-        return str(error)
-
-
-def failed(reason: str, want: Want) -> Records:
-    """One rejected row that stands for the rest of a source that could not be read to its end."""
-    zero, rejected = np.zeros(1, np.int64), [Rejected(0, reason, None)]
-    width = zero if want.kind in ("vector", "sparse", "code") else None
-    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), width=width, rejected=rejected, found=False)
-
-
 def fingerprint(records: Records) -> bytes:
     """128 bits of what was read: the kinds, lengths and texts of the rows."""
     digest = xxhash.xxh3_128(records.kind.tobytes())
@@ -216,11 +187,6 @@ def first_rows(records: Records, n: int) -> Records:
         fields=records.fields,
         found=records.found,
     )
-
-
-def chunk_at(source: Source, want: Want, start: int) -> Chunk:
-    """The chunk that begins there, read again."""
-    return next(source.chunks(want, start))
 
 
 def place(source: Source, first: int, row: int) -> tuple[str, int]:

@@ -1,0 +1,47 @@
+"""The chunks of a source and their rows, with damage as an error or, where that is skipped, as a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError, has_gone
+from likewise.io.inputs import STDIN, Source
+from likewise.records import REJECTED, Chunk, Records, Rejected, Want
+
+
+def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterator[Chunk | str]:
+    """The chunks of a source; with ``skip``, in place of the rest of one that cannot be read to its end, why."""
+    try:
+        yield from source.chunks(want, start)
+    except DataError as error:
+        if has_gone(error) or (not skip and source.name != STDIN):
+            raise
+        reason = str(error).replace(str(source.path), source.name)  # where the input lies is no part of the result
+        if not skip:
+            raise DataError(reason) from error
+        yield reason
+
+
+def chunk_at(source: Source, want: Want, start: int) -> Chunk:
+    """The chunk that begins there, read again."""
+    return next(source.chunks(want, start))
+
+
+def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records | str:
+    """The rows of a chunk; with ``skip``, in place of those that show damage only where values are looked at, why."""
+    try:
+        return source.parse(chunk, want)
+    except DataError as error:
+        if not skip or has_gone(error):
+            raise
+        return str(error)
+
+
+def failed(reason: str, want: Want) -> Records:
+    """One rejected row that stands for the rest of a source that could not be read to its end."""
+    zero, rejected = np.zeros(1, np.int64), [Rejected(0, reason, None)]
+    width = zero if want.kind in ("vector", "sparse", "code") else None
+    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), width=width, rejected=rejected, found=False)
