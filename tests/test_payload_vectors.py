@@ -333,10 +333,11 @@ def test_lists_of_0_and_1_are_bits_and_strings_hexadecimal() -> None:
     records = of_json("[1, 0, 1]", "[true, false]", '"0xFf01"', '"ff01"', "258", "[]", "18446744073709551615", kind="code")
     assert codes(records) == ["05" + 14 * "0", "01" + 14 * "0", "ff01" + 12 * "0", "ff01" + 12 * "0", "0201" + 12 * "0", "", "ff" * 8]
     assert records.width.tolist() == [3, 2, 16, 16, 64, 0, 64]
-    wrong = of_json("[1, 2]", "-1", "18446744073709551616", '"xyz0"', '"abc"', kind="code")
+    wrong = of_json("[1, 2]", "-9223372036854775809", "18446744073709551616", '"xyz0"', '"abc"', kind="code")
     assert kinds(wrong) == [REJECTED] * 5
     assert reasons(wrong)[0] == "line 1, column 7, field 'x', item 2 of 2: 2 is no bit; a list is the bits of a code, 0 or 1"
-    assert "-1 is no code" in reasons(wrong)[1]
+    assert "-9223372036854775809 is no code" in reasons(wrong)[1]
+    assert codes(of_json("-1", "-9223372036854775808", kind="code")) == ["ff" * 8, "00" * 7 + "80"]
     column = pa.array([[1, 0, 1], [0, 2, 7]], pa.list_(pa.int64()))
     assert codes(of_column(column, "code")) == ["05" + 14 * "0", ""]
     assert reasons(of_column(column, "code")) == [

@@ -344,8 +344,9 @@ def test_lists_of_items() -> None:
     assert words(bare((np.array([1, 2, 3]), np.array([0, 2, 3])), "elements")) == [[word(1), word(2)], [word(3)]]
     assert pairs(bare((np.array([1, 2]), np.array([0.5, 1]), np.array([0, 1, 2])), "weighted")) == [[(word(1), 0.5)], [(word(2), 1)]]
     assert numbers(bare(([float(i)] for i in range(2)), "vector", wide=True)) == [[0], [1]]
-    with pytest.raises(UsageError, match="from 0 to 2\\^64 - 1"):
-        bare([1, -1], "code")
+    assert codes(bare([1, -1], "code")) == ["01" + 14 * "0", "ff" * 8]
+    with pytest.raises(UsageError, match="from -2\\^63 to 2\\^64 - 1"):
+        bare([1, -(2**63) - 1], "code")
     with pytest.raises(UsageError, match="elements are whole numbers and strings"):
         bare([{1, (2, 3)}], "elements")
     with pytest.raises(UsageError, match="holds a"):

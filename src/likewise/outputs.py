@@ -189,7 +189,7 @@ def records(collection: Collection, decision: Decision, options: Options, staged
     return steps
 
 
-def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, add: Callable[[np.ndarray], pa.Table] | None = None) -> list[Step]:
+def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, add: Callable[..., pa.Table] | None = None) -> list[Step]:
     """A step a source: its rows of ``keep``, as they were, under ``folder``."""
 
     def step(number: int) -> tuple[list[Path], int]:
@@ -198,7 +198,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, a
         target = source.target(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         here = keep[rows]
-        added = None if add is None else add(rows.start + np.flatnonzero(here))
+        added = None if add is None else add(rows.start + np.flatnonzero(here), typed=not hasattr(source.format, "schema"))
         try:
             with naming(target):
                 start, length = collection.column("start")[rows], collection.column("length")[rows]
@@ -215,17 +215,23 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, a
     return [Step(f"{folder.name}/{number}", count, partial(step, number)) for number, count in enumerate(rows)]
 
 
-def added(collection: Collection, decision: Decision) -> Callable[[np.ndarray], pa.Table]:
-    """Cluster, witness and similarity of rows, under names that are not likely to be taken."""
+def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]:
+    """A function of rows and ``typed`` that makes a table: cluster, witness and similarity of the rows, under names that are not likely to be taken.
+    ``typed``: ids of several types are JSON texts, for records that are JSON or CSV."""
     clustered = decision.removed.copy()
     clustered[decision.kept_row[decision.removed]] = True
     names = ClusterNames(collection, decision)
 
-    def table(rows: np.ndarray) -> pa.Table:
+    def column(heads: pa.Array, typed: bool) -> pa.Array:
+        """The names of clusters; ``typed``: as JSON texts, if they are ids of several types."""
+        texts = names.json(heads) if typed else None
+        return names.of(heads) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
+
+    def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
         cluster = pa.array(decision.head(rows), mask=~clustered[rows])
         witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
         similarity = value_column(decision.similarity[rows], decision.value)
-        heads = {"likewise_cluster": names.of(cluster), "likewise_witness": names.of(witness)}
+        heads = {"likewise_cluster": column(cluster, typed), "likewise_witness": column(witness, typed)}
         return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
 
     return table

@@ -270,9 +270,9 @@ def _octets(value: Any) -> bytes | Fault | None:
             return Fault(f"{value[wrong]} is no bit; a list is the bits of a code, 0 or 1", wrong, len(value))
         return np.packbits(np.array(value, bool), bitorder="little").tobytes()
     if isinstance(value, int):
-        if not 0 <= value < 2**64:
-            return Fault(f"{value} is no code; a whole number is one of 64 bits, from 0 to 2^64 - 1; give longer ones in hexadecimal, as a string")
-        return value.to_bytes(8, "little")
+        if value not in WORD:
+            return Fault(f"{value} is no code; a whole number is one of 64 bits, -2^63 to 2^64 - 1; give longer ones in hexadecimal, as a string")
+        return (value % 2**64).to_bytes(8, "little")
     if isinstance(value, str):
         found = HEXADECIMAL.fullmatch(value)  # bytes.fromhex alone would pass over white space
         return bytes.fromhex(found[1]) if found else Fault(f"{value!r:.40} are no bytes in hexadecimal, two digits each")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.items.given import BYTES, SINGLE, is_whole, refuse_masked, rows, shown
 from likewise.items.sets import read_only
+from likewise.items.words import WORD
 
 #: The codes uint64[n, words], and how many bits each has.
 Codes = tuple[NDArray[np.uint64], int]
@@ -24,13 +25,16 @@ def codes(batch: Any) -> Codes:
     """A batch of codes as (uint64[n, words], the bits in each code), C-contiguous and read-only; bits beyond the last are 0.
 
     bool[n, bits]: bit j of a code is column j. Unsigned integers [n, w]: packed words, of w times their width bits (a uint8 holds
-    eight bits, not one); [n]: one word each. A list: of bytes, all equally long; of whole numbers from 0 to 2^64 - 1, 64 bits each; of
-    rows of bool or of 0 and 1, a bit each; or of 1-D unsigned arrays. An empty list is no codes of 0 bits. Raises UsageError with the row.
+    eight bits, not one); [n]: one word each, also of signed integers, in two's complement. A list: of bytes, all equally long; of whole
+    numbers from -2^63 to 2^64 - 1, 64 bits each, -1 the same as 2^64 - 1; of rows of bool or of 0 and 1, a bit each; or of 1-D unsigned arrays.
+    An empty list is no codes of 0 bits. Raises UsageError with the row.
     """
     batch = rows(batch, FORMS, ((int, *BYTES), ALONE))
     if isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[1], int) and getattr(batch[0], "dtype", None) == np.uint64:
         return batch[0], batch[1]  # packed already: as they are
     array = batch if isinstance(batch, np.ndarray) and batch.dtype != object else listed(batch)
+    if array.ndim == 1 and array.dtype.kind == "i":
+        array = array.view(array.dtype.str.replace("i", "u"))
     if array.ndim == 1 and (array.dtype.kind == "u" or not array.size):
         array = array.reshape(-1, 1) if array.size else np.empty((0, 0), bool)
     if array.ndim != 2 or (array.dtype != bool and array.dtype.kind != "u"):
@@ -58,9 +62,9 @@ def listed(batch: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """A list of codes as bool[n, bits] or unsigned words[n, w]."""
     if len(batch) and all(is_whole(code) for code in batch):
         for place, code in enumerate(batch):
-            if not 0 <= code < 2**64:
-                raise UsageError(f"row {place} is {shown(code)}; a code given as a number is from 0 to 2^64 - 1; give longer ones as bytes")
-        return np.array([[int(code)] for code in batch], np.uint64)
+            if code not in WORD:
+                raise UsageError(f"row {place} is {shown(code)}; a code given as a number is from -2^63 to 2^64 - 1; give longer ones as bytes")
+        return np.array([[int(code) % 2**64] for code in batch], np.uint64)
     rows = [row_of(code, place) for place, code in enumerate(batch)]
     for place, row in enumerate(rows):
         if row.dtype != rows[0].dtype:
@@ -88,7 +92,9 @@ def row_of(code: Any, place: int) -> NDArray[Any]:
 
 
 def ambiguous(batch: Any) -> bool:
-    """Whether this is a list of 0 and 1 alone, several of them: the bits of one code, or as many codes of one word."""
+    """Whether this is a list or a signed array of 0 and 1 alone, several of them: the bits of one code, or as many codes of one word."""
+    if isinstance(batch, np.ndarray):
+        return batch.ndim == 1 and len(batch) > 1 and batch.dtype.kind == "i" and bool(((batch == 0) | (batch == 1)).all())
     several = isinstance(batch, Sequence) and not isinstance(batch, SINGLE) and len(batch) > 1
     return several and all(is_whole(bit) and bit in (0, 1) for bit in batch)
 

@@ -183,7 +183,7 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
     elif len(names) > 1:
         raise UsageError(f"--field {want.text!r}: a code is in one column")
     else:
-        rows = payloads.hexadecimal(cell)
+        rows = payloads.cells(cell)
     kind, records.text, records.width = payloads.laid(rows, want)
     if want.kind == "vector" and rows.gone.any():
         cells_of = cell.take(pa.array(np.flatnonzero(np.repeat(rows.gone, len(names)))))

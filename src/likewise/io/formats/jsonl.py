@@ -37,7 +37,7 @@ from likewise.io.formats.lines import (
     save_rows,
     values,
 )
-from likewise.io.ids import as_json, compact
+from likewise.io.ids import as_json, compact, from_json
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
@@ -216,8 +216,11 @@ def write(
 
 
 def additions(add: pa.Table) -> Iterator[dict[str, Any]]:
+    """The rows as mappings; JSON texts as the values that they say."""
+    texts = [field.name for field in add.schema if isinstance(field.type, pa.JsonType)]
     for batch in add.to_batches(max_chunksize=1 << 14):
-        yield from batch.to_pylist()
+        for row in batch.to_pylist():
+            yield row | {name: None if row[name] is None else from_json(row[name]) for name in texts}
 
 
 def extended(row: bytes, extra: dict[str, Any], source: Path) -> bytes:
