@@ -13,6 +13,7 @@ import pytest
 
 import likewise as lw
 from likewise.cli import demo
+from likewise.io import placing
 from situations import jsonl, text
 
 ROWS = [{"id": i, "text": text(i % 3), "elements": [i % 3, 4, 5]} for i in range(6)]
@@ -126,6 +127,39 @@ def test_nothing_else_is_written(likewise, place, monkeypatch, name):
     assert {path for path in changed if not any(path == one or path.startswith(f"{one}/") for one in may)} == set()
     assert may <= after.keys()
     assert list(Path(tempfile.gettempdir()).iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pairs", "good.jsonl", "-o", "late.jsonl"),
+        ("neighbors", "good.jsonl", "-k", "1", "-o", "late.csv"),
+        ("features", "good.jsonl", "--vectors", "vectors.txt", "-o", "late.parquet"),
+        ("plan", "--svg", "late.svg"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--overwrite",)])
+def test_a_file_that_appears_during_the_run_is_replaced_only_with_overwrite(likewise, place, monkeypatch, arguments, more):
+    os.chdir(place)
+    late = place / arguments[-1]
+    beside = placing.beside
+
+    def appearing(target: Path) -> Path:
+        late.write_text("precious")
+        return beside(target)
+
+    monkeypatch.setattr(placing, "beside", appearing)
+    done = likewise(*arguments, *more)
+    if more:
+        assert (done.status, late.read_bytes() != b"precious") == (0, True), done.err
+    else:
+        assert (done.status, late.read_text()) == (2, "precious"), done.err
+        kept = Path(done.err.strip().rpartition("the result is in ")[2])
+        assert kept.stat().st_size > 0
+        monkeypatch.setattr(placing, "beside", beside)
+        late.unlink()
+        assert likewise(*arguments).status == 0
+        assert kept.read_bytes() == late.read_bytes()
 
 
 def test_the_permissions_of_a_private_file_are_kept(likewise, place):

@@ -104,7 +104,7 @@ def temporary_folder() -> Path:
 
 
 def unforeseen(folder: Path) -> Path:
-    """A work folder that nobody named, unless somebody else has prepared one of the name: it would be told what is read."""
+    """The default work folder. Raises UsageError where another user may have prepared it, who could then read the data."""
     if folder.is_symlink() or (folder.exists() and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
         raise UsageError(f"{folder}: intermediate files go into a folder of this name, which is a link or another user's; name another with --work")
     return folder

@@ -84,7 +84,7 @@ def check_source(source: Path, target: Path, *, overwrite: bool) -> None:
 
 
 def is_input_of(source: Path, out: Path) -> bool:
-    """Whether an output was made from a file, as the file is now."""
+    """True when the output was made from this file, and the file has not changed since."""
     from likewise.report.originals import sealed
 
     try:

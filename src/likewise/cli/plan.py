@@ -78,7 +78,7 @@ def command(
 
 
 def wanted(by: Any, field: str | None) -> Want:
-    """What a sample reads of the inputs."""
+    """The fields of the inputs that a sample reads."""
     from likewise.options import resolve
     from likewise.pipeline import want
 

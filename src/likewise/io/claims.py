@@ -37,7 +37,7 @@ class Claim:
         self._unmarked = False
 
     def holds(self) -> bool:
-        """Whether the folder is still the one that was claimed."""
+        """True while the folder is still the one that was claimed."""
         try:
             return os.path.samestat(os.fstat(self._file), (self.folder / MARK).lstat())
         except OSError:  # not there, or no longer open
@@ -62,7 +62,7 @@ class Claim:
 
 
 def take(folder: Path, *, made: bool = False) -> Claim:
-    """Hold a folder, which is made if there is none. ``made``: it is there, empty, and was made for this run.
+    """Hold a folder, and create it where it is missing. ``made``: it exists, is empty, and was created for this run.
 
     Raises UsageError where it holds something of others, or another run holds it.
     """
@@ -141,7 +141,7 @@ def opened(folder: Path, how: int = os.O_RDWR) -> int:
 
 
 def mark_in(file: int, folder: Path) -> dict[str, Any]:
-    """What the mark says. Raises UsageError where it is none."""
+    """The content of the mark. Raises UsageError for other files."""
     os.lseek(file, 0, os.SEEK_SET)
     data = os.read(file, LONGEST)
     if not data and [path.name for path in folder.iterdir()] == [MARK]:
@@ -153,7 +153,7 @@ def mark_in(file: int, folder: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("made"), bool):
         raise not_ours(folder)
     if found.get("version") != VERSION:
-        raise FormatError(f"{folder}: another version of likewise left this work folder; delete the folder and start anew")
+        raise FormatError(f"{folder}: another version of likewise left this work folder; delete the folder, and start again")
     return found
 
 
@@ -190,7 +190,7 @@ def empty(folder: Path) -> bool:
 
 
 def is_work(folder: Path) -> bool:
-    """Whether a folder is a work folder of likewise."""
+    """True for a work folder of likewise."""
     try:
         file = opened(folder, os.O_RDONLY)
     except (OSError, UsageError):
@@ -206,5 +206,5 @@ def is_work(folder: Path) -> bool:
 
 
 def is_begun(folder: Path) -> bool:
-    """Whether a folder holds an interrupted run."""
+    """True for a work folder from which an interrupted run can be resumed."""
     return (folder / DESCRIPTION).is_file() and is_work(folder)

@@ -97,7 +97,7 @@ def keep_permissions(old: os.stat_result, new: Path) -> None:
     Where the group cannot be kept, the new group gets no access: it may be a wider one.
     """
     now = new.lstat()
-    if hasattr(os, "chown"):
+    if (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid) and hasattr(os, "chown"):
         for owner, group in ((-1, old.st_gid), (old.st_uid, -1)):
             if (now.st_uid if group == -1 else now.st_gid) != max(owner, group):
                 with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Whether a folder is an output of likewise, and holds nothing else: only such a folder may be replaced."""
+"""Checks that a folder is an output of likewise and holds nothing else: only such a folder may be replaced."""
 
 from __future__ import annotations
 
@@ -61,12 +61,14 @@ def outputs_of(folder: Path) -> set[str] | str:
         return f"its {MANIFEST} is of something else"
 
 
-def files_in(folder: Path) -> Iterator[str]:
-    """The names of all files below a folder, links and others that are no plain files with a mark of it: no manifest lists those."""
+def files_in(folder: str | Path, below: str = "") -> Iterator[str]:
+    """The names of all files below a folder; those of links, pipes and the like with a remark, so that no manifest lists them."""
     from likewise.io.inputs import printable  # which loads Arrow
 
-    for place, folders, files in os.walk(folder):
-        for name in (*files, *(name for name in folders if Path(place, name).is_symlink())):
-            path = Path(place, name)
-            shown = printable(path.relative_to(folder).as_posix())
-            yield shown if path.is_file() and not path.is_symlink() else f"{shown} (no plain file)"
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = below + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from files_in(entry.path, f"{name}/")
+            else:
+                yield printable(name) if entry.is_file(follow_symlinks=False) else f"{printable(name)} (no plain file)"

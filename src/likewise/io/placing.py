@@ -195,8 +195,16 @@ def place(staged: Path, out: Path, *, overwrite: bool) -> None:
 
 
 def keep_permissions(old: Path, new: Path) -> None:
-    """Give a folder, and what is in it, the permissions of what has the same names in the folder that it replaces."""
-    for path in (new, *new.rglob("*")):
-        with_name = old / path.relative_to(new)
-        if with_name.exists() and not with_name.is_symlink():
-            disk.keep_permissions(with_name.stat(), path)
+    """Give a folder, and the files and folders in it, the permissions of those with the same names in the folder that it replaces."""
+    with os.scandir(new) as entries:
+        for entry in entries:
+            try:
+                found = (old / entry.name).lstat()
+            except OSError:  # there was none
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if stat.S_ISDIR(found.st_mode):
+                    keep_permissions(old / entry.name, Path(entry.path))
+            elif stat.S_ISREG(found.st_mode):
+                disk.keep_permissions(found, Path(entry.path))
+    disk.keep_permissions(old.stat(), new)

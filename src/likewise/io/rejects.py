@@ -14,7 +14,7 @@ def beside(target: Path) -> Path:
 
 
 def are_in(path: Path) -> bool:
-    """Whether a file is such a list, and no other: each line is an object of these fields, and there is one."""
+    """True for such a list, false for other files: each line is an object with exactly these fields, and there is at least one."""
     if path.is_symlink() or not path.is_file():
         return False
     with open(path, "rb") as file:

@@ -71,7 +71,7 @@ class Work:
 
     @property
     def begun(self) -> bool:
-        """Whether there is something to go on with."""
+        """True once the folder holds a run that could be resumed."""
         return (self.folder / DESCRIPTION).exists()
 
     def begin(self, description: Mapping[str, Any]) -> None:
