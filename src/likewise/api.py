@@ -31,6 +31,7 @@ from likewise.pilot import Pilot, of_items, of_sources
 from likewise.planning import Plan
 from likewise.planning.families import family_for
 from likewise.planning.layouts import planned
+from likewise.planning.spread import spread
 from likewise.progress import Progress
 from likewise.records import REJECTED
 from likewise.report import summary
@@ -170,6 +171,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
             "threshold": float(options.threshold),
             "value": pipeline.value_of(options).name,
             "recall": options.recall,
+            "spread": spread(options.asked["recall"], options.recall, len(rows)),
             "method": options.described(),
             "read": len(collection),
             "warnings": said,

@@ -142,6 +142,8 @@ def aside(report: dict[str, Any]) -> str:
 
 def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the result can be trusted to have found."""
+    from likewise.planning import spread
+
     plan, budget = report["method"]["plan"] or report.get("join") or {}, report["budget"]
     place = at(report.get("value") == "distance")
     if budget["recall"] is None:
@@ -154,6 +156,8 @@ def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     layout = f"{plan['bands']} bands x {plan['rows']} rows, {plan.get('sketch') or plan.get('by') or plan['family']}"
     layout = f"codes of {plan['bits']:,} bits, all compared" if plan["rows"] == 0 else layout
     yield "promise", f"{promised(report['threshold'], budget['recall'], place, firm)} ({layout})"
+    if report.get("spread"):
+        yield "spread", spread.told(report["spread"])
     if budget["cut"]:
         tried = f"of {budget['sampled']:,} tried after all, {budget['alike']:,} were alike"
         missed = f"so at most {counted(round(budget['missed_at_most']), 'pair')} missed by it"

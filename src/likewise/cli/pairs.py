@@ -16,6 +16,7 @@ from likewise.cli.plan import sure
 from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
 from likewise.options import KEEP_POLICIES, Options, resolve
+from likewise.planning import spread
 
 #: Rows of the table that a terminal gets; a pipe or a file gets all.
 MOST_ROWS = 50
@@ -74,6 +75,8 @@ def command(
         promise = sure(limit, found.report["recall"], at(falling))
         way = ", a contained in b" if options.contained else ""
         screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; {promise}")
+        if found.report["spread"]:
+            screen.say(spread.told(found.report["spread"]))
     progress.steps()
     return int(exit_code and len(found) > 0)
 

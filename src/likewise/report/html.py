@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from likewise.drawing.markup import Html, at_least, counted, join, named, percent, share, table, tag
+from likewise.planning import spread
 from likewise.planning.choose import OPH_STEEP_ABOVE
 from likewise.report import charts, curve, removals, wording
 from likewise.report.examples import Example, side_by_side
@@ -178,7 +179,9 @@ def promise(report: Report) -> Html:
     numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Chance to be found by {value}", [value, "chance"], rows))
     calculated = tag("p", "This is a promise by calculation; it was not measured on these items. ", AUDIT)
     picture = curve.picture(report, "the table below has the numbers")
-    return section("What was found, and what may be missed", tag("p", foretold(report)), picture, calculated, numbers)
+    told = spread.told(report["spread"]) if report.get("spread") else ""
+    varies = tag("p", f"{told[0].upper()}{told[1:]}.") if told else None
+    return section("What was found, and what may be missed", tag("p", foretold(report)), varies, picture, calculated, numbers)
 
 
 def foretold(report: Report) -> str:

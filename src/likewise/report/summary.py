@@ -12,6 +12,7 @@ from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
 from likewise.methods import Measure, Text
 from likewise.options import Options, items_of
+from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.report import removals
 from likewise.results import Decision
@@ -53,6 +54,7 @@ def summary(
         "curve": [list(point) for point in options.planned.table()] if options.planned and not options.joined else [],  # none: nothing is missed
         "verified": options.verify,
         **decision.facts,
+        "spread": spread(options.asked["recall"], decision.facts["budget"]["recall"], decision.facts["matched"]),
         "removals": found,
         "clusters": clusters(collection, decision),
         "sources": sources(collection, removed, rejected),
