@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError
-from likewise.io import binary, decoded, fields, nested, payloads, unusable
+from likewise.io import binary, decoded, fields, nested, payloads, reaching, unusable
 from likewise.io.batches import reading
-from likewise.io.field_names import top
+from likewise.io.field_names import REACHING, steps, top
 from likewise.io.ids import as_json, from_json, to_json
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
@@ -42,7 +42,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     n = len(table)
     with reading(where, "a table"):
         names = fields.names(want, chunk.state)
-        columns = [_find(table, name, where) for name in names]
+        columns = [_find(table, name, where, reach=want.kind in REACHING) for name in names]
         others = {name: _find(table, name, where) for name in (want.id, want.per, want.score) if name is not None}
         identity = _json(others[want.id], n) if want.id is not None else None
         rejected: list[Rejected] = []
@@ -109,8 +109,17 @@ def _raw(columns: Sequence[pa.Array | None], row: int) -> bytes:
     return as_json(values[0] if len(values) == 1 else values)
 
 
-def _find(table: pa.Table, name: str, where: str) -> pa.Array | None:
-    """The column of that name, else what the path with dots leads to through struct columns."""
+def _find(table: pa.Table, name: str, where: str, *, reach: bool = False) -> pa.Array | None:
+    """The column of that name, else the values that the path with dots leads to through structs; ``reach``: or the texts inside of lists and maps."""
+    values = _in_structs(table, name, where)
+    if values is not None or not reach or name in table.schema.names:
+        return values
+    (first, *path), strings = steps(name)
+    found = table.schema.get_all_field_indices(first)
+    return reaching.texts(_whole(table.column(found[0])), path, strings) if found else None
+
+
+def _in_structs(table: pa.Table, name: str, where: str) -> pa.Array | None:
     top, *path = [name] if name in table.schema.names else name.split(".")
     if not (found := table.schema.get_all_field_indices(top)):
         return None

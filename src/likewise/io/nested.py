@@ -88,7 +88,7 @@ def _part(values: pa.Array, want: Want, strings: bool) -> Rows | None:
     return _READ[want.kind](values, want)
 
 
-def _lists(values: pa.Array) -> tuple[Rows, pa.Array] | None:
+def listed(values: pa.Array) -> tuple[Rows, pa.Array] | None:
     """Rows whose values are still to be set, and these values as an Arrow array. A list that holds a null is none."""
     if pa.types.is_map(values.type):
         key, value = pa.field(PAIR[0], values.type.key_type), pa.field(PAIR[1], values.type.item_type)
@@ -185,7 +185,7 @@ def _without(found: Rows, wrong: NDArray[np.bool_]) -> Rows:
 
 
 def _tokens(values: pa.Array, want: Want) -> Rows | None:
-    if (lists := _lists(values)) is None or (tokens := _integers(lists[1])) is None:
+    if (lists := listed(values)) is None or (tokens := _integers(lists[1])) is None:
         return None
     return _filled(lists[0], tokens.astype(np.int64, copy=False), lists[1])  # above 2^63 they wrap: still one number for each token
 
@@ -195,7 +195,7 @@ def _elements(values: pa.Array, want: Want) -> Rows | None:
     if pa.types.is_struct(values.type):
         found = _sparse(values, want)
         return None if found is None else payloads.positions(found, hasher.integers)
-    if (lists := _lists(values)) is None or (elements := _words(lists[1], hasher)) is None:
+    if (lists := listed(values)) is None or (elements := _words(lists[1], hasher)) is None:
         return None
     found = _without(lists[0], elements.wrong)
     found.values = elements.words
@@ -204,7 +204,7 @@ def _elements(values: pa.Array, want: Want) -> Rows | None:
 
 def _weighted(values: pa.Array, want: Want) -> Rows | None:
     """A map, or a list of structs: with the fields element and weight, or with two fields."""
-    if (lists := _lists(values)) is None or not pa.types.is_struct(lists[1].type):
+    if (lists := listed(values)) is None or not pa.types.is_struct(lists[1].type):
         return None
     found, flat = lists
     fields = flat.type.names
@@ -223,20 +223,20 @@ def _vector(values: pa.Array, want: Want) -> Rows | None:
     """A list of numbers, or a number."""
     if pa.types.is_struct(values.type) and set(SPARSE[:2]) <= set(values.type.names):
         return _refused(values, want, SPARSE_AMONG_LISTS)
-    lists = _lists(values) or (Rows(np.zeros(len(values), bool), np.arange(len(values) + 1), np.zeros(0)), values)
+    lists = listed(values) or (Rows(np.zeros(len(values), bool), np.arange(len(values) + 1), np.zeros(0)), values)
     numbers = _numbers(lists[1], payloads.item(want))
     return None if numbers is None else _filled(lists[0], numbers, lists[1])
 
 
 def _features(values: pa.Array, want: Want) -> Rows | None:
     """A list of lists of numbers."""
-    if (outer := _lists(values)) is None:
+    if (outer := listed(values)) is None:
         return None
     found, flat = outer
     flat = plain(flat)
     if pa.types.is_null(flat.type):  # of lists that are empty, or hold nulls alone
         return Rows(found.gone | (found.sizes > 0), np.zeros(len(found) + 1, np.int64), np.zeros(0, np.float32))
-    if (inner := _lists(flat)) is None:
+    if (inner := listed(flat)) is None:
         return None if _numbers(flat, np.float32) is None else _refused(values, want, FLAT)
     each, numbers = inner
     if (floats := _numbers(numbers, np.float32)) is None:
@@ -268,7 +268,7 @@ def _sparse(values: pa.Array, want: Want) -> Rows | None:
         return None
     fields = {name: pc.struct_field(values, [values.type.names.index(name)]) for name in SPARSE if name in values.type.names}
     dim = fields.get(SPARSE[2], pa.nulls(len(values), pa.int64()))
-    indices, numbers = (_lists(fields[name]) for name in SPARSE[:2])
+    indices, numbers = (listed(fields[name]) for name in SPARSE[:2])
     if indices is None or numbers is None:
         return None
     index, value, size = _integers(indices[1]), _numbers(numbers[1], np.float64), _integers(dim)
@@ -284,7 +284,7 @@ def _code(values: pa.Array, want: Want) -> Rows | None:
         offsets, data = binary.parts(values)
         found = Rows(values.is_null().to_numpy(zero_copy_only=False), offsets, data)
         return payloads.code(found.without(found.gone))
-    lists = _lists(values)
+    lists = listed(values)
     found, flat = lists or (Rows(values.is_null().to_numpy(zero_copy_only=False), np.arange(len(values) + 1), np.zeros(0)), values)
     if lists and pa.types.is_boolean(flat.type):
         return payloads.bits(_filled(found, flat.fill_null(False).to_numpy(zero_copy_only=False), flat))

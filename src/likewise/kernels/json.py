@@ -1,7 +1,8 @@
 """JSON records, checked strictly (RFC 8259) and read where they lie: the places of a few wanted values, and the text of some.
 
 Wanted values are numbered from 0; the first ``texts`` of them make up the row's text. Each is reached by one path or more, a
-path being a list of keys from the outermost object inwards; the first path that leads to a value counts. Paths come as tables:
+path being a list of keys from the outermost object inwards; the first path that leads to a value counts. A path to a text also goes through
+lists: it then leads to the first list, and the texts inside are found by the keys that are left. Paths come as tables:
 keys[key_at[k] : key_at[k + 1]] is key k, keys path_at[p] .. path_at[p + 1] - 1 make up path p, which leads to value_of[p].
 """
 
@@ -13,13 +14,10 @@ from likewise.kernels.bytes import find, first_bit, utf8_error
 from likewise.kernels.jit import inline, kernel
 from likewise.kernels.json_strings import (
     BACKSLASH,
-    CR,
     LF,
     NINE,
     OK,
     QUOTE,
-    SPACE,
-    TAB,
     UNCLOSED,
     ZERO,
     A,
@@ -30,6 +28,19 @@ from likewise.kernels.json_strings import (
     string_end,
     string_stop,
     unescape,
+)
+from likewise.kernels.json_texts import (
+    CLOSE_LIST,
+    CLOSE_OBJECT,
+    COMMA,
+    MINUS,
+    OPEN_LIST,
+    OPEN_OBJECT,
+    append_text,
+    digits_end,
+    is_blank,
+    same,
+    skip_blank,
 )
 
 MAX_DEPTH = 512
@@ -54,7 +65,7 @@ REASONS = (
 )
 NOT_UTF8, NO_VALUE, MISSPELT, NO_KEY, NO_COLON, NO_COMMA, ENDS, DEEP, MORE, LONG = range(4, 14)
 
-COMMA, MINUS, DOT, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, E, F = (ord(c) for c in ",-.:[]{}ef")
+DOT, COLON, E, F = (ord(c) for c in ".:ef")
 #: The bytes of words and numbers that nobody reads, such as NaN, -inf, 1.#QNAN or 0x1F.
 OF_WORDS = np.zeros(256, np.bool_)
 OF_WORDS[list(b"+-.#_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] = True
@@ -122,7 +133,7 @@ def elements(data, first):
 
 
 @kernel
-def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most):
+def read(data, begin, end, keys, key_at, path_at, value_of, lists, texts, tokens, reach, most):
     """Check the records data[begin[i]:end[i]], of ``most`` bytes at most, and read their wanted values.
 
     The wanted values must be JSON. The others only need their brackets, quotes, commas and colons in place: NaN, other words, wrong escapes and
@@ -131,7 +142,8 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
     Returns (fault, place, first[n, values], last[n, values], is_text, text, offsets). fault: uint8[n], an index of REASONS, and the place
     of the byte that is at fault. first, last: where each wanted value begins and ends in ``data``, -1 where it is missing. is_text: bool[n].
     text[offsets[i]:offsets[i + 1]] is the row's text: its strings without their escapes, with a blank line between two; a lone surrogate is
-    three bytes (WTF-8). With ``tokens``: the whole numbers of its lists, 8 bytes each, little endian.
+    three bytes (WTF-8). With ``reach`` the texts inside of lists have one line end between two; ``lists``: the paths, as bits, that mean the strings
+    of a list they lead to. With ``tokens``: the whole numbers of its lists, 8 bytes each, little endian.
     """
     n, values = begin.size, 1
     for value in value_of:  # its method ``max`` takes half a second to compile
@@ -141,11 +153,14 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
     is_text, offsets = np.zeros(n, np.bool_), np.zeros(n + 1, np.int64)
     text = np.empty((5 if tokens else 1) * texts * data.size + 64, np.uint8)  # "0," is 2 bytes and becomes 8; untouched memory is free
     paths_first, paths_last = np.empty(value_of.size, np.int64), np.empty(value_of.size, np.int64)
+    reached, inner = np.zeros(value_of.size, np.int64), np.zeros((values, 2), np.int64)
+    seek, brackets = np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.uint8)
     live, capture, kind = np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.uint8)
     copied = np.empty(2, np.int64)
     to_copy = 0  # paths to the only text: when one is met it is taken down at once
     for p in range(value_of.size):
         to_copy |= (texts == 1 and not tokens and value_of[p] == 0) << p
+    ways = inner, keys, key_at, path_at, lists, seek, brackets
     to = 0
     for row in range(n):
         paths_first[:] = -1
@@ -153,7 +168,7 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
         copied[0] = -1
         if end[row] - begin[row] <= most:
             wrong = utf8_error(data, begin[row], end[row])
-            work = copied, paths_first, paths_last, live, capture, kind
+            work = copied, paths_first, paths_last, reached, live, capture, kind
             at, code = check(data, begin[row], end[row], keys, key_at, path_at, to_copy, *work, text, to)
             if wrong < end[row]:
                 at, code = utf8_fault(data, wrong, at, code, paths_first, paths_last)
@@ -162,13 +177,16 @@ def read(data, begin, end, keys, key_at, path_at, value_of, texts, tokens, most)
             place[row] = at
         else:
             for p in range(value_of.size - 1, -1, -1):
-                if paths_first[p] >= 0:
+                if paths_first[p] >= 0 and (reached[p] == 0 or (reach and value_of[p] < texts)):
                     first[row, value_of[p]] = paths_first[p]
                     last[row, value_of[p]] = paths_last[p]
+                    at_end = reached[p] == 0 and (lists >> p) & 1 and data[paths_first[p]] == OPEN_LIST
+                    inner[value_of[p], 0] = p
+                    inner[value_of[p], 1] = path_at[p + 1] - path_at[p] if at_end else reached[p]
             if copied[0] >= 0 and copied[0] == first[row, 0]:
                 to, is_text[row] = copied[1], True
             else:
-                to, is_text[row] = append_text(data, first[row], last[row], texts, tokens, text, to)
+                to, is_text[row] = append_text(data, first[row], last[row], texts, tokens, reach, ways, text, to)
         offsets[row + 1] = to
     return fault, place, first, last, is_text, text[:to], offsets
 
@@ -187,26 +205,15 @@ def utf8_fault(data, wrong, at, code, paths_first, paths_last):
 
 
 @inline
-def is_blank(byte):
-    return byte in (SPACE, LF, CR, TAB)
-
-
-@inline
-def skip_blank(data, at, end):
-    while at < end and is_blank(data[at]):
-        at += 1
-    return at
-
-
-@inline
-def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, paths_last, live, capture, kind, scratch, free):
+def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, paths_last, reached, live, capture, kind, scratch, free):
     """Check that data[at:end] is one JSON value; (place, fault). Where path p leads is put into paths_first[p], paths_last[p].
 
     An object's values that no path leads to, nor goes through, need only be delimited (`loose`).
     Inside the brackets of depth d: kind[d] is the opening bracket; live[d] the paths whose first d - 1 keys lead to this object; capture[d] the
     paths whose value this is. A key that comes again takes back what the first one led to. A key with escapes is unescaped to scratch[free:].
     A string that a path of ``to_copy`` leads to is written there at once, without its escapes: the last one, of place copied[0], to
-    scratch[free:copied[1]]. A copied[0] of -1 says that there is none.
+    scratch[free:copied[1]]. A copied[0] of -1 says that there is none. reached[p]: how many keys of path p lead to a list, at which it then ends; 0
+    where all of them lead to the value.
     """
     depth = 0
     strict = 0  # the depth of the brackets whose whole inside must be JSON, 0 outside of such
@@ -222,7 +229,11 @@ def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, pa
                 return at, DEEP
             depth += 1
             kind[depth], capture[depth], live[depth] = byte, hit, deeper if byte == OPEN_OBJECT else 0
-            if strict == 0 and (hit or (depth == 1 and byte == OPEN_LIST)):
+            if byte == OPEN_LIST and deeper and depth > 1:
+                capture[depth] |= deeper
+                mark(reached, deeper, depth - 1)
+                mark(paths_first, deeper, start)
+            if strict == 0 and (capture[depth] or (depth == 1 and byte == OPEN_LIST)):
                 strict = depth
             at = skip_blank(data, at + 1, end)
             mark(paths_first, hit, start)
@@ -272,9 +283,11 @@ def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, pa
                 return at, code
             if live[depth] and escaped:
                 copied[0] = -1
-                hit, deeper = follow(scratch, free, unescape(data, start, at, scratch, free), live[depth], depth, keys, key_at, path_at, paths_first)
+                hit, deeper = follow(
+                    scratch, free, unescape(data, start, at, scratch, free), live[depth], depth, keys, key_at, path_at, paths_first, reached
+                )
             elif live[depth]:
-                hit, deeper = follow(data, start, at, live[depth], depth, keys, key_at, path_at, paths_first)
+                hit, deeper = follow(data, start, at, live[depth], depth, keys, key_at, path_at, paths_first, reached)
             at = skip_blank(data, at + 1, end)
             if at >= end:
                 return end, ENDS
@@ -292,7 +305,7 @@ def mark(places, paths, at):
 
 
 @inline
-def follow(key, at, end, paths, depth, keys, key_at, path_at, paths_first):
+def follow(key, at, end, paths, depth, keys, key_at, path_at, paths_first, reached):
     """Which of the paths have key[at:end] as their key number ``depth``: (those that end with it, those that go on)."""
     hit = deeper = 0
     while paths:
@@ -301,22 +314,13 @@ def follow(key, at, end, paths, depth, keys, key_at, path_at, paths_first):
         k = path_at[p] + depth - 1
         if same(key, at, end, keys, key_at[k], key_at[k + 1]):
             paths_first[p] = -1
+            reached[p] = 0
             if k + 1 == path_at[p + 1]:
                 hit |= bit
             else:
                 deeper |= bit
         paths ^= bit
     return hit, deeper
-
-
-@inline
-def same(a, at, end, b, b_at, b_end):
-    if end - at != b_end - b_at:
-        return False
-    for i in range(end - at):  # noqa: SIM110 - all() over a generator is slow here
-        if a[at + i] != b[b_at + i]:
-            return False
-    return True
 
 
 @inline
@@ -380,59 +384,3 @@ def number_end(data, at, end):
             return -1
         at = stop
     return at
-
-
-@inline
-def digits_end(data, at, end):
-    while at < end and ZERO <= data[at] <= NINE:
-        at += 1
-    return at
-
-
-@inline
-def append_text(data, first, last, texts, tokens, out, to):
-    """Write a row's text to out[to:]; (the place after it, whether it has one)."""
-    start, found = to, False
-    for value in range(texts):
-        at, end = first[value], last[value]
-        if at < 0 or data[at] != (OPEN_LIST if tokens else QUOTE):
-            continue
-        if tokens:
-            to = append_tokens(data, at, end, out, to)
-            if to < 0:
-                return start, False
-        else:
-            if found:
-                out[to], out[to + 1] = LF, LF
-                to += 2
-            to = unescape(data, at + 1, end - 1, out, to)
-        found = True
-    return to, found
-
-
-@inline
-def append_tokens(data, at, end, out, to):
-    """Write a checked list of whole numbers of 64 bits, signed or not, as 8 bytes each; the place after it, or -1 if it is not that."""
-    at = skip_blank(data, at + 1, end)
-    while data[at] != CLOSE_LIST:
-        negative = data[at] == MINUS
-        at += negative
-        stop = digits_end(data, at, end)
-        number = np.uint64(0)
-        for i in range(at, stop):
-            digit = np.uint64(data[i] - ZERO)
-            if number > (np.uint64(0xFFFFFFFFFFFFFFFF) - digit) // np.uint64(10):
-                return -1
-            number = number * np.uint64(10) + digit
-        if stop == at or (negative and number > np.uint64(0x8000000000000000)):
-            return -1
-        number = ~number + np.uint64(1) if negative else number
-        for i in range(8):
-            out[to + i] = np.uint8(number >> np.uint64(8 * i))
-        to += 8
-        at = skip_blank(data, stop, end)
-        if data[at] == COMMA:
-            at = skip_blank(data, at + 1, end)
-        elif data[at] != CLOSE_LIST:  # a fraction or an exponent
-            return -1
-    return to

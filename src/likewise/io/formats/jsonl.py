@@ -21,6 +21,7 @@ from likewise.errors import UsageError
 from likewise.io import binary, decoded, json_text, payloads, unusable
 from likewise.io import fields as names
 from likewise.io.encoding import BOM
+from likewise.io.field_names import REACHING, steps
 from likewise.io.formats import PEEK_BYTES, first_bytes
 from likewise.io.formats.lines import (
     PASSED_OVER,
@@ -93,7 +94,9 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
     """The records data[begin[i]:end[i]], of which data[begin[i]:following[i]] is to be copied."""
     wanted, others = values(want)
     texts = len(wanted) - len(others)
-    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, want.kind == "tokens", want.most)
+    fault, place, first, last, is_text, text, offsets = read(
+        chunk.data, begin, end, *tables(wanted), texts, want.kind == "tokens", want.kind in REACHING, want.most
+    )
     column = {role: (np.ascontiguousarray(first[:, value]), np.ascontiguousarray(last[:, value])) for role, value in others.items()}
     there = names.found(wanted[:texts], (first[:, :texts] >= 0).any(axis=0).tolist())
     records = Records(
@@ -150,21 +153,26 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
     records.rejected = sorted([*records.rejected, *found])
 
 
-def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(keys, key_at, path_at, value_of) for kernels.json: a name is a key of the record itself, or else a path with dots.
+def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    """(keys, key_at, path_at, value_of, lists) for kernels.json: a name is a key of the record itself, or else a path with dots.
 
     Made afresh for each chunk: threads that share arrays wait for each other where kernels count references.
     """
-    paths = [(value, path) for value, name in enumerate(wanted) for path in ([name], name.split("."))[: 1 + ("." in name)]]
+    paths = []  # (value, keys, whether the strings of a list are meant)
+    for value, name in enumerate(wanted):
+        paths.append((value, [name], False))
+        if "." in name or name.endswith("[]"):
+            paths.append((value, *steps(name)))
     if len(paths) > MAX_PATHS:
         raise UsageError(f"--field {'+'.join(wanted)[:40]}...: {len(wanted)} names are too many to look for at once; name {MAX_PATHS // 2} at most")
-    keys = [key.encode("utf-8", "surrogatepass") for _, path in paths for key in path]
+    keys = [key.encode("utf-8", "surrogatepass") for _, path, _ in paths for key in path]
     sizes = [len(key) for key in keys]
     return (
         np.frombuffer(bytearray(b"".join(keys)), np.uint8),
         np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
-        np.concatenate(([0], np.cumsum([len(path) for _, path in paths], dtype=np.int64))),
-        np.array([value for value, _ in paths], np.int64),
+        np.concatenate(([0], np.cumsum([len(path) for _, path, _ in paths], dtype=np.int64))),
+        np.array([value for value, _, _ in paths], np.int64),
+        sum(1 << number for number, (_, _, strings) in enumerate(paths) if strings),
     )
 
 
