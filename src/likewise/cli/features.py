@@ -69,9 +69,11 @@ def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None,
     """Refuse before any work what cannot be written after it, or must not be. ``skips``: whether ``aside`` may be written."""
     check_file(target, overwrite=overwrite, formats=[".parquet"])
     if skips:
-        check_file(aside, overwrite=overwrite)
+        flag = f"-o {target}: rejected inputs go into"
+        check_file(aside, overwrite=True, flag=flag)
         if aside.exists() and not rejects.are_in(aside):
             raise UsageError(f"-o {target}: rejected inputs go into {aside}, which exists and lists no such inputs; name another place")
+        check_file(aside, overwrite=overwrite, flag=flag)
     if target.exists() or aside.exists():
         files = read(inputs, vectors)
         apart(target, files)
