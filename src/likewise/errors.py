@@ -66,6 +66,18 @@ def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
     return UsageError(f"no {what} {name!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
 
 
+def no_room(record: str, size: str, need: str, most: int) -> UsageError:
+    """A record takes more than --memory: the same run can go on with more.
+
+    record: its place, as the beginning of a sentence; size, need: of the record and of the memory that it takes, in words; most: bytes of one that
+    fits.
+    """
+    shorter = f"allow more, or reject such records with --max-record {max(1, most >> 20)}M --on-error skip"
+    error = UsageError(f"{record} has {size} and takes {need} of memory, more than --memory allows; {shorter}")
+    error.__cause__ = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+    return error
+
+
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
     """What the system refuses in here is told of ``path``, where it names no file itself: a write does not know its file."""

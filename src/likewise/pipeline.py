@@ -28,6 +28,7 @@ from likewise.io.fields import wide as wide_numbers
 from likewise.io.formats.text import Files
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
+from likewise.items.documents import TEXT_COPIES, memory_of
 from likewise.kernels.compare import scores
 from likewise.methods import Text
 from likewise.options import Options, acquainted, items_of, needs_data
@@ -157,6 +158,14 @@ def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Excep
     return None, ""
 
 
+def takes(options: Options) -> Callable[[np.ndarray], int]:
+    """The bytes of memory that it takes to sketch what a row holds, uint8[n]."""
+    method = options.method
+    if isinstance(method, Text):
+        return partial(memory_of, unit=method.unit)
+    return lambda held: TEXT_COPIES * len(held)
+
+
 def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Collection:
     """Read and sketch every row; ``bands``: with band keys."""
     options = run.options
@@ -178,6 +187,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
         limit=options.limit,
         advance=run.advance,
         memory=run.memory,
+        takes=takes(options),
     )
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])

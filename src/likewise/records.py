@@ -54,6 +54,7 @@ class Want(NamedTuple):
     most: int = 64 << 20  # bytes of one record; a longer one is refused
     whole: bool = False  # ``text`` is one name, whatever signs it holds
     mapped: tuple[tuple[str, str], ...] = ()  # (field, glob): sources that match the glob have that field in place of ``text``
+    room: int = 1 << 62  # bytes of one record for which there is memory; a longer one, of up to ``most``, ends the run
 
 
 class Chunk(NamedTuple):

@@ -126,7 +126,9 @@ FLAGS: dict[str, Flag] = {
     "resume": Flag(RUN, "--resume", "Go on where an interrupted run stopped.", settings=SWITCH),
     "dry_run": Flag(RUN, "--dry-run", "Print the plan and the inputs, and stop.", settings=SWITCH),
     "threads": Flag(RUN, "--threads", "Threads to use; the result never depends on it.", "N", "all", {"type": int}),
-    "memory": Flag(RUN, "--memory", "Memory to stay within, as in 1.5G.", "SIZE", "75 % of what there is"),
+    "memory": Flag(
+        RUN, "--memory", "Memory for the data, as in 1.5G; Python, the libraries and the kernels take 220 MB more.", "SIZE", "75 % of what there is"
+    ),
     "work": Flag(RUN, "--work", "Where intermediate files go: a new or empty folder. It is empty, or gone, at the end.", "DIR", "OUT.work"),
     "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise] here or above"),
     "json": Flag(MESSAGES, "--json", "One JSON document on standard output.", settings=SWITCH),

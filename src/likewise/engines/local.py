@@ -161,17 +161,18 @@ def limits(controller: str, unified: tuple[str, ...], classic: tuple[str, ...], 
 
 
 class InFlight:
-    """How many batches may be in work at once, by the memory that each turns out to take."""
+    """How many batches may be in work at once, by the memory that the last ones took."""
 
     def __init__(self, memory: int, most: int, guess: int):
-        self.memory, self.most, self.guess, self.largest = memory, most, guess, 0
+        self.memory, self.most, self.guess = memory, most, guess
+        self.last: deque[int] = deque(maxlen=most)
 
     def __call__(self) -> int:
-        return max(1, min(self.most, self.memory // (self.largest or self.guess)))
+        return max(1, min(self.most, self.memory // max(self.last, default=self.guess)))
 
     def took(self, size: int) -> None:
         """A batch took so many bytes."""
-        self.largest = max(self.largest, size)
+        self.last.append(max(1, size))
 
 
 def give_back() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from likewise.errors import DataError
+from likewise.errors import DataError, no_room
 from likewise.io import bands, binary, consistency, ids, payloads, presence, unusable
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
@@ -21,16 +23,13 @@ from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
+from likewise.io.room import CHUNK_COPIES, GUESS, LONG, Sketched, first_above, held
 from likewise.io.work import Work
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # the name of standard input as a source
-#: The bytes of a chunk are in memory about so often while it is parsed and cut.
-CHUNK_COPIES = 4
-#: Bytes that a chunk takes with its columns, until the first is known: of texts of some words, about.
-GUESS = 320 << 20
 SET_ASIDE = "--on-error skip sets such rows aside in rejected.jsonl and goes on"
 
 
@@ -41,23 +40,6 @@ class Task:
     source: int
     chunk: Chunk | None
     failure: str = ""  # the source could not be read any further, and that is to be skipped
-
-
-class Sketched(NamedTuple):
-    """What a chunk became: no more than is needed to store it, for several wait at once."""
-
-    source: int
-    start: int
-    next: int  # where the next chunk begins; -1: the source could not be read any further
-    nbytes: int  # of the chunk
-    records: Records  # without their texts
-    columns: dict[str, np.ndarray]
-    digest: bytes
-
-    @property
-    def memory(self) -> int:
-        """Bytes that the chunk and its columns took, about."""
-        return CHUNK_COPIES * self.nbytes + sum(values.nbytes for values in self.columns.values())
 
 
 def read(
@@ -71,26 +53,36 @@ def read(
     limit: int | None,
     advance: Callable[[int], None],
     memory: int,
+    takes: Callable[[np.ndarray], int],
 ) -> None:
     """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``.
 
-    memory: bytes to stay within; so many chunks are in work at once as fit.
+    memory: bytes to stay within; so many chunks are in work at once as fit. takes: the bytes that it takes to sketch what a row holds, uint8[n].
     """
     if work.steps:
         consistency.check(work, len(sources))
     if work.done("read"):
         return
 
+    want = want._replace(room=memory // CHUNK_COPIES)
+    alone = Lock()  # held for a long record: two at a time may need too much memory
+
     def stage(task: Task) -> Sketched:
+        nbytes = 0 if task.chunk is None else held(task.chunk)
+        with alone if nbytes * LONG > memory else nullcontext():
+            return sketched(task, nbytes)
+
+    def sketched(task: Task, nbytes: int) -> Sketched:
         records = task.failure if task.chunk is None else parsed(sources[task.source], task.chunk, want, skip=skip)
         chunk = task.chunk
         if isinstance(records, str):
             chunk, records = None, failed(records, want)
+        at = (-1, -1, 0) if chunk is None else (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
+        if too_large := first_above(records.text, memory, takes):
+            return Sketched(task.source, *at, records, {}, b"", 0, too_large)
         columns, digest = sketch(records), fingerprint(records)
         records = replace(records, text=binary.from_list([]))
-        if chunk is None:
-            return Sketched(task.source, -1, -1, 0, records, columns, digest)
-        return Sketched(task.source, chunk.start, chunk.start + len(chunk.data), chunk.data.nbytes, records, columns, digest)
+        return Sketched(task.source, *at, records, columns, digest, CHUNK_COPIES * nbytes + sum(values.nbytes for values in columns.values()))
 
     read_of = [0] * len(sources)  # rows so far, by source
     for entry in work.done("chunk"):
@@ -112,6 +104,10 @@ def read(
                 chunk = stage(Task(chunk.source, chunk_at(sources[chunk.source], want, chunk.start)))
         ended = chunk.source if chunk.next < 0 else -1
         room.took(chunk.memory)
+        if chunk.too_large is not None:
+            row, size, need = chunk.too_large
+            name, position = place(sources[chunk.source], read_of[chunk.source], row)
+            raise no_room(f"{name}, item {position + 1}: this record", f"{size:,} bytes", f"about {need >> 20:,} MiB", size * memory // need)
         records, columns = chunk.records, chunk.columns
         if limit is not None and sum(read_of) + len(records) >= limit:
             records, columns = head(records, columns, limit - sum(read_of))

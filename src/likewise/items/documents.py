@@ -37,6 +37,12 @@ UNITS = {
 BYTE_KEYS, PLACE_FACTORS = np.uint64(0x7E87_0001), np.uint64(0x7E87_0002)
 
 
+#: Bytes of memory for each byte of a text while it is read, normalized and cut, and for each of its tokens; a character has no place to be noted.
+TEXT_COPIES, TOKEN_BYTES, CHARACTER_BYTES = 4, 44, 28
+COUNTED_BYTES = 1 << 20
+WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+
+
 @dataclass
 class Shingled:
     """Texts as sets: item i has the fingerprints values[offsets[i] : offsets[i + 1]]."""
@@ -81,6 +87,19 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
         return Shingled(counts, chars, copy, offsets, values)
 
     return shingle
+
+
+def memory_of(data: np.ndarray, unit: str) -> int:
+    """An estimate of the bytes of memory for reading a text, uint8[n], and cutting it into tokens."""
+    if unit in ("chars", "bytes"):
+        return (TEXT_COPIES + CHARACTER_BYTES) * len(data)
+    if unit == "tokens":
+        return (TEXT_COPIES + TOKEN_BYTES // 8) * len(data)
+    begins = np.zeros(256, bool)  # about as many tokens as such bytes: what separates words, and first bytes of letters that may be words
+    begins[list(b"\r\n" if unit in IN_LINES else bytes(set(range(128)) - set(WORD_BYTES)))] = True
+    begins[0xE0:] = unit not in IN_LINES
+    tokens = sum(int(np.count_nonzero(begins[data[at : at + COUNTED_BYTES]])) for at in range(0, len(data), COUNTED_BYTES))
+    return TEXT_COPIES * len(data) + TOKEN_BYTES * (tokens + 1)
 
 
 def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -56,7 +56,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
         size, quote = whole(np.frombuffer(data, np.uint8), ord(header.separator), final, len(data))
         return Cut(size, header, _unclosed(path, offset + quote) if final and quote >= 0 else None)
 
-    yield from pieces(path, max(start, header.end), cut, want.most, cr=True)
+    yield from pieces(path, max(start, header.end), cut, want, cr=True)
 
 
 def known(chunk: Chunk) -> Sequence[str]:

@@ -74,7 +74,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
             return failure(len(data), "the file ends before the array's closing bracket; copy or write it again")
         return Cut(size, more)
 
-    yield from pieces(path, max(start, bracket + 1), cut, want.most)
+    yield from pieces(path, max(start, bracket + 1), cut, want)
 
 
 def _is_json(text: bytearray) -> bool:

@@ -55,7 +55,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
         return Cut(len(data) if final else data.rfind(b"\n") + 1, ())
 
-    return pieces(path, max(start, beginning(path)), cut, want.most, by_line=True)
+    return pieces(path, max(start, beginning(path)), cut, want, by_line=True)
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:

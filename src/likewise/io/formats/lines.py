@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.errors import DataError, FormatError
+from likewise.errors import DataError, FormatError, no_room
 from likewise.io import binary, fields
 from likewise.io.batches import changed
 from likewise.io.compression import kind_of, open_read, read_into, read_readable, save
@@ -59,16 +59,17 @@ def beginning(path: Path) -> int:
 
 
 def pieces(
-    path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], most: int, *, cr: bool = False, by_line: bool = False
+    path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], want: Want, *, cr: bool = False, by_line: bool = False
 ) -> Iterator[Chunk]:
     """Chunks of whole records from the offset ``start`` on, where a record or nothing begins.
 
     ``cut(data, offset, final)`` says how much to hand out of the next CHUNK_BYTES, or of more where one record is longer; all where they are
     ``final``. So a chunk depends on nothing but the text from its start on. ``cr``: a CR without an LF ends a line, too.
     Where the text cannot be read to its end, the whole records before come first, and then the error.
-    A record of more than ``most`` bytes is passed over where it ends with its line (``by_line``), and is otherwise an error of the file.
+    A record of more than ``want.most`` bytes is passed over where it ends with its line (``by_line``), and is otherwise an error of the file.
+    A record for which there is no memory (``want.room``) ends the run.
     """
-    limit = max(CHUNK_BYTES, most + 1)
+    limit = max(CHUNK_BYTES, want.most + 1)
     with open_read(path) as stream:
         line, line_start, known = 0, 0, [(0, 1, 0)]
         if stream.seekable():  # lines are counted where one is to be named
@@ -82,17 +83,21 @@ def pieces(
         while not final and failure is None:
             data = bytearray(size)
             ready = min(size, len(pending))
-            data[:ready] = pending[:ready]
+            memoryview(data)[:ready] = pending[:ready]  # a bytearray would copy them first
             filled, damage = read_readable(stream, memoryview(data)[ready:])
             filled += ready
             final = filled < size and damage is None
             del data[filled:]
             whole, more, wrong = cut(data, start, final)
             failure = wrong or damage
-            pending = memoryview(bytes(memoryview(data)[whole:]) + bytes(pending[ready:]))
+            pending = left_over(data, whole, pending, ready)
             if not whole and (final or failure is not None):
                 break
             if not whole and size < limit:
+                if size >= want.room < want.most:
+                    raise no_room(
+                        f"{path}: the record that begins at byte {start:,}", f"more than {size >> 20} MiB", "several times as much", want.room
+                    )
                 size = min(2 * size, limit)
                 continue
             array = np.frombuffer(data, np.uint8)[:whole]
@@ -112,6 +117,14 @@ def pieces(
             start += whole
     if failure is not None:
         raise failure
+
+
+def left_over(data: bytearray, whole: int, pending: memoryview, ready: int) -> memoryview:
+    """The bytes after data[:whole], of which ``ready`` are those of ``pending``. The rest of a long record is not copied."""
+    if ready < len(pending):  # nothing else has been read
+        return pending[whole:]
+    rest = memoryview(data)[whole:]
+    return rest if not whole else memoryview(bytes(rest))
 
 
 def rest_of_line(stream: io.RawIOBase, before: int) -> tuple[int, memoryview, bool]:

@@ -1,0 +1,48 @@
+"""Chunks in work, and the memory that they and long records take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.io import binary
+from likewise.records import Chunk, Records
+
+#: The bytes of a chunk are in memory about so often while it is parsed and cut.
+CHUNK_COPIES = 4
+#: Bytes that a chunk takes with its columns, until the first is known: of texts of some words, about.
+GUESS = 320 << 20
+#: A record of more than this part of the memory is long: its need is estimated, and no other long one is sketched meanwhile.
+LONG = 48
+
+
+class Sketched(NamedTuple):
+    """What a chunk became: no more than is needed to store it, for several wait at once."""
+
+    source: int
+    start: int
+    next: int  # where the next chunk begins; -1: the source could not be read any further
+    nbytes: int  # of the chunk
+    records: Records  # without their texts
+    columns: dict[str, np.ndarray]
+    digest: bytes
+    memory: int  # bytes that the chunk took with its columns, about
+    too_large: tuple[int, int, int] | None = None  # a row for which there is no memory, its bytes, and those that it would take
+
+
+def held(chunk: Chunk) -> int:
+    """The bytes in memory of a chunk; a record that was passed over has none."""
+    return 0 if isinstance(chunk.data, np.ndarray) and chunk.data.strides == (0,) else int(chunk.data.nbytes)
+
+
+def first_above(texts: pa.LargeBinaryArray, memory: int, takes: Callable[[np.ndarray], int]) -> tuple[int, int, int] | None:
+    """The first row for which there is no memory, the bytes that it has, and those that it takes."""
+    offsets, data = binary.parts(texts)
+    for row in np.flatnonzero(np.diff(offsets) * LONG > memory).tolist():
+        text = data[offsets[row] : offsets[row + 1]]
+        if (need := takes(text)) > memory:
+            return row, len(text), need
+    return None

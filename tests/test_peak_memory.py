@@ -1,0 +1,115 @@
+"""``--memory``: beside what Python, the libraries and the compiled kernels take by themselves, a run stays within it, or says that it cannot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from command_line import SOURCE
+from likewise.items.documents import memory_of
+
+#: Says at its end what it had resident: what the system counts for a child may be of the process that started it.
+PROGRAM = """
+import sys
+from likewise.cli.main import main, status_of
+status = status_of(main, sys.argv[1:])
+print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM:")).split()[1])
+sys.exit(status)
+"""
+ALLOWED = 256 << 20
+ROWS = 700_000
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell what a process takes")
+
+
+def run(folder: Path, *arguments: object, memory: str = "256M") -> tuple[int, int, str]:
+    """(status, the most bytes that the process had resident, what it said)."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-P", "-c", PROGRAM, *map(str, arguments), "--memory", memory, "--threads", "2"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, 1024 * int(done.stdout.split()[-1]), done.stderr
+
+
+@pytest.fixture(scope="module")
+def floor(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """The bytes that a run of one row takes, with all kernels compiled before."""
+    folder = tmp_path_factory.mktemp("floor")
+    (folder / "one.jsonl").write_text('{"id": "a", "text": "some words of a text"}\n')
+    for out in ("compiled", "measured"):
+        status, used, said = run(folder, "dedup", "one.jsonl", "-o", out)
+        assert status == 0, said
+    return used
+
+
+LINES = {
+    "equal": lambda i: '{"text": "the same short line of text"}\n',
+    "half": lambda i: f'{{"id": "doc-{i}", "text": "some short words of text {i // 2}"}}\n',
+    "different": lambda i: f'{{"id": "doc-{i}", "text": "word{i}"}}\n',
+    "doubled ids": lambda i: f'{{"id": "doc-{i // 2}", "text": "word{i}"}}\n',
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_many_short_rows(tmp_path, floor, name):
+    with open(tmp_path / "in.jsonl", "w") as file:
+        file.writelines(map(LINES[name], range(ROWS)))
+    status, used, said = run(tmp_path, "dedup", "in.jsonl", "-o", "out")
+    assert status == 0, said
+    assert used - floor < ALLOWED, f"{(used - floor) >> 20} MiB"
+    assert pq.read_table(tmp_path / "out/removed.parquet").num_rows == {"equal": ROWS - 1, "half": ROWS // 2}.get(name, 0)
+
+
+def blocks(size: int) -> Iterator[bytes]:
+    """zstd frames of a record whose text has ``size`` letters, between two short ones."""
+    codec = pa.Codec("zstd")
+    yield codec.compress(b'{"text": "a b c d e f"}\n{"text": "', asbytes=True)
+    frame = codec.compress(b"a" * (1 << 24), asbytes=True)
+    yield from [frame] * (size >> 24)
+    yield codec.compress(b'"}\n{"text": "g h i j k l"}\n', asbytes=True)
+
+
+def test_a_record_that_is_too_long_takes_no_more_than_the_limit(tmp_path, floor):
+    (tmp_path / "in.jsonl.zst").write_bytes(b"".join(blocks(1 << 29)))
+    status, used, said = run(tmp_path, "dedup", "in.jsonl.zst", "-o", "out", "--on-error", "skip")
+    assert status == 0, said
+    assert used - floor < ALLOWED, f"{(used - floor) >> 20} MiB"
+    assert (tmp_path / "out/kept/in.jsonl.zst").exists()
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "says"),
+    [
+        (30, "in.jsonl, item 2: this record has 31,457,280 bytes and takes about 7"),  # 4 times that, and 44 bytes for each word of one letter
+        (150, "in.jsonl: the record that begins at byte 37 has more than 64 MiB"),
+    ],
+)
+def test_a_record_that_cannot_be_held_is_refused_before_the_work_and_held_with_more(tmp_path, floor, megabytes, says):
+    with open(tmp_path / "in.jsonl", "w") as file:
+        file.write('{"text": "one of the short records"}\n{"text": "' + "a " * (megabytes << 19) + '"}\n')
+    given = ("dedup", "in.jsonl", "-o", "out", "--max-record", "200M")
+    status, used, said = run(tmp_path, *given)
+    assert (status, says in said, "--max-record" in said, "--resume" in said) == (2, True, True, True), said
+    assert used - floor < ALLOWED, f"{(used - floor) >> 20} MiB"
+    if megabytes == 30:
+        status, used, said = run(tmp_path, *given, "--resume", memory="1G")
+        assert status == 0, said
+        assert used - floor < 1 << 30, f"{(used - floor) >> 20} MiB"
+
+
+def test_what_a_text_takes_is_told_by_its_tokens():
+    import numpy as np
+
+    def needed(text: str, unit: str) -> int:
+        return memory_of(np.frombuffer(text.encode(), np.uint8), unit)
+
+    assert needed("ab cd ef", "words") == 4 * 8 + 44 * 3
+    assert needed("a b\nc d", "lines") == 4 * 7 + 44 * 2
+    assert needed("abcd", "chars") == 32 * 4
+    assert needed("漢字", "words") == 4 * 6 + 44 * 3
