@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.engines.local import Local
+from likewise.kernels import deletions as kernels
+from likewise.kernels.deletions import BASE
 from likewise.kernels.grams import grams
 from likewise.stages import prefix, strings, strings_walk
+from likewise.stages.deletions import NO_BOUND
 from likewise.stages.prefix import Counts
 from likewise.stages.strings import Layer, edit_pairs, layers, strings_of
 from likewise.stages.strings_walk import edit_walk
@@ -225,3 +229,82 @@ def test_thousands_of_tiny_strings_do_not_meet_all_others():
 def test_stops_when_there_are_too_many_pairs():
     rows = sum(len(block) for block in edit_pairs(["abcdefgh"] * 2000, 1, levenshtein=True, most=5000))
     assert 5000 < rows < 2000 * 1999 // 2
+
+
+@contextmanager
+def rests(wanted: bool) -> Iterator[None]:
+    """Joins by rests after deletions, or by q-grams alone: else the number of strings and cost decide."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strings, "rests_are_cheaper", lambda one, *_: wanted and one.within <= 2)
+        yield
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.text("ab", max_size=9) | st.text("aabcé😀", max_size=7), max_size=20), st.integers(0, 2), st.booleans(), st.data())
+def test_joins_by_rests_equal_brute_force(texts, within, levenshtein, data):
+    side = data.draw(st.none() | st.lists(st.integers(1, 3), min_size=len(texts), max_size=len(texts)))
+    per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
+    choices = {"side": None if side is None else np.array(side, np.uint8), "per": np.array(per, np.uint64)}
+    with rests(True):
+        found = edit_walk(texts, within, levenshtein=levenshtein, per=np.array(per, np.uint64))
+        assert pairs_of(texts, within, levenshtein, **choices) == slow_pairs(texts, within, levenshtein, side, per)
+    witness, distances, met = slow_walk(texts, within, levenshtein, per)
+    assert (found.witness.tolist(), found.overlap.tolist()) == (witness, distances)
+    assert [tuple(row[:3]) for row in found.matches.tolist()] == met
+
+
+def test_the_rests_of_a_string_are_those_of_all_deletions():
+    """Of "aab" after two deletions: aab, ab, aa, a, b. Equal rests have equal hashes, whichever string they come from."""
+    texts = ["aab", "ab", "aa", "a", "b"]
+    words = [np.array([ord(x) for x in text], np.uint32) for text in texts]
+    length = np.array([len(text) for text in texts])
+    begin = np.cumsum(length) - length
+    at = np.arange(len(texts)) * 10
+    powers = np.array([1, int(BASE), int(BASE) ** 2 % 2**64, int(BASE) ** 3 % 2**64], np.uint64)
+    out = np.zeros(50, np.uint64)
+    counts = kernels.rests(np.concatenate(words), begin, length, 2, powers, at, out)
+    left = [set(out[start : start + count].tolist()) for start, count in zip(at, counts, strict=True)]
+    whole = [int(out[start]) for start in at]
+    assert left[0] == set(whole) and counts[0] == 5
+    assert left[1] == {whole[1], whole[3], whole[4], *left[3] & left[4]}
+    assert len(left[3] & left[4]) == 1, "the empty rest"
+
+
+def numbered(n: int) -> list[str]:
+    draw = np.random.default_rng(2)
+    return [f"unknown{number}" for number in dict.fromkeys(draw.integers(0, 10**6, n).tolist())]
+
+
+#: Distances that a walk over numbered(3000) computes.
+MEASURED = {(1, True): 1255, (1, False): 18_874, (2, True): 26_998, (2, False): 360_107}
+
+
+@pytest.mark.parametrize(("within", "by_rests"), MEASURED)
+def test_strings_with_a_common_beginning_are_told_apart_by_their_rests(within, by_rests):
+    """The q-grams of "unknown" are in all of them: the count filter lets many pairs through that are not near."""
+    texts, counts = numbered(3000), Counts()
+    with rests(by_rests):
+        found = edit_walk(texts, within, levenshtein=True, counts=counts)
+    assert counts.compared == MEASURED[within, by_rests]
+    kept = [text for text, witness in zip(texts, found.witness.tolist(), strict=True) if witness < 0]
+    assert pairs_of(kept, within, True) == []
+    assert all(slow_distance(texts[row[0]], texts[row[1]], True) == row[2] <= within for row in found.matches[:300].tolist())
+
+
+def test_rests_are_taken_where_they_cost_less():
+    """Of many strings with a common beginning; not of few, of unlike ones, or where more deletions would be needed."""
+
+    def taken(texts: list[str], within: int) -> bool:
+        made = strings_of(texts, within, True, 1)
+        (layer,) = layers(made)
+        items = layer.members(made)
+        everyone = np.ones(len(items), np.bool_)
+        joined = layer.joined(made, items, np.arange(len(items)), everyone, None, prefix.Workers(), filled=False)
+        return joined.rule[1] == NO_BOUND
+
+    same_length = [text for text in numbered(20_000) if len(text) == 13]
+    draw = np.random.default_rng(5)
+    unlike = ["".join(map(chr, draw.integers(0x4E00, 0x9000, 13))) for _ in range(20_000)]
+    assert [taken(same_length, within) for within in (2, 3)] == [True, False]
+    assert not taken(same_length[:1000], 2)
+    assert not taken(unlike, 2)

@@ -14,7 +14,7 @@ Longs = NDArray[np.int64]
 Places = NDArray[np.uint32]
 
 #: Keys are made while there are no more than this, or than so many for each element of a set: they take about 30 bytes each for a while.
-FEW_KEYS, KEYS_OF_AN_ELEMENT = 1 << 22, 4
+FEW_KEYS, KEYS_OF_AN_ELEMENT = 1 << 23, 4
 
 
 class Prefixes(NamedTuple):
@@ -73,14 +73,8 @@ def keys_of(sets: tuple, prefix: Prefixes, depth: int) -> Keys:
     keys, left = np.empty(total, np.uint64), np.empty(total, np.uint32)
     combine(tokens, first, most, singles, shared, depth, BITS[depth], begin, keys, left)
 
-    some = np.flatnonzero(repeated(keys))
-    part = np.empty(len(some), np.int32)
-    count = number_equal(keys[some], part)
+    some, ids, kept, count = shared_keys(keys)
     del keys
-    some, ids = some[part >= 0], part[part >= 0].astype(np.uint32)
-    kept = np.zeros(total + 1, np.uint32)  # how many keys before each are kept
-    kept[some + 1] = 1
-    np.cumsum(kept, out=kept)
     number = count
     if singles.any():
         place = np.searchsorted(ends, some, side="right")
@@ -96,6 +90,18 @@ def keys_of(sets: tuple, prefix: Prefixes, depth: int) -> Keys:
     return Keys(
         (ids, new, left[some], count, depth - 1), number, kept_of(prefix.entered, prefix.entered_alone), kept_of(prefix.probed, prefix.probed_alone)
     )
+
+
+def shared_keys(keys: NDArray[np.uint64]) -> tuple[Longs, Places, Places, int]:
+    """(where those keys are that occur more than once, a number from 0 for each, how many such keys are before each place, how many numbers)."""
+    some = np.flatnonzero(repeated(keys))
+    part = np.empty(len(some), np.int32)
+    count = number_equal(keys[some], part)
+    some, ids = some[part >= 0], part[part >= 0].astype(np.uint32)
+    kept = np.zeros(len(keys) + 1, np.uint32)
+    kept[some + 1] = 1
+    np.cumsum(kept, out=kept)
+    return some, ids, kept, count
 
 
 def meetings(sets: tuple, prefix: Prefixes, depth: int, step: int) -> float:

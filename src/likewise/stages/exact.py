@@ -13,6 +13,7 @@ from likewise.kernels import join as kernels
 from likewise.kernels.join import CONTAINED, JACCARD
 from likewise.stages.cluster import Walk
 from likewise.stages.combined import affordable, meetings, number_of_keys, prefixes
+from likewise.stages.costs import COMBINE, ENTER, MARKED, SAMPLED, cost_of_keys, half_of_lists, look_up, visit
 from likewise.stages.prefix import (
     ACROSS,
     COMPARED_AT_ONCE,
@@ -36,14 +37,10 @@ Groups = NDArray[np.uint64]
 
 #: The walk takes an eighth of what it has behind it at once, within these bounds: the items of one step meet each other one after the other.
 LEAST_STEP, MOST_STEP = 1 << 9, 1 << 16
-#: Nanoseconds of ranking an element, entering one into the index, and putting a set in order.
-RANK, ENTER, ORDER = 22, 50, 200
-#: Nanoseconds of making and numbering a key of several elements.
-COMBINE = 100
-#: Nanoseconds to pass over an entry by its marks (kernels.join).
-MARKED = 5
-#: Sets whose visits are counted to predict those of all, and keys that are made for that.
-SAMPLED, KEYS_SAMPLED = 1 << 13, 1 << 20
+#: Nanoseconds of ranking an element, and of putting a set in order.
+RANK, ORDER = 22, 200
+#: Keys that are made to predict how often those of all sets meet.
+KEYS_SAMPLED = 1 << 20
 #: Keys of several elements are looked into from so many sets on, and made where they should take this many times less.
 FEWEST, GAIN = 1 << 10, 2
 
@@ -217,27 +214,6 @@ def visited_of(joined: Joined, low: Places, high: Places) -> int:
     return int(kernels.expected(joined.keys, joined.index, joined.probed, low, high, max(1, len(joined.probed) // SAMPLED)))
 
 
-def half_of_lists(joined: Joined) -> int:
-    """The same of a walk, whose index is still empty: half of the entries that the lists of each set will have, all sets kept."""
-    lists, entries, _ = joined.index
-    number, step = np.diff(np.append(lists[:, 0].astype(np.int64), len(entries))), max(1, len(joined.probed) // SAMPLED)
-    ids, begin = joined.keys[:2]
-    length = joined.probed[::step].astype(np.int64)
-    at = np.arange(length.sum()) + np.repeat(begin[::step] - np.cumsum(length) + length, length)
-    return int(number[ids[at]].sum()) * step // 2
-
-
-def visit(joined: Joined) -> int:
-    """Nanoseconds for an entry of the index."""
-    return MARKED if len(joined.index[2]) else 2 + 2 * access(4 * len(joined.probed)) + access(joined.sets[4].nbytes)
-
-
-def look_up(joined: Joined) -> int:
-    """Nanoseconds to find the entries of a key."""
-    lists, entries, marks = joined.index
-    return 5 + access(lists.nbytes) + access(entries.nbytes) + (access(marks.nbytes) if len(marks) else 0)
-
-
 def depth_of(ranking: Ranked, joined: Joined, order: Longs, entered: Longs, probed: Longs, visited: int) -> int:
     """How many elements the keys should have: 1 as in ``joined``, in which so many entries are visited; 2 or 3 where lists are long."""
     if len(order) < FEWEST:
@@ -246,15 +222,10 @@ def depth_of(ranking: Ranked, joined: Joined, order: Longs, entered: Longs, prob
     for depth in (2, 3):
         prefix = prefixes(size, joined.sets[2], entered[order], probed[order], depth)
         made = number_of_keys(prefix, depth)
-        cost = float((COMBINE + ENTER + 5 + 3 * access(8 * made)) * made)
+        cost = cost_of_keys(made)
         if cost > min(costs.values()) or not affordable(made, len(ranking.tokens), ranking.ranks, depth):
             break
         step = max(1, len(order) // SAMPLED, made // KEYS_SAMPLED)
         costs[depth] = cost + MARKED * meetings(joined.sets, prefix, depth, step)
     best = min(costs, key=lambda depth: costs[depth])
     return best if GAIN * costs[best] <= costs[1] else 1
-
-
-def access(size: int) -> int:
-    """Nanoseconds to reach a random place of so many bytes: in a core's own cache, in the one that cores share, in memory."""
-    return 1 if size <= 1 << 20 else 15 if size <= 1 << 25 else 60

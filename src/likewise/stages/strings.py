@@ -25,6 +25,9 @@ from likewise.kernels import join as kernels
 from likewise.kernels.grams import grams
 from likewise.kernels.join import GRAMS
 from likewise.measures.edit import library
+from likewise.stages.combined import FEW_KEYS, KEYS_OF_AN_ELEMENT
+from likewise.stages.costs import cost_of_keys, half_of_lists, visit
+from likewise.stages.deletions import MOST_DELETIONS, joined_by_rests, number_of_rests
 from likewise.stages.prefix import Counts, Joined, Longs, Places, Rule, Workers, join_of, matches, windows
 from likewise.stages.ranking import ranked
 
@@ -34,6 +37,8 @@ LONGEST_GRAM = 12
 MEASURED_AT_ONCE, MANY = 1 << 16, 1 << 12
 #: No two strings are further apart, and larger numbers do not fit everywhere.
 MOST_EDITS = 2**40
+#: Rests are looked into from so many strings on, and taken where they should cost this many times less.
+FEWEST, GAIN = 1 << 10, 2
 #: Words of signs a string: a bit for each code point and how often it came before, modulo so many.
 WORDS = 2
 
@@ -123,7 +128,17 @@ class Layer(NamedTuple):
         spoiled, differing = self.q * strings.within, (2 if strings.levenshtein else 1) * strings.within
         rule: Rule = (GRAMS, spoiled, differing)
         prefix = np.full(len(items), spoiled + 1)
-        return join_of(ranking, order, rule, prefix, prefix * probes, strings.signs[items], rising=filled, filled=filled)
+        joined = join_of(ranking, order, rule, prefix, prefix * probes, strings.signs[items], rising=filled, filled=filled)
+        return joined_by_rests(strings, items, order, probes, filled=filled) if rests_are_cheaper(strings, items, joined) else joined
+
+
+def rests_are_cheaper(strings: Strings, items: Longs, joined: Joined) -> bool:
+    """Whether strings should be joined by their rests: where q-grams are common and so many strings meet that do not match."""
+    if strings.within > MOST_DELETIONS or len(items) < FEWEST:
+        return False
+    number = int(number_of_rests(strings.length[items], strings.within).sum())
+    cost = visit(joined) * half_of_lists(joined)
+    return GAIN * cost_of_keys(number) < cost and number <= max(FEW_KEYS, KEYS_OF_AN_ELEMENT * len(joined.sets[0]))
 
 
 def layers(strings: Strings) -> list[Layer]:

@@ -69,7 +69,8 @@ def one_by_one(strings: Strings, meetings: Longs, staying: Longs) -> Longs:
     """Measure strings against those before them of ``staying``, each of which leaves these when it is near one that is still among them."""
     stay = set(staying.tolist())
     near = []
-    for item, other in meetings[np.lexsort((meetings[:, 1], meetings[:, 0]))].tolist():
+    items, others = meetings[np.lexsort((meetings[:, 1], meetings[:, 0]))].T.tolist()
+    for item, other in zip(items, others, strict=True):
         if other in stay and (distance := strings.distance(item, other)) <= strings.within:
             near.append((item, other, distance))
             stay.discard(item)

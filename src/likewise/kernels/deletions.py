@@ -1,0 +1,49 @@
+"""What is left of a string when a few of its characters are deleted: strings within D edits have one such rest of up to D deletions in common.
+
+An alignment of two strings within D edits deletes, from each, the characters that it replaces or that the other lacks (Mor and Fraenkel 1982;
+Bocek, Hunt and Stiller's FastSS, 2007). Rests are hashed; a collision is one more pair to measure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.bands import MIX
+from likewise.kernels.jit import kernel
+
+#: The base of the polynomial that hashes a rest: odd, and beyond all code points.
+BASE = np.uint64(0xD6E8FEB86659FD93)
+
+
+@kernel
+def rests(points, begin, length, most, powers, at, out):
+    """The rests of each string after up to ``most`` deletions, 1 or 2, as hashes, from out[at[i]] on; returns how many of each: int64[n].
+
+    points: uint32, code points of all strings; powers: uint64, of `BASE`, one more than the longest string has characters. Deleting another
+    character of a run of equal ones leaves the same rest, and so only the first of a run is deleted.
+    """
+    counts = np.zeros(len(begin), np.int64)
+    for i in range(len(begin)):
+        n, text, where = length[i], begin[i], at[i]
+        whole = np.uint64(0)
+        for j in range(n):
+            whole = whole * BASE + np.uint64(points[text + j]) + np.uint64(1)
+        out[where] = (whole + np.uint64(n)) * MIX
+        where += 1
+        before = np.uint64(0)  # hash of the characters before the first deleted one
+        for a in range(n):
+            one = np.uint64(points[text + a]) + np.uint64(1)
+            if a == 0 or points[text + a] != points[text + a - 1]:
+                head, through = before, before * BASE + one  # the same without the deleted character, and with it
+                out[where] = (head * powers[n - a - 1] + whole - through * powers[n - a - 1] + np.uint64(n - 1)) * MIX
+                where += 1
+                for b in range(a + 1, n if most > 1 else 0):
+                    two = np.uint64(points[text + b]) + np.uint64(1)
+                    through = through * BASE + two
+                    if b == a + 1 or points[text + b] != points[text + b - 1]:
+                        out[where] = (head * powers[n - b - 1] + whole - through * powers[n - b - 1] + np.uint64(n - 2)) * MIX
+                        where += 1
+                    head = head * BASE + two
+            before = before * BASE + one
+        counts[i] = where - at[i]
+    return counts
