@@ -20,6 +20,8 @@ SAID: dict[str, dict[str, Any]] = {
     "write": {"file": str, "outputs": list},
     "publish": {"manifest": str, "beside": str},
 }
+#: What it may say besides.
+MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int}}
 
 
 def check(work: Work, sources: int) -> None:
@@ -32,8 +34,11 @@ def check(work: Work, sources: int) -> None:
 
 
 def is_step(entry: dict[str, Any]) -> bool:
-    said = SAID.get(entry.get("step", ""), {})
-    return all(type(entry.get(name)) is kind for name, kind in said.items())
+    step = entry.get("step", "")
+    said, may = SAID.get(step, {}), MAY.get(step, {})
+    return all(type(entry.get(name)) is kind for name, kind in said.items()) and all(
+        type(entry.get(name, kind())) is kind for name, kind in may.items()
+    )
 
 
 def follow(chunks: list[dict[str, Any]], sources: int) -> bool:

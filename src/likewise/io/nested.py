@@ -135,12 +135,16 @@ def _integers(values: pa.Array) -> NDArray[np.integer] | None:
     return _numbers(values, None) if pa.types.is_integer(values.type) or pa.types.is_null(values.type) else None
 
 
+#: In place of a mask in which nothing is true.
+NONE = np.zeros(0, bool)
+
+
 class Elements(NamedTuple):
     """Elements as words, any word for those that are missing or that are none."""
 
     words: Words
-    missing: NDArray[np.bool_]  # null or NaN
-    wrong: NDArray[np.bool_]  # numbers with fractions, and infinite ones
+    missing: NDArray[np.bool_] = NONE  # null or NaN
+    wrong: NDArray[np.bool_] = NONE  # numbers with fractions, and infinite ones
 
 
 def _words(values: pa.Array, hasher: Hasher) -> Elements | None:
@@ -149,13 +153,14 @@ def _words(values: pa.Array, hasher: Hasher) -> Elements | None:
         if (each := _words(values.dictionary, hasher)) is None:
             return None
         at = values.indices.fill_null(len(each.words)).to_numpy(zero_copy_only=False)
-        return Elements(*(np.append(part, part.dtype.type(last))[at] for part, last in zip(each, (0, 1, 0), strict=True)))
+        missing, wrong = (mask if len(mask) else np.zeros(len(each.words), bool) for mask in (each.missing, each.wrong))
+        return Elements(np.append(each.words, np.uint64(0))[at], np.append(missing, True)[at], np.append(wrong, False)[at])
     values = plain(values)
-    null = values.is_null().to_numpy(zero_copy_only=False)
+    null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else NONE
     if pa.types.is_large_binary(values.type):
-        return Elements(hasher.strings(values), null, np.zeros(len(values), bool))
+        return Elements(hasher.strings(values), null)
     if pa.types.is_integer(values.type) or pa.types.is_null(values.type):
-        return Elements(hasher.integers(_numbers(values, None)), null, np.zeros(len(values), bool))  # type: ignore[arg-type]
+        return Elements(hasher.integers(_numbers(values, None)), null)  # type: ignore[arg-type]
     if pa.types.is_decimal(values.type):
         numbers = [0 if value is None else value for value in values.to_pylist()]
         wrong = np.array([value != int(value) for value in numbers], bool)
@@ -167,7 +172,7 @@ def _words(values: pa.Array, hasher: Hasher) -> Elements | None:
 
 def _of_floats(numbers: NDArray[np.float64], null: NDArray[np.bool_], hasher: Hasher) -> Elements:
     """1.0 is the element 1, and NaN a missing one."""
-    missing = null | np.isnan(numbers)
+    missing = np.isnan(numbers) | (null if len(null) else False)
     with np.errstate(invalid="ignore"):
         wrong = ~missing & ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
     numbers = np.where(missing | wrong, 0.0, numbers)
