@@ -61,6 +61,9 @@ def place(tmp_path, monkeypatch) -> Path:
     (here / "in.jsonl").write_bytes(jsonl(ROWS) + b"no JSON\n")
     (here / "good.jsonl").write_bytes(jsonl(ROWS))
     (here / "vectors.txt").write_text(VECTORS)
+    (here / "settings.csv").write_text("threshold = 0.9\n")
+    os.link(here / "settings.csv", here / "settings.svg")
+    (here / "empty").mkdir()
     lw.dedup(here / "good.jsonl", out=here / "old")
     (here / "private.csv").write_text("of the user")
     (here / "private.csv").chmod(0o600)
@@ -84,7 +87,10 @@ VERBS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "-dedup, of strangers": (("dedup", "good.jsonl", "-o", "old", "--overwrite"), set()),
     "-dedup, work of the user": (("dedup", "good.jsonl", "-o", "new", "--work", "."), set()),
     "-dedup, work in an input": (("dedup", "good.jsonl", "-o", "new", "--work", "staged"), set()),
+    "-dedup, into the work folder": (("dedup", "good.jsonl", "-o", "empty/new", "--work", "empty"), set()),
     "pairs": (("pairs", "in.jsonl", "-o", "new.jsonl", *SKIP), {"new.jsonl"}),
+    "pairs, a format in capitals": (("pairs", "in.jsonl", "-o", "NEW.CSV", *SKIP), {"NEW.CSV"}),
+    "-pairs, over the settings": (("pairs", "good.jsonl", "--config", "settings.csv", "-o", "settings.csv", "--overwrite"), set()),
     "pairs, parquet": (("pairs", "in.jsonl", "-o", "new.parquet", *SKIP), {"new.parquet"}),
     "pairs, replaced": (("pairs", "good.jsonl", "-o", "private.csv", "--overwrite"), {"private.csv"}),
     "pairs, said": (("pairs", "good.jsonl"), set()),
@@ -103,6 +109,7 @@ VERBS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "plan": (("plan", "--svg", "new.svg"), {"new.svg"}),
     "plan, sampled": (("plan", "good.jsonl", "--svg", "new.svg"), {"new.svg"}),
     "-plan, of a link": (("plan", "--svg", f".new.{os.getpid()}.svg", "--overwrite"), set()),
+    "-plan, over the settings": (("plan", "--config", "settings.csv", "--svg", "settings.svg", "--overwrite"), set()),
     "audit": (("audit", "old"), set()),
     "audit of an input": (("audit", "good.jsonl", "--work", "somewhere"), set()),
     "show": (("show", "old", "3"), set()),
@@ -122,6 +129,7 @@ def test_nothing_else_is_written(likewise, place, monkeypatch, name):
     arguments, may = VERBS[name]
     done = likewise(*arguments)
     assert done.status == (2 if name.startswith("-") else 0), done.err
+    assert "Traceback" not in done.err
     after = seen(place)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     assert {path for path in changed if not any(path == one or path.startswith(f"{one}/") for one in may)} == set()
@@ -184,6 +192,17 @@ def test_a_list_of_rejected_inputs_is_replaced_and_goes_with_its_file(likewise, 
     assert aside.read_bytes() == first
     assert likewise("features", "good.jsonl", *command, "--overwrite").status == 0
     assert not aside.exists()
+
+
+def test_an_input_is_never_taken_for_a_list_of_rejected_ones_to_delete(likewise, place):
+    os.chdir(place)
+    aside = place / "fine.parquet.rejected.jsonl"
+    aside.write_bytes(jsonl([{"source": "in.jsonl", "position": 6, "reason": ROWS[0]["text"], "bytes": ""}]))
+    before = seen(place)
+    command = ("features", aside, "--field", "reason", "--vectors", "vectors.txt", "-o", "fine.parquet", "--overwrite")
+    done = likewise(*command)
+    assert (done.status, "this file is an input" in done.err) == (2, True), done.err
+    assert seen(place) == before
 
 
 @pytest.mark.parametrize("more", [(), ("--overwrite",)])

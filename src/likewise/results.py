@@ -105,18 +105,19 @@ class Table:
 
 
 def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvFormulas = "escape") -> None:
-    if path.suffix not in FORMATS:
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
     with new_file(path, overwrite=overwrite) as file:
-        if path.suffix == ".parquet":
+        if suffix == ".parquet":
             import pyarrow.parquet as pq
 
             pq.write_table(given.to_arrow(), file, compression="zstd")
-        elif path.suffix in (".csv", ".tsv"):
+        elif suffix in (".csv", ".tsv"):
             import pyarrow.csv
 
             table = given.to_arrow() if csv_formulas == "raw" else without_formulas(given.to_arrow())
-            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ","))
+            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
         else:
             file.writelines(lines.encode() for lines in given.json_lines())
 

@@ -77,7 +77,7 @@ def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None,
     if target.exists() or aside.exists():
         files = read(inputs, vectors)
         apart(target, files)
-        if skips:
+        if skips or overwrite:  # a list of an earlier run is deleted
             apart(aside, files)
 
 

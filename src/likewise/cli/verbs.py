@@ -6,6 +6,7 @@ import difflib
 import os
 import textwrap
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -77,7 +78,23 @@ class Verb(click.Command):
             screen.warn(message)
         if ctx.obj is not None and (used := [name for name in ctx.obj.settings if name in kept and place_of(ctx, name) == OF_A_FILE]):
             screen.say(f"settings of {ctx.obj.path}: {', '.join(used)}")
+        keep_settings(ctx, given)
         return ctx.invoke(self.run, screen, **given)
+
+
+#: Flags that name a file to write.
+FILES_TO_WRITE = ("out", "svg")
+
+
+def keep_settings(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Refuse to write over the settings file. Raises UsageError."""
+    named = [param for param in ctx.command.params if param.name in FILES_TO_WRITE and param.name in given]
+    if not named or ctx.obj is None or ctx.obj.path is None:
+        return
+    from likewise.io.placing import apart
+
+    for param in named:
+        apart(Path(given[str(param.name)]), [("--config", ctx.obj.path)], param.opts[0])
 
 
 def refuse_empty(ctx: click.Context) -> None:

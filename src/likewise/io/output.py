@@ -26,6 +26,8 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
         raise UsageError(f"-o {out}: this names no folder of its own; name one, as in {out / 'clean'}")
     if work is not None and out.resolve() in (work.resolve(), *work.resolve().parents):
         raise UsageError(f"--work {work}: lies in the output {out}, which appears whole at the end; name a place outside it")
+    if work is not None and work.resolve() in out.resolve().parents:
+        raise UsageError(f"-o {out}: lies in the work folder {work}, which is emptied at the end; name a place outside it")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UsageError(f"-o {out}: this is a file or a link, and the output is a folder; name another place")
     work = work or work_beside(out)
