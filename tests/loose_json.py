@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 STRING, WORD = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL), re.compile(r"[-+.#_0-9A-Za-z]+")
 Paths = Sequence[Sequence[str]]
@@ -37,7 +38,7 @@ def value_end(text: str, at: int, paths: Paths) -> int:
     at = blank_end(text, at)
     if at >= len(text):
         return -1
-    if () in map(tuple, paths) or (paths and text[at] not in "[{"):
+    if () in map(tuple, paths) or (paths and text[at] != "{"):
         end = value_end(text, at, ())
         return end if is_json(text[at:end]) else -1
     if text[at] not in "[{":
@@ -74,3 +75,12 @@ def blank_end(text: str, at: int) -> int:
     while text[at : at + 1] in (" ", "\t", "\r", "\n"):
         at += 1
     return at
+
+
+def texts_at(value: Any, path: list[str], strings: bool) -> list[str]:
+    """All texts at the end of a path, which goes through lists; ``strings``: it leads to a list of them."""
+    if isinstance(value, list) and (path or strings):
+        return [text for item in value for text in texts_at(item, path, strings)]
+    if path:
+        return texts_at(value[path[0]], path[1:], strings) if isinstance(value, dict) and path[0] in value else []
+    return [value] if isinstance(value, str) else []

@@ -15,7 +15,7 @@ from likewise.errors import UsageError
 from likewise.io.formats import jsonl
 from likewise.io.formats import lines as shared
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
-from loose_json import accepted, is_json
+from loose_json import accepted, is_json, texts_at
 
 
 def records(raw: bytes, want: Want | None = None) -> Records:
@@ -174,6 +174,13 @@ def lookup(value: Any, name: str) -> Any:
     return ...
 
 
+def texts_of(value: Any, name: str) -> list[str]:
+    """The texts of a field: of the key itself, or at the end of a path, which goes through lists."""
+    if isinstance(value, dict) and name in value:
+        return [value[name]] if isinstance(value[name], str) else []
+    return texts_at(value, name.split("."), False) if isinstance(value, dict) else []
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.tuples(objects | trees, st.booleans(), st.booleans()), max_size=5),
@@ -185,7 +192,7 @@ def test_reads_what_json_reads(values: list[tuple[Any, bool, bool]], name: str) 
     assert len(found) == len(lines)
     for row, line in enumerate(lines):
         value = json.loads(line)
-        parts = [part for part in (lookup(value, field) for field in name.split("+")) if isinstance(part, str)]
+        parts = ["\n".join(part) for part in (texts_of(value, field) for field in name.split("+")) if part]
         assert found.kind[row] == (TEXT if parts else NO_TEXT)
         assert found.text[row].as_py() == b"\n\n".join(map(wtf8, parts))
         for column, wanted in ((found.id, lookup(value, "id")), (found.per, lookup(value, "x"))):
@@ -217,7 +224,7 @@ def test_accepts_what_json_accepts(value: Any, ascii_: bool, at: int, insert: by
 def test_names() -> None:
     assert text(b'{"doc.body":"literal","doc":{"body":"nested"}}', Want("doc.body")) == b"literal"
     assert text(b'{"doc":{"body":"nested"},"doc.body":null}', Want("doc.body")) is None  # the key itself is there
-    assert text(b'{"doc":[{"body":"x"}]}', Want("doc.body")) is None
+    assert text(b'{"doc":[{"body":"x"}]}', Want("doc.body")) == b"x"
     assert text(b'{"a":{"b":{"c":"deep","b":"x"},"c":"y"},"c":"z"}', Want("a.b.c")) == b"deep"
     assert text(b'{"x":{"text":"inner"},"y":[{"text":"inner"}]}') is None
     assert text(b'{"t\\u0065xt":"a","\\u00e9":"b"}', Want("text+é")) == b"a\n\nb"

@@ -19,19 +19,11 @@ from likewise.io.formats import jsonl
 from likewise.io.formats import lines as shared
 from likewise.io.inputs import resolve
 from likewise.records import TEXT, Chunk, Want
-
-
-def found(value: Any, path: list[str], strings: bool) -> list[str]:
-    """The reference: all texts at the end of a path."""
-    if isinstance(value, list) and (path or strings):
-        return [text for item in value for text in found(item, path, strings)]
-    if path:
-        return found(value[path[0]], path[1:], strings) if isinstance(value, dict) and path[0] in value else []
-    return [value] if isinstance(value, str) else []
+from loose_json import texts_at
 
 
 def expected(row: dict[str, Any], name: str) -> str | None:
-    parts = [found(row, [step.removesuffix("[]") for step in part.split(".")], part.endswith("[]")) for part in name.split("+")]
+    parts = [texts_at(row, [step.removesuffix("[]") for step in part.split(".")], part.endswith("[]")) for part in name.split("+")]
     return "\n\n".join("\n".join(part) for part in parts if part) if any(parts) else None
 
 

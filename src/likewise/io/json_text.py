@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+BLANK = b" \t\r\n"
 KEY, OPEN, CLOSE, VALUE = "key", "open", "close", "value"
 _TOKEN = re.compile(rb'[ \t\r\n]*+("[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]:,]|[^ \t\r\n"{}\[\]:,]++)', re.DOTALL)
 _CLOSES = {b"}": b"{", b"]": b"["}
@@ -73,6 +74,18 @@ def events(text: bytes | bytearray, inside: Sequence[bytes] = (), at: int = 0) -
 def end_of_first(text: bytes | bytearray) -> int | None:
     """Where the first document ends; None where it goes on behind ``text``. Raises BrokenError."""
     return next((event.end for event in events(text) if event.depth == 0 and event.kind in (CLOSE, VALUE)), None)
+
+
+def are_documents(text: bytes) -> bool:
+    """True if a text that begins so holds documents that are not one a line: the first goes over lines, or another follows in its line."""
+    text = text.lstrip(BLANK)
+    if text[:1] not in (b"{", b"["):
+        return False
+    try:
+        end = end_of_first(text)
+    except BrokenError:
+        return False
+    return b"\n" in text[:end] or (end is not None and text[end:].split(b"\n", 1)[0].lstrip(BLANK)[:1] in (b"{", b"["))
 
 
 def names(text: bytes, inside: int = 0) -> list[str]:

@@ -133,6 +133,46 @@ def elements(data, first):
 
 
 @kernel
+def documents(data, final):
+    """The JSON documents that follow each other in ``data``: (begin[n], end[n], following[n], next). following: where the one behind it begins.
+
+    ``next`` is where the first document that does not end in ``data`` begins; a plain word ends there only if the data are ``final``.
+    """
+    begin, end, following = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
+    n = 0
+    at = skip_blank(data, 0, data.size)
+    while at < data.size:
+        start, depth = at, 0
+        while at < data.size:
+            byte = data[at]
+            if byte == QUOTE:
+                at = closing_quote(data, at + 1)
+                if at == data.size:
+                    break
+            depth += 1 if byte in (OPEN_LIST, OPEN_OBJECT) else -1 if byte in (CLOSE_LIST, CLOSE_OBJECT) else 0
+            at += 1
+            if depth <= 0 and (byte in (QUOTE, CLOSE_LIST, CLOSE_OBJECT) or (at < data.size and ends_word(data[at])) or (at == data.size and final)):
+                depth = -1
+                break
+        if depth >= 0:
+            return begin[:n], end[:n], following[:n], start
+        if n == begin.size:
+            begin, end, following = np.append(begin, begin), np.append(end, end), np.append(following, following)
+        begin[n], end[n] = start, at
+        at = skip_blank(data, at, data.size)
+        if at == data.size and not final:  # more blanks may come, which belong to it
+            return begin[:n], end[:n], following[:n], start
+        following[n] = at
+        n += 1
+    return begin[:n], end[:n], following[:n], data.size
+
+
+@inline
+def ends_word(byte):
+    return is_blank(byte) or byte in (QUOTE, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT)
+
+
+@kernel
 def read(data, begin, end, keys, key_at, path_at, value_of, lists, texts, tokens, reach, most):
     """Check the records data[begin[i]:end[i]], of ``most`` bytes at most, and read their wanted values.
 

@@ -1,4 +1,4 @@
-"""JSON lines (.jsonl, .ndjson): a JSON value a line, blank lines between them allowed.
+"""JSON lines (.jsonl, .ndjson): a JSON value a line, blank lines between them allowed; or documents one after the other that go over lines.
 
 What is read: an object's wanted fields. A line that is valid JSON but no object is a row without text; a line that is not valid JSON is
 rejected. In values that nobody reads NaN and the like pass, for records are copied as they are (`kernels.json`).
@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.drawing.controls import escaped_json
-from likewise.errors import UsageError
+from likewise.errors import DataError, UsageError
 from likewise.io import binary, decoded, json_text, payloads, unusable
 from likewise.io import fields as names
+from likewise.io.compression import open_read
 from likewise.io.encoding import BOM
 from likewise.io.field_names import REACHING, steps
 from likewise.io.formats import PEEK_BYTES, first_bytes
@@ -30,6 +31,7 @@ from likewise.io.formats.lines import (
     Ruler,
     beginning,
     copy_rows,
+    count_lines,
     floats,
     nullable,
     passed_over,
@@ -39,7 +41,7 @@ from likewise.io.formats.lines import (
     values,
 )
 from likewise.io.ids import as_json, compact, from_json
-from likewise.kernels.json import LONG, MAX_PATHS, REASONS, lines, read
+from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
@@ -50,25 +52,47 @@ SAMPLE = 20
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
-    """Chunks end after a line feed."""
+    """Chunks end after a line feed; where documents go over lines, before one. Then State.more has their places."""
+    if json_text.are_documents(bytes(first_bytes(path))):
+        yield from _documents(path, want, start)
+        return
 
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
         return Cut(len(data) if final else data.rfind(b"\n") + 1, ())
 
-    return pieces(path, max(start, beginning(path)), cut, want, by_line=True)
+    yield from pieces(path, max(start, beginning(path)), cut, want, by_line=True)
+
+
+def _documents(path: Path, want: Want, start: int) -> Iterator[Chunk]:
+    def cut(data: bytearray, offset: int, final: bool) -> Cut:
+        *places, size = documents(np.frombuffer(data, np.uint8), final)
+        failure = None
+        if final and size < len(data):
+            with open_read(path) as stream:
+                line, line_start = count_lines(stream, offset + size, False)
+            place = f"{path}, line {line}, column {offset + size - line_start + 1}"
+            failure = DataError(f"{place}: the JSON document that begins here is not closed before the end of the file; copy or write it again")
+        return Cut(size, tuple(places) if len(places[0]) else None, failure)
+
+    yield from pieces(path, max(start, beginning(path)), cut, want)
+
+
+def rows_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where each record begins, ends, and the next begins."""
+    return chunk.state.more or lines(chunk.data)
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
-    if chunk.state.more == PASSED_OVER:
+    if chunk.state.more is PASSED_OVER:
         return passed_over(chunk, want)
-    return read_rows(chunk, want, *lines(chunk.data))
+    return read_rows(chunk, want, *rows_of(chunk))
 
 
 def sample(path: Path, want: Want) -> Records | None:
     """The first records; None in an empty file."""
     for chunk in chunks(path, want):
-        if chunk.state.more != PASSED_OVER:
-            return read_rows(chunk, want, *(places[:SAMPLE] for places in lines(chunk.data)))
+        if chunk.state.more is not PASSED_OVER:
+            return read_rows(chunk, want, *(places[:SAMPLE] for places in rows_of(chunk)))
     return None
 
 
@@ -86,6 +110,8 @@ def glance(path: Path, want: Want) -> tuple[list[str], bool]:
     """The names of fields in the first records, and whether these are all."""
     head = first_bytes(path)
     whole = len(head) < PEEK_BYTES
+    if json_text.are_documents(bytes(head)):
+        return json_text.names(bytes(head)), whole
     lines = bytes(head).split(b"\n")
     return list(dict.fromkeys(name for line in lines[: None if whole else -1] for name in json_text.names(line))), whole
 
