@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import likewise as lw
 from command_line import SOURCE
 from likewise.items.documents import memory_of
 
@@ -113,3 +115,23 @@ def test_what_a_text_takes_is_told_by_its_tokens():
     assert needed("a b\nc d", "lines") == 4 * 7 + 44 * 2
     assert needed("abcd", "chars") == 32 * 4
     assert needed("漢字", "words") == 4 * 6 + 44 * 3
+
+
+def test_rows_and_pairs_that_take_more_than_the_limit_are_told_but_not_in_the_report(tmp_path, monkeypatch):
+    """The report is the same with any limit; run.json and the progress tell."""
+    texts = [{"text": f"word {i // 3} of a text {i % 3}"} for i in range(30)]
+    monkeypatch.setattr("likewise.pipeline.ROW_BYTES", 10 << 20)  # 30 such rows take 300 MiB
+    reports = []
+    for memory, notes in (("256M", 1), ("1G", 0)):
+        told = lw.Progress()
+        reports.append(lw.dedup(texts, out=tmp_path / memory, memory=memory, progress=told).report)
+        assert len(told.notes) == notes and all("30 records take about 301 MiB" in note for note in told.notes)
+        assert json.loads((tmp_path / memory / "run.json").read_text())["notes"] == told.notes
+    assert reports[0] == reports[1]
+    monkeypatch.setattr("likewise.pipeline.PAIR_BYTES", 200 << 20)
+    told = lw.Progress()
+    assert len(lw.pairs(["a b c d e f", "a b c d e f", "x"], memory="256M", progress=told)) == 1 and not told.notes
+    assert len(lw.pairs(["a b c d e f"] * 4, memory="256M", progress=told)) == 6
+    assert told.notes == ["6 pairs of copies take about 1,200 MiB, more than --memory allows; the run continues and may take that much"]
+    assert len(lw.pairs(["a b c d e f", "a b c d e g", "a b c d e h"], by="words:1", threshold=0.5, memory="256M", progress=told)) == 3
+    assert len(told.notes) == 2 and "pairs so far take about" in told.notes[1]

@@ -56,6 +56,8 @@ from likewise.stages.sparse_join import join_cost, least_cosine, sparse_walk
 from likewise.stages.strings import edits
 from likewise.stages.strings_walk import edit_walk
 
+#: Bytes of memory until the end of the run for each row, for each that is no copy, for each of its bands, and for each pair that is listed.
+ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90
 #: What is joined by a finder of pairs.
 FOUND = ("vectors", "codes", "weighted sets", "feature sets")
 #: Buckets that the budget cut most from, named in the report.
@@ -250,7 +252,17 @@ def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
         run.work.append({}, step="chosen", exact=cheaper_exactly(items, run, walk))
     if run.work.done("chosen")[0]["exact"]:
         run.options = replace(options, exact=True)
+    bands = 0 if run.options.joined else run.options.plan.bands
+    note_need(f"{len(collection):,} records", ROW_BYTES * len(collection) + (ITEM_BYTES + BAND_BYTES * bands) * len(member), run)
     return items
+
+
+def note_need(what: str, need: int, run: Run) -> bool:
+    """Say so where something takes more than --memory; whether it does."""
+    if need > run.memory:
+        mebibytes = -(-need >> 20)
+        run.progress.note(f"{what} take about {mebibytes:,} MiB, more than --memory allows; the run continues and may take that much")
+    return need > run.memory
 
 
 def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
@@ -398,8 +410,10 @@ def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.nda
     options = run.options
     listed = Listing(items.first, items.member, sides, options.max_pairs, 0.0 if options.distances else 1.0, ordered=options.contained)
     listed.copies()
+    noted = note_need(f"{listed.count:,} pairs of copies", PAIR_BYTES * listed.count, run)
     for left, right, value in engine(options)(items, run, listed.sides_of_items()):
         listed.add(left, right, value)
+        noted = noted or note_need(f"{listed.count:,} pairs so far", PAIR_BYTES * listed.count, run)
     return listed.result()
 
 

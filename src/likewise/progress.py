@@ -33,6 +33,7 @@ class Progress:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.warnings: list[str] = []
+        self.notes: list[str] = []
         self._stage = ""
         self._since = 0.0
 
@@ -56,3 +57,7 @@ class Progress:
     def warn(self, message: str) -> None:
         """Something the user should know; it also goes into the report."""
         self.warnings.append(message)
+
+    def note(self, message: str) -> None:
+        """Something the user should know about this run on this machine, not about its result; it also goes into run.json."""
+        self.notes.append(message)

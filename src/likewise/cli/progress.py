@@ -80,6 +80,10 @@ class Told(Progress):
         super().warn(message)
         self.screen.warn(message)
 
+    def note(self, message: str) -> None:
+        super().note(message)
+        self.screen.warn(message)
+
     @property
     def clock(self) -> float:
         """Seconds of this stage, without those of compilation."""
@@ -186,6 +190,13 @@ class Bar(Told):
             self.say(f"warning: {in_line(message)}")
         else:
             super().warn(message)
+
+    def note(self, message: str) -> None:
+        if self._bar is not None:
+            Progress.note(self, message)
+            self.say(f"warning: {in_line(message)}")
+        else:
+            super().note(message)
 
 
 def told(screen: Screen) -> Told:

@@ -103,4 +103,9 @@ class Listing:
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         if not self.rows:
             return np.empty((0, 2), np.int64), np.empty(0)
-        return np.concatenate(self.rows), np.concatenate(self.similarity)
+        rows, similarity, at = np.empty((self.count, 2), np.int64), np.empty(self.count), self.count
+        while self.rows:  # each part is freed once it is copied
+            part = self.rows.pop()
+            at -= len(part)
+            rows[at : at + len(part)], similarity[at : at + len(part)] = part, self.similarity.pop()
+        return rows, similarity
