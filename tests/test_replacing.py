@@ -59,6 +59,16 @@ def test_a_folder_of_something_else_is_never_replaced(likewise, corpus, manifest
     assert everything(corpus.parent) == before
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_an_empty_folder_gives_way(corpus, system, overwrite):
+    empty = corpus.with_name("out")
+    empty.mkdir(mode=0o700)
+    lw.dedup(corpus, out=empty, overwrite=overwrite)
+    assert len((empty / "kept" / "in.jsonl").read_bytes().splitlines()) == 3
+    assert stat.S_IMODE(empty.stat().st_mode) == 0o700
+    assert {path.name for path in corpus.parent.iterdir()} == {"in.jsonl", "out"}
+
+
 STRANGERS = ["notes.txt", "kept/more.jsonl", "kept/deep/er/x", ".hidden", "report.html.bak", ".report.12.html", "Manifest.json", "run.json/x"]
 
 

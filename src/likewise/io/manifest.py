@@ -29,18 +29,20 @@ def seal(value: Any) -> str:
 
 
 def check_output(folder: Path, out: Path) -> None:
-    """Raise UsageError unless ``folder``, which is or was at ``out``, is an output of likewise and holds nothing else."""
+    """Raise UsageError unless ``folder``, which is or was at ``out``, is empty, or is an output of likewise and holds nothing else."""
+    if not any(folder.iterdir()):
+        return
     listed = outputs_of(folder)
     if isinstance(listed, str):
-        raise refused(out, f"--overwrite replaces an output of likewise, and this folder is none ({listed})")
+        raise refused(out, f"--overwrite replaces an output of likewise, and this folder is none ({listed}); name another place")
     if strangers := sorted(name for name in files_in(folder) if name not in listed and not OTHERS.fullmatch(name)):
-        more = f" and {len(strangers) - SHOWN:,} more" if len(strangers) > SHOWN else ""
-        raise refused(out, f"--overwrite would delete files that likewise did not write: {', '.join(strangers[:SHOWN])}{more}; move them")
+        names = ", ".join(strangers[:SHOWN]) + (f" and {len(strangers) - SHOWN:,} more" if len(strangers) > SHOWN else "")
+        raise refused(out, f"--overwrite would delete files that likewise did not write: {names}; move them, or name another place")
 
 
 def refused(out: Path, why: str) -> UsageError:
     """The caller can make room, and the run goes on: so its cause is an error of the system."""
-    error = UsageError(f"-o {out}: {why}, or name another place" if why.endswith("move them") else f"-o {out}: {why}; name another place")
+    error = UsageError(f"-o {out}: {why}")
     error.__cause__ = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(out))
     return error
 
