@@ -402,11 +402,11 @@ class Collection:
     def unusable(self, want: Want, by: str) -> str | None:
         """A message when no row of a source has a value of the wanted kind, and some have one of another kind."""
         kind = self.column("kind")
-        for entry in self.work.done("chunk"):
-            rows = self.rows_of(entry["source"])
-            if entry.get("other") and (kind[rows] == NO_TEXT).all():
-                source = self.sources[entry["source"]]
-                return unusable.message(printable(source.name), entry["other"], source.asked(want), by)
+        others = {entry["source"]: entry["other"] for entry in reversed(self.work.done("chunk")) if entry.get("other")}  # the first of each source
+        for number, other in sorted(others.items()):
+            if (kind[self.rows_of(number)] == NO_TEXT).all():
+                source = self.sources[number]
+                return unusable.message(printable(source.name), other, source.asked(want), by)
         return self._matrix(want)
 
     def _matrix(self, want: Want) -> str | None:
