@@ -211,6 +211,11 @@ def test_a_group_is_one_whether_it_is_a_float_or_not(form: str) -> None:
     assert [(row["id_a"], row["id_b"]) for row in found.to_arrow().to_pylist()] == expected
 
 
+def test_zero_is_one_group_whatever_its_sign() -> None:
+    rows = pa.table({"per": pa.array([0.0, -0.0, 1.0, 2.0]), "text": TEXTS})
+    assert pairs(rows, by="words:2", threshold=0.9, per="per") == [(0, 1, 1.0)]
+
+
 # --- elements
 
 SETS: list[tuple[list[Any], list[Any]]] = [

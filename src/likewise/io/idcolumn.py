@@ -11,14 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.io import binary
-from likewise.items.words import Hasher
+from likewise.items.words import WHOLE, Hasher, without_fractions
 
 #: What is said of columns whose ids have no single type (metadata ``likewise.ids`` of the tables that are written).
 PLAIN = "text, since the ids are of several types"
 QUOTED = "JSON text, since ids of several types would be the same text"
-
-#: A float that is a whole number, as pandas writes one where an id is missing; of so few digits float64 holds every whole number.
-WHOLE = r"^-?[0-9]{1,15}\.0$"
 
 
 class IdColumn(NamedTuple):
@@ -66,12 +63,8 @@ def _plain(text: bytes) -> bytes:
 
 def _without_fractions(ids: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
     """1 for 1.0, unless other numbers have fractions: ids of which one is missing are floats in some tables and whole in others."""
-    text = ids.cast(pa.large_string())
-    numbers = text.filter(pc.match_substring_regex(text, "^[-0-9]"))
-    if not pc.all(pc.match_substring_regex(numbers, rf"{WHOLE}|^-?[0-9]+$")).as_py():
-        return ids
-    text = pc.replace_substring_regex(text, r"^-0\.0$", "0.0")
-    return pc.if_else(pc.match_substring_regex(text, WHOLE), pc.replace_substring(text, ".0", ""), text).cast(binary.TYPE)
+    numbers = ids.filter(pc.match_substring_regex(ids, "^[-0-9]"))
+    return without_fractions(ids) if pc.all(pc.match_substring_regex(numbers, rf"{WHOLE}|^-?[0-9]+$")).as_py() else ids
 
 
 def _text(values: pa.LargeBinaryArray) -> pa.Array:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.kernels.digest import KEYS
@@ -19,8 +20,18 @@ from likewise.kernels.hashing import derive
 ELEMENT_KEYS = np.uint64(0xE1E3_0001)
 SPARE = 8  # bytes behind a text that kernels.digest may read
 WORD = range(-(2**63), 2**64)
+#: A float that is a whole number, as pandas writes one where an id is missing; of so few digits float64 holds every whole number.
+WHOLE = r"^-?[0-9]{1,15}\.0$"
 
 Words = NDArray[np.uint64]
+
+
+def without_fractions(texts: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
+    """JSON texts with 1 in place of 1.0, and 0 in place of -0.0: both forms name one item or group."""
+    if not pc.any(pc.ends_with(texts, b".0")).as_py():
+        return texts
+    texts = pc.replace_substring_regex(texts, r"^-0\.0$", "0.0")
+    return pc.if_else(pc.match_substring_regex(texts, WHOLE), pc.replace_substring(texts, ".0", ""), texts)
 
 
 class Hasher:

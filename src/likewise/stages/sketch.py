@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from likewise.families.minhash import MinHash
 from likewise.items.documents import shingler
-from likewise.items.words import Hasher
+from likewise.items.words import Hasher, without_fractions
 from likewise.kernels.sets import odd_sketches
 from likewise.methods import Text
 from likewise.options import Options
@@ -93,19 +92,11 @@ def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
     return {"sets": tagged[some].ravel(), "size": np.where(some, slots, 0).astype("u4")}
 
 
-def whole(values: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
-    """JSON texts, with 1 for 1.0: pandas makes floats of whole numbers where one is missing, and both name one group."""
-    if not pc.any(pc.ends_with(values, b".0")).as_py():
-        return values
-    floats = pc.match_substring_regex(values, r"^-?[0-9]{1,15}\.0$")
-    return pc.if_else(floats, pc.replace_substring(values, ".0", ""), values)
-
-
 def group_words(values: pa.LargeBinaryArray | None, n: int, seed: int) -> np.ndarray:
     """64 bits that stand for the value of ``--per``, keyed: a group must not be entered by a value that was made to look like another. Rows
     without one are a group of their own, 0."""
     if values is None:
         return np.zeros(n, np.uint64)
-    words = Hasher(seed).strings(whole(values))
+    words = Hasher(seed).strings(without_fractions(values))
     words[values.is_null().to_numpy(zero_copy_only=False)] = 0
     return words
