@@ -257,6 +257,15 @@ def test_a_matrix_of_0_and_1_in_a_file_is_told(form: str) -> None:
             call(given, by="elements", threshold=0.5)
 
 
+@HERE
+def test_a_matrix_in_the_second_of_two_fields_is_told_unless_the_first_has_sets() -> None:
+    given = jsonl(FLAGS.tolist(), "b")
+    with pytest.raises(lw.DataError, match=LOOKS):
+        lw.pairs(given, by="elements", field="a|b", threshold=0.5)
+    given.write_text(given.read_text() + '{"a": [3, 4]}\n')
+    assert len(lw.pairs(given, by="elements", field="a|b", threshold=0.5)) == 3
+
+
 def test_one_row_of_0_and_1_is_refused_with_the_way_to_write_it() -> None:
     with pytest.raises(lw.UsageError, match=r"np\.array\(row, bool\)"):
         lw.similarity([1, 0, 1, 1, 1], [1, 0, 0, 1, 1], by="elements")

@@ -56,6 +56,7 @@ def _filled(first: Records, second: Records) -> Records:
     nulls = first.nulls
     if second.nulls is not None:
         nulls = np.where(open_, second.nulls, 0 if nulls is None else nulls)
+    matrices = {records.matrix for records in (first, second) if (records.kind == TEXT).any()}
     seen = tuple(dict.fromkeys((*first.fields, *second.fields)))
     text = binary.build(*binary.parts(text))
     return replace(
@@ -65,6 +66,7 @@ def _filled(first: Records, second: Records) -> Records:
         width=width,
         rejected=rejected,
         nulls=nulls,
+        matrix=matrices.pop() if len(matrices) == 1 else 0,
         other=first.other or second.other,
         fields=seen,
         found=first.found or second.found,
