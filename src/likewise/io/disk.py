@@ -80,7 +80,11 @@ def rename_new(a: Path, b: Path) -> None:
         if error.errno not in WITHOUT:
             raise
         os.close(os.open(b, os.O_WRONLY | os.O_CREAT | os.O_EXCL))  # the name is ours from here on
-        a.replace(b)
+        try:
+            a.replace(b)
+        except BaseException:
+            b.unlink(missing_ok=True)
+            raise
     else:
         a.unlink()
 
