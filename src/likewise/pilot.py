@@ -12,8 +12,9 @@ import numpy as np
 
 from likewise.curves import Curve
 from likewise.errors import DataError, UsageError
-from likewise.io import unusable
+from likewise.io import presence, unusable
 from likewise.io.inputs import Source, printable
+from likewise.io.presence import Lack
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.sides import batch_of, function_of
@@ -125,8 +126,7 @@ class Seen:
         if self.fault:
             raise DataError(self.fault)
         if self.names and not self.found:
-            where, there = ", ".join(self.names[:3]), ", ".join([*self.fields][:20]) or "none"
-            raise DataError(f"no row of {where} has the field {want.text!r}; fields seen: {there}; name the right one with --field")
+            raise DataError(presence.message([Lack(name, [*self.fields]) for name in self.names], self.names, want))
 
 
 def beginning(source: Source, options: Options, want: Want, most: int, seen: Seen) -> Iterator[tuple[np.ndarray, Callable[[int], np.ndarray]]]:
