@@ -91,8 +91,7 @@ def summary(report: dict[str, Any], out: Path, progress: Told, example: object, 
         yield "rejected", f"{counts['rejected']:,}  (unreadable{rests}; see {out / 'rejected.jsonl'})"
     if clusters["number"]:
         largest = clusters["largest"][0]
-        around = called(largest["representative"], largest)
-        yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {around}"
+        yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {removals.called(largest)}"
     yield from promise(report)
     yield "output", str(out)
     if example is not None:
@@ -125,11 +124,6 @@ def example(removed: Path, *, near: bool) -> object:
                 named = f"{row['source']}:{row['position']}" if row["id"] is None else row["id"]
                 return None if row["source"].startswith("stdin") else named
     return None
-
-
-def called(identity: object, row: dict[str, Any]) -> str:
-    """The id of an item for people; its place if it has none."""
-    return f"{row['source']}:{row['position']}" if identity is None else repr(identity)
 
 
 def aside(report: dict[str, Any]) -> str:

@@ -91,7 +91,7 @@ def warning(found: Report, limit: float) -> Iterator[str]:
 
 
 def called(row: Report) -> str:
-    """The id of an item, or its place if it has none."""
+    """The representative of a cluster by its id, or by its place if it has none."""
     return f"{row['source']}:{row['position']}" if row["representative"] is None else repr(row["representative"])
 
 
