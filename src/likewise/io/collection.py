@@ -23,7 +23,7 @@ from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
-from likewise.io.room import CHUNK_COPIES, GUESS, LONG, Sketched, first_above, held
+from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
@@ -64,12 +64,12 @@ def read(
     if work.done("read"):
         return
 
-    want = want._replace(room=memory // CHUNK_COPIES)
+    want = want._replace(room=max(SHORT, memory // CHUNK_COPIES))
     alone = Lock()  # held for a long record: two at a time may need too much memory
 
     def stage(task: Task) -> Sketched:
         nbytes = 0 if task.chunk is None else held(task.chunk)
-        with alone if nbytes * LONG > memory else nullcontext():
+        with alone if nbytes > max(SHORT, memory // LONG) else nullcontext():
             return sketched(task, nbytes)
 
     def sketched(task: Task, nbytes: int) -> Sketched:

@@ -17,6 +17,8 @@ CHUNK_COPIES = 4
 GUESS = 320 << 20
 #: A record of more than this part of the memory is long: its need is estimated, and no other long one is sketched meanwhile.
 LONG = 48
+#: Bytes of a record that is never long.
+SHORT = 1 << 20
 
 
 class Sketched(NamedTuple):
@@ -41,7 +43,7 @@ def held(chunk: Chunk) -> int:
 def first_above(texts: pa.LargeBinaryArray, memory: int, takes: Callable[[np.ndarray], int]) -> tuple[int, int, int] | None:
     """The first row for which there is no memory, the bytes that it has, and those that it takes."""
     offsets, data = binary.parts(texts)
-    for row in np.flatnonzero(np.diff(offsets) * LONG > memory).tolist():
+    for row in np.flatnonzero(np.diff(offsets) > max(SHORT, memory // LONG)).tolist():
         text = data[offsets[row] : offsets[row + 1]]
         if (need := takes(text)) > memory:
             return row, len(text), need
