@@ -49,6 +49,28 @@ def test_a_saved_data_set_of_hugging_face(files: int):
     assert len(lw.pairs("hfd/*", by="words:2", threshold=0.7)) == 1
 
 
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        (["data-00001-of-00003.arrow"], "lists data-00001-of-00003.arrow, which does not exist"),
+        (["data-00000-of-00003.arrow", "data-00002-of-00003.arrow"], "lists 2 names that do not exist, such as data-00000-of-00003.arrow"),
+    ],
+)
+def test_a_saved_data_set_of_which_files_are_missing_is_refused(gone: list[str], said: str):
+    saved(Path("hfd"), files=3)
+    for name in gone:
+        (Path("hfd") / name).unlink()
+    assert f"hfd: the metadata of this data set {said}; copy the whole" in refused("pairs", "hfd")
+    assert said in refused("pairs", "*", "--on-error", "skip")
+    assert names("hfd/data-*")[0] == sorted({f"data-0000{number}-of-00003.arrow" for number in range(3)} - set(gone))  # named is named
+
+
+def test_a_saved_dictionary_of_which_a_data_set_is_missing_is_refused():
+    saved(Path("d/train"))
+    Path("d/dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    assert "d: the metadata of this data set lists test, which does not exist" in refused("dedup", "d", "-o", "out")
+
+
 def test_what_hugging_face_has_cached_beside_the_data_is_not_read_again():
     saved(Path("hfd"))
     (Path("hfd") / "cache-0123456789abcdef.arrow").write_bytes((Path("hfd") / "data-00000-of-00001.arrow").read_bytes())
@@ -117,6 +139,7 @@ def test_a_delta_table_is_said_to_be_one():
 def test_a_folder_of_metadata_alone_is_refused():
     saved(Path("d"))
     Path("d/data-00000-of-00001.arrow").unlink()
+    Path("d/state.json").write_text('{"_data_files": []}')
     assert "no data file in this folder, only others (2, such as dataset_info.json)" in refused("dedup", "d", "-o", "out")
 
 

@@ -275,7 +275,8 @@ class _Found:
                     self.skipped.append(path)
                 else:
                     here = listed(path)
-                    self.layouts.of(path, here)
+                    if lacking := self.layouts.of(path, here).lacking:
+                        raise DataError(incomplete(path, lacking))
                     ahead += [path / name for name in sorted(here, reverse=True) if not name.startswith(".")]
 
     def _in_output(self, path: Path) -> bool:
@@ -311,6 +312,13 @@ class _Found:
                 stem, dot, extension = entry.name.partition(".")
                 names[number] = f"{stem}-{again}{dot}{extension}"
         return names
+
+
+def incomplete(folder: Path, lacking: Sequence[str]) -> str:
+    """The message about a data set of which files are missing."""
+    first = printable(lacking[0])
+    many = f"{len(lacking):,} names that do not exist, such as {first}" if len(lacking) > 1 else f"{first}, which does not exist"
+    return f"{folder}: the metadata of this data set lists {many}; copy the whole data set again, or name the files to read one by one"
 
 
 def is_taken(name: str, others: Sequence[str]) -> bool:

@@ -22,10 +22,11 @@ BESIDE = r"_SUCCESS|_(common_)?metadata|_spark_metadata|_temporary|_(started|com
 MARKERS = re.compile(rf"{DELTA_LOG}|{BESIDE}|part-([rm]-)?\d{{4,}}.*|\d{{6}}_\d+")
 #: Names of the metadata of ``datasets``, and keys that show it is that.
 STATE = "state.json"
+SPLITS = "dataset_dict.json"
 DESCRIBED = {
     STATE: {"_data_files"},
     "dataset_info.json": {"features"},
-    "dataset_dict.json": {"splits"},
+    SPLITS: {"splits"},
 }
 #: A longer file is no metadata.
 LONGEST = 16 << 20
@@ -37,6 +38,7 @@ class Layout(NamedTuple):
     engine: bool = False  # written by Spark, Hive and the like: names that begin with _ are no data, and data may have no extension
     metadata: frozenset[str] = frozenset()
     data: frozenset[str] | None = None  # the only data files, if the metadata lists them
+    lacking: tuple[str, ...] = ()  # data files and splits that the metadata lists and the folder lacks
 
     def passes(self, name: str) -> bool:
         """Skip a file or folder of that name?"""
@@ -69,7 +71,8 @@ def _look(folder: Path, listed: list[str]) -> Layout:
     engine = marked or any("=" in name and is_partition(folder / name) for name in listed)
     described = {name: found for name in DESCRIBED if name in listed and (found := _described(folder / name))}
     data = _data_files(described[STATE]) if STATE in described else None
-    return Layout(engine, frozenset(described), data)
+    splits = _splits(described[SPLITS]) if SPLITS in described else frozenset()
+    return Layout(engine, frozenset(described), data, tuple(sorted(((data or frozenset()) | splits).difference(listed))))
 
 
 def _described(path: Path) -> dict[str, Any] | None:
@@ -89,3 +92,9 @@ def _data_files(state: dict[str, Any]) -> frozenset[str] | None:
         return frozenset(str(file["filename"]) for file in state["_data_files"])
     except (TypeError, KeyError):
         return None
+
+
+def _splits(found: dict[str, Any]) -> frozenset[str]:
+    """The folders of a dictionary of data sets."""
+    splits = found["splits"]
+    return frozenset(filter(lambda name: isinstance(name, str), splits)) if isinstance(splits, list) else frozenset()
