@@ -29,13 +29,24 @@ pytestmark = pytest.mark.usefixtures("docs")
 # help
 
 
-def test_help_names_the_verbs_and_loads_nothing_heavy() -> None:
-    done = process("--help", python=("-X", "importtime"))
+def with_imports(*words: str) -> tuple[str, set[str]]:
+    """What is said on standard output, and the packages that are loaded for it."""
+    done = process(*words, python=("-X", "importtime"))
     assert done.returncode == 0
-    assert all(f"  {name}" in done.stdout for name in VERBS)
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "click" in imported
+    return done.stdout, imported
+
+
+def test_help_names_the_verbs_and_loads_nothing_heavy() -> None:
+    said, imported = with_imports("--help")
+    assert all(f"  {name}" in said for name in VERBS)
     assert not imported & {"numba", "numpy", "pyarrow", "rich", "xxhash", "msgspec"}
+
+
+@pytest.mark.parametrize("words", [*((name, "--help") for name in VERBS), ("plan",)])
+def test_help_of_a_verb_and_a_plan_without_inputs_load_nothing_heavy(words: tuple[str, ...]) -> None:
+    assert not with_imports(*words)[1] & {"numba", "numpy", "pyarrow", "rich"}
 
 
 @pytest.mark.parametrize("name", VERBS)

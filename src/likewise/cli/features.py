@@ -15,7 +15,6 @@ from likewise.cli.verbs import verb
 from likewise.errors import UsageError
 from likewise.io import rejects
 from likewise.io.placing import apart, check_file
-from likewise.records import Want
 
 
 @verb(
@@ -84,5 +83,6 @@ def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None,
 def read(inputs: Sequence[str], vectors: str | None) -> list[tuple[str, Path]]:
     """Name and place of each file that is read."""
     from likewise.io.media.files import found
+    from likewise.records import Want
 
     return found([Path(given) for given in inputs]).files if vectors is None else [("--vectors", Path(vectors)), *read_from(inputs, Want())]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from likewise.io.placing import apart, check_file
-from likewise.records import Want
+
+if TYPE_CHECKING:
+    from likewise.records import Want
 
 Files = list[tuple[str, Path]]  # names and places
 

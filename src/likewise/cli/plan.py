@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likewise.choices import TAKES
-from likewise.cli import curve, output_file
+from likewise.cli import curve
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import verb
 from likewise.curves import told
 from likewise.drawing.markup import shown
 from likewise.errors import UsageError
-from likewise.io.placing import new_file
-from likewise.records import Want
 
 if TYPE_CHECKING:
     from likewise.planning import Plan
+    from likewise.records import Want
 
 #: Columns of the table.
 MOST_COLUMNS = 4
@@ -53,10 +52,11 @@ def command(
     by = choices.get("by") or (preset.by if preset else "words:5")
     picture = None if svg is None else Path(svg)
     if picture is not None:
-        read = wanted(by, choices.get("field")) if inputs and picture.exists() else Want()
-        output_file.check(picture, inputs, read, [], overwrite=overwrite, formats=[".svg"], flag="--svg")
+        check(picture, inputs, by, choices.get("field"), overwrite=overwrite)
     plans = planned(screen, inputs, parse_layouts(layouts), **choices)
     if picture is not None:
+        from likewise.io.placing import new_file
+
         with new_file(picture, overwrite=overwrite, flag="--svg") as file:
             file.write(plans[0].svg(*plans[1:]).encode())
     if screen.json:
@@ -75,6 +75,15 @@ def command(
         screen.say(f"wrote {picture}")
     for message in dict.fromkeys(message for plan in plans for message in plan.warnings):
         screen.warn(message)
+
+
+def check(picture: Path, inputs: Sequence[str], by: Any, field: str | None, *, overwrite: bool) -> None:
+    """Refuse before any work a picture that cannot be written, or must not be. A plan without one loads no Arrow."""
+    from likewise.cli import output_file
+    from likewise.records import Want
+
+    read = wanted(by, field) if inputs and picture.exists() else Want()
+    output_file.check(picture, inputs, read, [], overwrite=overwrite, formats=[".svg"], flag="--svg")
 
 
 def wanted(by: Any, field: str | None) -> Want:
