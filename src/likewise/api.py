@@ -65,6 +65,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     ``exact``            miss none, by an exact join of sets or strings, by a scan of all pairs of other items; for sets where that is cheaper
     ``normalize``        steps before a text is cut, as "nfc,lower", or "none"; by the unit
     ``field``            column or JSON path of what is compared, "a+b" and "a|b" of two, or a list with "NAME@GLOB"; text, elements, vector, ...
+    ``records``          the list of records inside of a JSON document, as "data" or "response.items"; the document itself
     ``id``               column or JSON path of the id; id, else the position
     ``per``              compare only items with the same value of this field
     ``min_tokens``       keep shorter items uncompared; 0
@@ -145,9 +146,9 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     ``by="words:5/containment"``, a is contained in b, a row tells one direction, and none is missed; with ``against``, a is of ``inputs``.
 
     Choices: ``star`` lists members against their leader only, ``max_pairs`` refuses to list more (100,000,000); and as of `dedup` ``by``,
-    ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``id``, ``per``, ``min_tokens``, ``groups``, ``verify``, ``bands``,
-    ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``,
-    ``copies``, and for who leads ``keep`` and ``prefer``. Raises what `dedup` raises.
+    ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``min_tokens``, ``groups``, ``verify``,
+    ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``,
+    ``work``, ``copies``, and for who leads ``keep`` and ``prefer``. Raises what `dedup` raises.
 
     >>> import likewise as lw
     >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
@@ -185,6 +186,7 @@ def plan(
     by: str | Text | Measure | None = None,
     normalize: str | None = None,
     field: str | Sequence[str] | None = None,
+    records: str | None = None,
     seed: int | str | None = 0,
     items: int | None = None,
     preset: str | None = None,
@@ -201,6 +203,7 @@ def plan(
     ``by``         str, Text, Measure       what is compared: words:5 and so on; elements, weighted, cosine, angle, l1, l2, hamming, features
     ``normalize``  str                      steps that even a text out, as ``likewise plan --help`` lists them
     ``field``      str or a list of str     the column of a table that holds the items; text, elements, vector or code
+    ``records``    str                      the list of records inside of a JSON document
     ``threshold``  number or str            the least similarity, above 0 and up to 1; 0.8
     ``within``     number or str            in its place the greatest distance; of texts and sets 1 - similarity
     ``recall``     float                    the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
@@ -228,7 +231,7 @@ def plan(
     """
     refuse_others("plan", choices)
     refuse_empty(inputs=inputs, by=by, normalize=normalize, field=field, preset=preset, **choices)
-    return plans(inputs, [{}], normalize, field, seed, **choices, by=by, items=items, preset=preset)[0]
+    return plans(inputs, [{}], normalize, field, seed, records, **choices, by=by, items=items, preset=preset)[0]
 
 
 def plans(
@@ -237,6 +240,7 @@ def plans(
     normalize: str | None = None,
     field: str | Sequence[str] | None = None,
     seed: int | str | None = 0,
+    records: str | None = None,
     **typed: Any,
 ) -> list[Plan]:
     """`plan` for each of several layouts, ``bands`` and ``rows`` or nothing, by one sample."""
@@ -246,15 +250,15 @@ def plans(
         if inputs is None:
             return {}
         family_for(method, typed.get("family"))  # before all pairs of the sample are compared in vain
-        pilot = sampled(inputs, method, field, number)
+        pilot = sampled(inputs, method, field, number, records)
         return {"items": pilot.items, "sample": pilot.density, "facts": pilot.facts, "shingles": pilot.shingles}
 
     return planned(typed, layouts, normalize, known)
 
 
-def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] | None, seed: int) -> Pilot:
+def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] | None, seed: int, records: str | None = None) -> Pilot:
     """A sample of files or tables, or of a batch as `similarity` takes it."""
-    options = options_of(limited=False, by=method, field=field, seed=seed)
+    options = options_of(limited=False, by=method, field=field, seed=seed, records=records)
     if isinstance(method, Measure) and not in_columns(inputs, options.field):
         return of_items(inputs, method, seed)
     sources = sources_of(inputs, None, None, pipeline.want(options))
@@ -362,8 +366,8 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     items apart. A query with fewer than k neighbours (at or above ``threshold``, or ``within`` a distance, where one is given) has fewer rows.
     ``recall`` is the least chance that each of the true k is among them; with ``exact`` none is missed.
 
-    Other choices as of `dedup`: ``by``, ``normalize``, ``field``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``, ``max_record``,
-    ``threads``, ``memory``, ``work``. Raises what `dedup` raises.
+    Other choices as of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``,
+    ``max_record``, ``threads``, ``memory``, ``work``. Raises what `dedup` raises.
 
     >>> import likewise as lw
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
@@ -405,9 +409,9 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     """The recall of `pairs` or `dedup`, measured: all alike pairs of ``sample`` random items by an exact search, and which of them a run finds.
 
     inputs: an output folder of `dedup`, which is audited as it was made, from the files that it was made of, if it was; or what `pairs` takes, with
-    choices as there: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``id``, ``per``, ``min_tokens``, ``groups``,
-    ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``,
-    ``work``. Raises what `dedup` raises.
+    choices as there: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``, ``per``,
+    ``min_tokens``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``,
+    ``threads``, ``memory``, ``work``. Raises what `dedup` raises.
 
     >>> import likewise as lw
     >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
@@ -458,7 +462,7 @@ class Made(NamedTuple):
 def as_made(out: Path) -> Made:
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
-    names = ("by", "field", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
+    names = ("by", "field", "records", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = ",".join(method["normalize"]) or "none"

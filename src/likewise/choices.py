@@ -43,6 +43,7 @@ class Rows(TypedDict, total=False):
     """What is read of the inputs."""
 
     field: str | Sequence[str] | None
+    records: str | None
     id: str | None
     on_error: OnError | None
     max_record: int | str | None
@@ -135,7 +136,7 @@ TAKES: dict[str, str] = {
         ("dedup", OfDedup, "out"),
         ("pairs", OfPairs, "against"),
         ("neighbors", OfNeighbors, "query k"),
-        ("plan", OfPlan, "by normalize field seed items preset"),
+        ("plan", OfPlan, "by normalize field records seed items preset"),
         ("audit", OfAudit, "sample"),
         ("features", OfFeatures, "vectors most every work"),
     )

@@ -118,7 +118,7 @@ def extract(
     """Of picture files their local features, of videos the colours of their key frames, of texts, with ``vectors``, the vectors of their tokens.
 
     vectors: a file of token vectors, as `io.media.tokens.load` reads it. most: features of a picture, the strongest; every: seconds from one key
-    frame to the next. work: where standard input is put. ``by`` and ``normalize`` say what a token is; ``field``, ``id``, ``on_error``,
+    frame to the next. work: where standard input is put. ``by`` and ``normalize`` say what a token is; ``field``, ``records``, ``id``, ``on_error``,
     ``max_record``, ``limit`` and ``threads`` as of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
     refuse_others("features", choices)

@@ -83,6 +83,7 @@ class Options:
 
     field: str = "text"
     fields: tuple[str, ...] = ()  # NAME@GLOB: the field of sources that match the glob, in place of ``field``
+    records: str | None = None  # keys that lead to the list of records inside of a JSON document
     id: str | None = None  # None: "id" where there is one
     per: str | None = None
     min_tokens: int = 0
@@ -239,7 +240,7 @@ def checked(
             raise UsageError(f"{flag(name)} {told(number)}: give {least} or more, and less than 2^63")
     if rest.get("threads", 1) > MOST_THREADS:
         raise UsageError(f"--threads {rest['threads']:,}: give {MOST_THREADS:,} or fewer; more than there are cores gain nothing")
-    for name in ("id", "per", "keep"):
+    for name in ("records", "id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{flag(name)} {told(rest[name])}: give a name")
     for name in SWITCHES:

@@ -86,6 +86,7 @@ def want(options: Options) -> Want:
         first=facts.first,
         most=most,
         mapped=mapped(options.fields),
+        records=options.records,
     )
 
 

@@ -52,6 +52,7 @@ class Want(NamedTuple):
     width: int = 0  # Records.width of the first item, if known: an item of another width is rejected
     first: str = ""  # the place of that item, for the message
     most: int = 64 << 20  # bytes of one record; a longer one is refused
+    records: str | None = None  # keys that lead to the list of records inside of a JSON document, with dots between
     whole: bool = False  # ``text`` is one name, whatever signs it holds
     mapped: tuple[tuple[str, str], ...] = ()  # (field, glob): sources that match the glob have that field in place of ``text``
     room: int = 1 << 62  # bytes of one record for which there is memory; a longer one, of up to ``most``, ends the run

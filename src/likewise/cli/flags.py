@@ -66,6 +66,7 @@ FLAGS: dict[str, Flag] = {
         "text, elements, vector, code or features, by --by",
         {"multiple": True, "type": One()},
     ),
+    "records": Flag(INPUT, "--records", "The list of records inside of a JSON document, as in --records data or response.items.", "PATH"),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position"),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field (a language, a shop).", "F"),
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep shorter items uncompared, and count them.", "N", settings={"type": int}),

@@ -95,7 +95,7 @@ def wanted(by: Any, field: str | None) -> Want:
 
 
 #: Flags of `plan` that `dedup` must be given too.
-KEPT = ("by", "normalize", "field", "threshold", "within", "sketch", "seed")
+KEPT = ("by", "normalize", "field", "records", "threshold", "within", "sketch", "seed")
 
 
 def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str:
@@ -131,7 +131,7 @@ def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str,
     from likewise.planning import layouts as planning
 
     parse_seed(choices.get("seed", 0))  # which draws nothing here, and is checked all the same
-    asked = {name: value for name, value in choices.items() if name not in ("seed", "field", "normalize")}
+    asked = {name: value for name, value in choices.items() if name not in ("seed", "field", "records", "normalize")}
     return planning.planned(asked, layouts, choices.get("normalize"))
 
 

@@ -392,7 +392,9 @@ class Collection:
             return None
         seen = {n: dict.fromkeys(field for entry in entries if entry["source"] == n for field in entry["fields"]) for n in lacking}
         names = [name for source in sources for name in files_of([source])]
-        return presence.message([Lack(name, [*seen[n]]) for n in lacking for name in files_of([sources[n]])], names, want)
+        return presence.message(
+            [Lack(name, [*seen[n]], presence.inside(sources[n])) for n in lacking for name in files_of([sources[n]])], names, want
+        )
 
     def _has_no_text(self, source: int, *, sure: bool) -> bool:
         """Whether a source has rows that could be read, and none with a text; ``sure``: rows of files without fields, such as text files, count."""

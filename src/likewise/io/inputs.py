@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import pyarrow as pa
 import xxhash
@@ -291,12 +291,19 @@ class _Found:
             if entry.kind != "text":
                 size = entry.data.nbytes if isinstance(entry.data, pa.Table) else _stat(entry.data).st_size
                 paths = [] if isinstance(entry.data, pa.Table) else [entry.data]
-                sources.append(Source(name, entry.data, partitions.partitioned(formats.load(entry.kind), paths), size))
+                sources.append(Source(name, entry.data, partitions.partitioned(self._format(entry.kind), paths), size))
             elif name == texts[0][1]:
                 files = Files(*zip(*texts, strict=True))
                 format = partitions.partitioned(formats.load("text"), files.paths)
                 sources.append(Source(TEXT_FILES, files, format, sum(_stat(path).st_size for path in files.paths)))
         return Sources(typed(sources), self.skipped, self.again)
+
+    def _format(self, kind: str) -> Format:
+        if self.want.records is not None and kind in ("jsonl", "json_array"):
+            from likewise.io.formats.json_wrapped import Wrapped
+
+            return cast(Format, Wrapped(self.want.records))
+        return formats.load(kind)
 
     def _names(self) -> list[str]:
         """A name for each entry, no two alike: they become paths of the output."""

@@ -88,6 +88,39 @@ def are_documents(text: bytes) -> bool:
     return b"\n" in text[:end] or (end is not None and text[end:].split(b"\n", 1)[0].lstrip(BLANK)[:1] in (b"{", b"["))
 
 
+def opening(text: bytes | bytearray, path: Sequence[str]) -> int | None:
+    """Where the list begins that a path of keys leads to; None where it does not, as far as the text goes. Raises BrokenError."""
+    passed, asked = 0, False  # keys that lead to the object at hand; whether the value that comes next is the one of the next key
+    for event in events(text):
+        if event.kind == KEY:
+            asked = event.depth == passed + 1 and unquoted(bytes(text[event.at : event.end])) == path[passed]
+            continue
+        if event.kind == OPEN and asked and passed == len(path) - 1 and text[event.at : event.end] == b"[":
+            return event.at
+        if event.kind == OPEN and asked and passed < len(path) - 1 and text[event.at : event.end] == b"{":
+            passed += 1
+        elif event.kind == CLOSE and 0 < passed == event.depth:
+            passed -= 1
+        asked = False
+    return None
+
+
+def list_of_objects(text: bytes) -> str:
+    """The first key of a document whose value is a list of objects; empty where there is none, as far as the text goes."""
+    key, before = "", ""
+    with suppress(BrokenError):
+        for event in events(text):
+            if event.kind == KEY and event.depth == 1:
+                key, before = unquoted(text[event.at : event.end]), KEY
+            elif event.kind == OPEN and before == KEY and event.depth == 1 and text[event.at : event.end] == b"[":
+                before = OPEN
+            elif event.kind == OPEN and before == OPEN and event.depth == 2 and text[event.at : event.end] == b"{":
+                return key
+            else:
+                before = ""
+    return ""
+
+
 def names(text: bytes, inside: int = 0) -> list[str]:
     """The keys of the objects inside of so many brackets, in their order, as far as the structure of the text is sound."""
     found: dict[str, None] = {}

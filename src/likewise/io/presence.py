@@ -6,6 +6,7 @@ import difflib
 import glob
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,11 +32,14 @@ class Lack(NamedTuple):
 
     source: str
     fields: Sequence[str]
+    inside: str = ""  # of them the one that holds a list of objects, in a file of one JSON document
 
 
 def check(sources: Sequence[Source], want: Want) -> None:
     """Raises DataError for sources in which the field occurs nowhere, as far as a look at their beginnings tells."""
     if lacking := [Lack(source.name, there) for source in sources if (there := _without(source, want)) is not None]:
+        by_name = {source.name: source for source in sources}
+        lacking = [lack._replace(inside=inside(by_name[lack.source])) for lack in lacking]
         raise DataError(message(lacking, [source.name for source in sources], want))
 
 
@@ -87,6 +91,14 @@ def _has_rows(source: Source, want: Want) -> bool:
     return any((source.parse(chunk, want).kind != REJECTED).any() for chunk in source.chunks(want))
 
 
+def inside(source: Source) -> str:
+    """The field of a source's only JSON document that may hold its records."""
+    look: Any = getattr(source.format, "inside", None)
+    with suppress(DataError):
+        return look(source.path) if look is not None else ""
+    return ""
+
+
 def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
     """The message about sources that lack the field, among all sources of these names."""
     first = lacking[0]
@@ -96,6 +108,8 @@ def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
     if not seen:
         return f'no row of {where} has fields; a row is an object, such as {{"id": 1, {json.dumps(field)}: ...}}, and not the bare value'
     said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; name the right one with --field"
+    if first.inside:
+        return f"{said}; if the records are in the list {first.inside!r}, add --records {first.inside}"
     others = set(names) - {lack.source for lack in lacking}
     if not others:
         return said

@@ -29,7 +29,7 @@ def wanted(method: dict[str, Any]) -> Want:
     kind = SPARSE.want if method.get("sparse") else KINDS[by.name].want if not isinstance(by, Text) else "tokens" if by.unit == "tokens" else "text"
     field, *some = [method["field"]] if isinstance(method["field"], str) else method["field"]
     most = method.get("max_record", MOST_BYTES)
-    return showing(Want(field, method["id"] or "id", kind=kind, wide=True, most=most, mapped=mapped(some)))
+    return showing(Want(field, method["id"] or "id", kind=kind, wide=True, most=most, mapped=mapped(some), records=method.get("records")))
 
 
 def showing(want: Want) -> Want:

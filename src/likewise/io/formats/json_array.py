@@ -46,7 +46,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     bracket, byte = _first_byte(path)
     if byte != b"[":
         came = byte.decode("latin-1") or "nothing"
-        raise DataError(f"{_place(path, bracket)}: expected the opening bracket of a JSON array, not {came}; {LINES}")
+        raise DataError(f"{place(path, bracket)}: expected the opening bracket of a JSON array, not {came}; {LINES}")
     closed = False
 
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
@@ -54,7 +54,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
         size, more = 0, None
 
         def failure(at: int, what: str) -> Cut:
-            return Cut(size, more, DataError(f"{_place(path, offset + at)}: {what}"))
+            return Cut(size, more, DataError(f"{place(path, offset + at)}: {what}"))
 
         if not closed:
             begin, end, size, closed, wrong = elements(np.frombuffer(data, np.uint8), offset == bracket + 1)
@@ -65,7 +65,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
             if rest := data[size:].lstrip(BLANK):
                 return failure(len(data) - len(rest), f"the array ended before this; {LINES}")
             return Cut(len(data), more)
-        if final and not data.strip(BLANK) and _last_byte(path, offset) == b"]":  # a resumed run with nothing left to read
+        if final and not data.strip(BLANK) and last_byte(path, offset) == b"]":  # a resumed run with nothing left to read
             return Cut(len(data), None)
         if final and (rest := data[size:].lstrip(BLANK)) and not _is_json(rest):
             what = "the record that begins here is no JSON, and the file ends before the array's closing bracket"
@@ -85,7 +85,7 @@ def _is_json(text: bytearray) -> bool:
     return True
 
 
-def _last_byte(path: Path, end: int) -> bytes:
+def last_byte(path: Path, end: int) -> bytes:
     """What is not blank, last before the offset ``end``."""
     last = b""
     with open_read(path) as stream:
@@ -95,7 +95,7 @@ def _last_byte(path: Path, end: int) -> bytes:
     return last
 
 
-def _place(path: Path, at: int) -> str:
+def place(path: Path, at: int) -> str:
     with open_read(path) as stream:
         line, line_start = count_lines(stream, at, False)
     return f"{path}, line {line}, column {at - line_start + 1}"

@@ -116,6 +116,12 @@ def glance(path: Path, want: Want) -> tuple[list[str], bool]:
     return list(dict.fromkeys(name for line in lines[: None if whole else -1] for name in json_text.names(line))), whole
 
 
+def inside(path: Path) -> str:
+    """The field of a file's only record that holds a list of objects, which may be the records."""
+    head = bytes(first_bytes(path))
+    return json_text.list_of_objects(head) if json_text.are_documents(head) or b"\n" not in head.rstrip(json_text.BLANK) else ""
+
+
 def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, following: np.ndarray) -> Records:
     """The records data[begin[i]:end[i]], of which data[begin[i]:following[i]] is to be copied."""
     wanted, others = values(want)

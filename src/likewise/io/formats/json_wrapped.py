@@ -1,0 +1,158 @@
+"""Records in a list inside of one JSON document (--records data): read as a JSON array is, and written back inside of the same document."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError
+from likewise.io import json_text
+from likewise.io.compression import open_read, read_into
+from likewise.io.formats import PEEK_BYTES, json_array
+from likewise.io.formats.jsonl import SAMPLE, additions, extended, read_rows
+from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, pieces, rows, save_rows
+from likewise.kernels.json import elements
+from likewise.records import Chunk, Each, Records, Want, in_turn
+
+BLANK = json_text.BLANK
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A format (`io.formats.Format`). ``records``: the keys that lead to the list, with dots between."""
+
+    records: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(json_array, name)
+
+    def chunks(self, path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+        bracket = self._bracket(path, want.most)
+        end = start if start > bracket + 1 and json_array.last_byte(path, start) == b"]" else -1
+
+        def cut(data: bytearray, offset: int, final: bool) -> Cut:
+            nonlocal end
+            if end >= 0:
+                return Cut(len(data), None)
+            begin, stop, size, closed, wrong = elements(np.frombuffer(data, np.uint8), offset == bracket + 1)
+            failure = None
+            if wrong >= 0:
+                failure = DataError(f"{json_array.place(path, offset + wrong)}: no brace is open that this one could close; repair the file there")
+            elif closed:
+                end = offset + size
+            elif final:
+                failure = DataError(f"{path}: the file ends before the list {self.records!r} is closed; copy or write it again")
+            return Cut(size, (begin, stop) if len(begin) else None, failure)
+
+        if end < 0:
+            yield from pieces(path, max(start, bracket + 1), cut, want)
+        if end >= 0:
+            self._check_rest(path, end, want.most)
+
+    def _bracket(self, path: Path, most: int | None = None) -> int:
+        """The offset of the list's opening bracket. Raises DataError."""
+        at, size = beginning(path), PEEK_BYTES
+        while True:
+            with open_read(path) as stream:
+                read_into(stream, memoryview(bytearray(at)))
+                head = bytearray(size)
+                del head[read_into(stream, memoryview(head)) :]
+            try:
+                found = json_text.opening(head, self.records.split("."))
+            except json_text.BrokenError as error:
+                raise DataError(f"{json_array.place(path, at + error.at)}: this cannot stand here in JSON; repair the file there") from None
+            if found is not None:
+                return at + found
+            if len(head) < size:
+                there = ", ".join(json_text.names(bytes(head))) or "none"
+                raise DataError(f"{path}: has no list {self.records!r} (--records); fields of the document: {there}")
+            if most is not None and size > most:
+                raise DataError(f"{path}: no list {self.records!r} (--records) begins in {size:,} bytes; raise --max-record to look further")
+            size *= 2
+
+    def _check_rest(self, path: Path, at: int, most: int) -> None:
+        """Refuse what follows the document: another one would be lost."""
+        rest = self._rest(path, at, most)
+        inside = [b"{"] * len(self.records.split("."))
+        try:
+            for event in json_text.events(rest, inside):
+                if event.kind == json_text.CLOSE and event.depth == 0:
+                    if behind := rest[event.end :].lstrip(BLANK):
+                        where = json_array.place(path, at + len(rest) - len(behind))
+                        raise DataError(f"{where}: the document ended before this; --records reads one document a file")
+                    return
+        except json_text.BrokenError as error:
+            raise DataError(f"{json_array.place(path, at + error.at)}: this cannot stand here in JSON; repair the file there") from None
+        raise DataError(f"{path}: the file ends before its document is closed; copy or write it again")
+
+    def _rest(self, path: Path, at: int, most: int) -> bytes:
+        with open_read(path) as stream:
+            forward(stream, at)
+            rest = bytearray(most + 1)
+            size = read_into(stream, memoryview(rest))
+        if size > most:
+            raise DataError(f"{path}: more than {most:,} bytes follow the list {self.records!r}; raise --max-record, or put the list last")
+        return bytes(rest[:size])
+
+    def glance(self, path: Path, want: Want) -> tuple[list[str], bool]:
+        """The names of fields in the first records, and whether these are all."""
+        for chunk in self.chunks(path, want):
+            begin, end = chunk.state.more
+            texts = [chunk.data[b:e].tobytes() for b, e in zip(begin[:SAMPLE].tolist(), end[:SAMPLE].tolist(), strict=True)]
+            return list(dict.fromkeys(name for text in texts for name in json_text.names(text))), len(begin) <= SAMPLE
+        return [], True
+
+    def sample(self, path: Path, want: Want) -> Records | None:
+        """The first records; None in an empty list."""
+        for chunk in self.chunks(path, want):
+            begin, end = (places[:SAMPLE] for places in chunk.state.more)
+            return read_rows(chunk, want, begin, end, end)
+        return None
+
+    def write(
+        self, source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    ) -> int:
+        """The kept records byte for byte, one a line, in the same document; with the columns of ``add`` as further fields of the objects."""
+        bracket = self._bracket(source)
+        closing = self._closing(source, int(start[-1] + length[-1]) if len(start) else bracket + 1)
+        begin = start[keep]
+        end = begin + length[keep]
+        with open_read(source) as stream:
+            head = bytearray(bracket + 1)
+            read_into(stream, memoryview(head))
+            forward(stream, closing - bracket - 1)
+            tail = b"".join(iter(lambda: stream.read(BLOCK_BYTES), b""))
+        parts = (bytes(head) + b"\n", b",\n", b"\n" + tail) if len(begin) else (bytes(head), b"", tail)
+        if add is None:
+            return copy_rows(source, target, begin, end, *parts, each)
+        records = (extended(row, extra, source) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+        return save_rows(source, target, records, *parts, each)
+
+    def _closing(self, path: Path, at: int) -> int:
+        """The offset of the list's closing bracket, from the end of a record or from the opening bracket on."""
+        end = -1
+
+        def cut(data: bytearray, offset: int, final: bool) -> Cut:
+            nonlocal end
+            if end < 0:
+                *_, size, closed, _ = elements(np.frombuffer(data, np.uint8), False)
+                if not closed:
+                    return Cut(len(data) if final else size, None)
+                end = offset + size - 1
+            return Cut(len(data), None)
+
+        for _ in pieces(path, at, cut, Want()):
+            pass
+        return end
+
+
+def forward(stream: io.RawIOBase, size: int) -> None:
+    """Pass over so many bytes."""
+    while size > 0 and (block := stream.read(min(size, BLOCK_BYTES))):
+        size -= len(block)
