@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("docs")
 
 
 def with_imports(*words: str) -> tuple[str, set[str]]:
-    """What is said on standard output, and the packages that are loaded for it."""
+    """Standard output, and the packages that the command loads."""
     done = process(*words, python=("-X", "importtime"))
     assert done.returncode == 0
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if line.startswith("import time:")}

@@ -78,7 +78,7 @@ def command(
 
 
 def check(picture: Path, inputs: Sequence[str], by: Any, field: str | None, *, overwrite: bool) -> None:
-    """Refuse before any work a picture that cannot be written, or must not be. A plan without one loads no Arrow."""
+    """Check the path of the picture before the work. Loads Arrow, which a plan without a picture does not need. Raises UsageError."""
     from likewise.cli import output_file
     from likewise.records import Want
 
