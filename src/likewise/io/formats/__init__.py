@@ -47,7 +47,9 @@ _BY_EXTENSION = {extension: name for name, (extensions, _) in FORMATS.items() fo
 class Format(Protocol):
     """What a format's module offers. ``path`` is what ``Source.path`` is: a Path, text.Files, or a table in memory.
 
-    One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few rows or None.
+    One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few
+    rows or None, ``glance(path, want)``, the names of the fields in the first records and whether these are all, and, where columns are not
+    ``known``, ``mentioned(chunk, names)``, those of the names that a chunk may have as fields.
     ``check_written(path)``, where it is there, refuses a source whose rows could not be written as they were. Raises UsageError.
     """
 
