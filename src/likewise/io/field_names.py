@@ -65,6 +65,11 @@ def steps(name: str) -> tuple[list[str], bool]:
     return [step.removesuffix("[]") for step in name.split(".")], name.endswith("[]")
 
 
+def beginnings(text: str) -> set[str]:
+    """The keys with which the paths of a field begin, and the names themselves."""
+    return {name for whole in (text, *mentioned(text)) for name in (whole, steps(whole)[0][0])}
+
+
 def top(name: str, there: Sequence[str]) -> str:
     """The column that a name begins with."""
     return name if name in there else steps(name)[0][0]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -121,13 +121,16 @@ def list_of_objects(text: bytes) -> str:
     return ""
 
 
-def names(text: bytes, inside: int = 0) -> list[str]:
-    """The keys of the objects inside of so many brackets, in their order, as far as the structure of the text is sound."""
+def names(text: bytes, inside: int = 0, until: Container[str] = ()) -> list[str]:
+    """The keys of the objects inside of so many brackets, in their order, up to the first of ``until``, and as far as the text is sound."""
     found: dict[str, None] = {}
     with suppress(BrokenError):
         for event in events(text):
             if event.kind == KEY and event.depth == inside + 1:
-                found[unquoted(text[event.at : event.end])] = None
+                key = unquoted(text[event.at : event.end])
+                found[key] = None
+                if key in until:
+                    break
     return list(found)
 
 

@@ -17,6 +17,7 @@ from likewise.errors import DataError
 from likewise.io import json_text
 from likewise.io.compression import open_read, read_into
 from likewise.io.encoding import BOM
+from likewise.io.field_names import beginnings
 from likewise.io.formats import PEEK_BYTES, first_bytes
 from likewise.io.formats.jsonl import SAMPLE, additions, extended, known, mentioned, read_rows
 from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, count_lines, pieces, rows, save_rows
@@ -104,7 +105,7 @@ def place(path: Path, at: int) -> str:
 def glance(path: Path, want: Want) -> tuple[list[str], bool]:
     """The names of fields in the first records, and whether these are all."""
     head = first_bytes(path)
-    return json_text.names(bytes(head), inside=1), len(head) < PEEK_BYTES
+    return json_text.names(bytes(head), 1, beginnings(want.text)), len(head) < PEEK_BYTES
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:

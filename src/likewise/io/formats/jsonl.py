@@ -22,7 +22,7 @@ from likewise.io import binary, decoded, json_text, payloads, unusable
 from likewise.io import fields as names
 from likewise.io.compression import open_read
 from likewise.io.encoding import BOM
-from likewise.io.field_names import REACHING, steps
+from likewise.io.field_names import REACHING, beginnings, steps
 from likewise.io.formats import PEEK_BYTES, first_bytes
 from likewise.io.formats.lines import (
     PASSED_OVER,
@@ -107,13 +107,17 @@ def mentioned(chunk: Chunk, names: Sequence[str]) -> set[str]:
 
 
 def glance(path: Path, want: Want) -> tuple[list[str], bool]:
-    """The names of fields in the first records, and whether these are all."""
-    head = first_bytes(path)
+    """The names of fields in the first records, up to a wanted one, and whether these are all."""
+    head, until = bytes(first_bytes(path)), beginnings(want.text)
     whole = len(head) < PEEK_BYTES
-    if json_text.are_documents(bytes(head)):
-        return json_text.names(bytes(head)), whole
-    lines = bytes(head).split(b"\n")
-    return list(dict.fromkeys(name for line in lines[: None if whole else -1] for name in json_text.names(line))), whole
+    if json_text.are_documents(head):
+        return json_text.names(head, until=until), whole
+    seen: dict[str, None] = {}
+    for line in head.split(b"\n")[: None if whole else -1]:
+        seen |= dict.fromkeys(json_text.names(line, until=until))
+        if not until.isdisjoint(seen):
+            break
+    return list(seen), whole
 
 
 def inside(path: Path) -> str:
