@@ -79,6 +79,31 @@ def test_show_numbers_and_repeated_ids() -> None:
     assert "8  at n.jsonl:2" in run("show", "out", "n.jsonl:2").stdout
 
 
+def test_show_finds_an_id_by_its_type_before_the_same_text() -> None:
+    rows = [{"id": 1, "text": "a b c d"}, {"id": "1", "text": "A b c d"}, {"id": "2", "text": "a b C d"}, {"id": "\ud800", "text": "a b c D"}]
+    Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "-q").exit_code == 0
+    assert "'1'  at n.jsonl:0 was kept; 3 items" in run("show", "out", "1").stdout
+    for identity, place in {'"1"': 1, "2": 2, '"2"': 2, "\\ud800": 3}.items():
+        assert f"at n.jsonl:{place}" in lines(run("show", "out", identity).stdout)["removed"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "typed"),
+    [
+        ([True, False, True], {"false": 1, "False": 1}),
+        ([0.5, 2.0, 1e300], {"2": 1, "2.0": 1, "1e300": 2, "1e+300": 2}),
+        ([3, 4, -5], {"4": 1, "-5": 2}),
+    ],
+)
+def test_show_takes_an_id_in_each_spelling_of_its_value(ids: list[object], typed: dict[str, int]) -> None:
+    rows = [{"id": identity, "text": text} for identity, text in zip(ids, ("a b c d", "A b c d", "a B c d"), strict=True)]
+    Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"id": ids[0], "text": "x y z"}]))
+    assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "-q").exit_code == 0
+    for identity, place in typed.items():
+        assert f"at n.jsonl:{place}" in lines(run("show", "out", "--", identity).stdout)["removed"]
+
+
 def test_show_items_without_ids_and_rejected_ones() -> None:
     Path("n.jsonl").write_text('{"text": "a b c d"}\n{"text": broken\n{"text": "A b c d"}\n{"text": null}\n')
     assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "--on-error", "skip", "-q").exit_code == 0

@@ -45,33 +45,57 @@ def command(screen: Screen, out: str, identity: str) -> None:
 def show(screen: Screen, originals: Any, identity: str) -> None:
     """What became of the item of this id, or at this place."""
     folder = originals.out
-    removed = rows_of(originals.removed, "id", identity)
-    if removed:
-        if len(removed) > 1:
-            screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first, and SOURCE:POSITION tells them apart")
-        show_removed(screen, originals, removed[0])
-        return
-    members = rows_of(originals.removed, "kept_id", identity)
-    if members:
-        show_kept(screen, originals, members)
-        return
+    for spelled in spellings(originals, identity):
+        removed = rows_of(originals.removed, "id", spelled)
+        if removed:
+            if len(removed) > 1:
+                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first, and SOURCE:POSITION tells them apart")
+            show_removed(screen, originals, removed[0])
+            return
+        members = rows_of(originals.removed, "kept_id", spelled)
+        if members:
+            show_kept(screen, originals, members)
+            return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
         raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(originals.removed)}")
     show_alone(screen, originals, *found)
 
 
+def spellings(originals: Any, identity: str) -> list[str]:
+    """The ids that may be meant, in the order in which they count: 1 is the number 1, and if no item has that id, the text "1"."""
+    from likewise.io.idcolumn import QUOTED
+
+    if (originals.removed.schema.metadata or {}).get(b"likewise.ids") != QUOTED.encode():
+        return [identity]
+    return [identity, json.dumps(identity, ensure_ascii=False), f'"{identity}"']  # the last: with escapes, as shown
+
+
 def rows_of(table: Any, column: str, identity: str) -> list[dict[str, Any]]:
     """The rows of removed.parquet whose id is the given one, or whose place is, as SOURCE:POSITION; typed numbers match numbers."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    same = pc.is_in(table[column].cast(pa.string()), pa.array([identity, json.dumps(identity, ensure_ascii=False)]))
+    same = is_id(table[column], identity)
     source, position = split_place(identity)
     if position is not None and not pc.any(same).as_py():
         prefix = column.removesuffix("id")
         same = pc.and_(pc.equal(table[f"{prefix}source"], source), pc.equal(table[f"{prefix}position"], position))
     return table.filter(same).to_pylist()
+
+
+def is_id(ids: Any, identity: str) -> Any:
+    """bool[n]: the ids that are written so. Numbers and booleans have several spellings: 2 and 2.0, true and True."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(ids.type):
+        try:
+            return pc.fill_null(pc.equal(ids, pa.scalar(float(identity), ids.type)), False)
+        except ValueError:
+            pass
+    if pa.types.is_boolean(ids.type):
+        identity = identity.lower()
+    return pc.is_in(ids.cast(pa.string()), pa.array([identity]))
 
 
 def split_place(identity: str) -> tuple[str, int | None]:

@@ -124,6 +124,8 @@ class Originals:
         same = {identity.encode(), json.dumps(identity, ensure_ascii=False).encode(), f'"{identity}"'.encode()}  # the last: with escapes, as shown
         if identity.removeprefix("-").isdecimal():
             same.add(f"{identity}.0".encode())
+        if identity in ("True", "False"):
+            same.add(identity.lower().encode())
         for source in self.paths:
             for first, records in self.records(source):
                 ids = records.id.to_pylist() if records.id is not None else []
