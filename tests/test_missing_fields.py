@@ -112,6 +112,20 @@ def test_json_is_known_at_a_glance_or_from_all_of_it(tmp_path: Path) -> None:
         lw.pairs([tmp_path / "a.jsonl", tmp_path / "b[1].jsonl"])
 
 
+@pytest.mark.parametrize("folder", [".", "lang=en"])
+def test_an_empty_cell_of_csv_leaves_its_place_to_the_next_field(tmp_path: Path, folder: str) -> None:
+    """Where all fields are empty the row has an empty text, as with one field. In JSON an empty text is a text."""
+    rows = [("1", A, B), ("2", "", A), ("3", "", ""), ("4", B, ""), ("5", "", B)]
+    path = tmp_path / folder / "a.csv"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("id,text,content\n" + "".join(",".join(row) + "\n" for row in rows))
+    found = lw.dedup(path, field="text|content")
+    assert [(row["id"], row["kept_id"]) for row in found.removed.to_arrow().to_pylist()] == [("2", "1"), ("5", "4")]
+    assert (found.report["counts"]["empty"], found.report["counts"]["without_text"]) == (1, 0)
+    lines(tmp_path / "a.jsonl", [{"id": 1, "text": A}, {"id": 2, "text": "", "content": A}])
+    assert lw.dedup(tmp_path / "a.jsonl", field="text|content").report["counts"]["removed"] == 0
+
+
 @pytest.mark.parametrize("name", ["b.jsonl", "b.json", "b.csv", "b.tsv", "b.parquet", "b.arrow"])
 def test_every_format(tmp_path: Path, name: str) -> None:
     lines(tmp_path / "a.jsonl", [{"text": A}, {"text": B}])

@@ -19,11 +19,19 @@ def parse(format: Any, chunk: Chunk, want: Want, where: str) -> Records:
     found: Records | None = None
     for asked in _asked(format, chunk, want):
         records = format.parse(chunk, asked, where)
-        found = records if found is None else _filled(found, records)
-        if not (found.kind == NO_TEXT).any():
+        found = records if found is None else _filled(found, records, _vacant(found, format))
+        if not _vacant(found, format).any():
             break
     assert found is not None
     return found
+
+
+def _vacant(records: Records, format: Any) -> np.ndarray:
+    """bool[n]: the rows without a value. In CSV an empty cell is one, since CSV has no other way to leave a value out."""
+    vacant = records.kind == NO_TEXT
+    if getattr(format, "EMPTY_IS_MISSING", False):
+        vacant |= (records.kind == TEXT) & (np.diff(binary.parts(records.text)[0]) == 0)
+    return vacant
 
 
 def _asked(format: Any, chunk: Chunk, want: Want) -> list[Want]:
@@ -44,9 +52,9 @@ def _asked(format: Any, chunk: Chunk, want: Want) -> list[Want]:
     return found
 
 
-def _filled(first: Records, second: Records) -> Records:
-    """``first``, with the rows of ``second`` where it has no value."""
-    open_ = first.kind == NO_TEXT
+def _filled(first: Records, second: Records, vacant: np.ndarray) -> Records:
+    """``first``, with the rows of ``second`` where it is ``vacant`` (bool[n]) and the second has a value."""
+    open_ = vacant & (second.kind != NO_TEXT)
     kind = np.where(open_, second.kind, first.kind)
     text = pc.if_else(pa.array(open_ & (second.kind == TEXT)), second.text, first.text)
     width = first.width

@@ -1,7 +1,8 @@
 """Separated values with a header (.csv, .tsv): RFC 4180, with LF, CRLF or CR, and the separator that the header shows.
 
-A column is wanted by its name. All cells are texts, also empty ones; an empty id is none. Ids are JSON strings: CSV knows no numbers. A vector has
-its numbers in columns of their own, and is missing where one of them is; a code is written in hexadecimal.
+A column is wanted by its name. All cells are texts, also empty ones; an empty id is none, and of alternative fields an empty one is not taken. Ids
+are JSON strings: CSV knows no numbers. A vector has its numbers in columns of their own, and is missing where one of them is; a code is written in
+hexadecimal.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Reje
 __all__ = ["chunks", "parse", "write"]
 
 HEADER_BYTES = 1 << 16
+#: Of alternative fields (text|content) the first that is not empty is taken.
+EMPTY_IS_MISSING = True
 LISTS = {"tokens": "tokens", "elements": "elements", "weighted": "elements with weights", "sparse": "indices and values", "features": "features"}
 #: So many columns are looked for at once: their sets are the bits of an integer.
 AT_ONCE = 60
