@@ -99,6 +99,15 @@ VERBS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "-pairs, work of the user": (("pairs", "good.jsonl", "--work", "web"), set()),
     "neighbors": (("neighbors", "in.jsonl", "-o", "new.jsonl", "-k", "2", *SKIP), {"new.jsonl"}),
     "features": (("features", "good.jsonl", "--vectors", "vectors.txt", "-o", "fine.parquet", *SKIP), {"fine.parquet"}),
+    "features, a new work folder": (
+        ("features", "good.jsonl", "--vectors", "vectors.txt", "-o", "fine.parquet", "--work", "somewhere"),
+        {"fine.parquet"},
+    ),
+    "features, work of the user": (
+        ("features", "good.jsonl", "--vectors", "vectors.txt", "-o", "fine.parquet", "--work", "web"),
+        {"fine.parquet"},
+    ),
+    "-features, work in a file": (("features", "good.jsonl", "--vectors", "vectors.txt", "-o", "fine.parquet", "--work", "good.jsonl"), set()),
     "features, rejected": (
         ("features", "in.jsonl", "--vectors", "vectors.txt", "-o", "fine.parquet", *SKIP),
         {"fine.parquet", "fine.parquet.rejected.jsonl"},

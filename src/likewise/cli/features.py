@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,15 @@ def command(
 ) -> None:
     target, aside = Path(out), rejects.beside(Path(out))
     check(target, aside, inputs, vectors, overwrite=overwrite, skips=choices.get("on_error") == "skip")
-    import tempfile
-
     from likewise.cli.progress import told
     from likewise.extraction import extract
 
     progress = told(screen)
-    with tempfile.TemporaryDirectory(prefix="likewise-", dir=work) as folder:
+    with folder_in(work) as folder:
         made = extract(
             [Path(given) for given in inputs],
             vectors=None if vectors is None else Path(vectors),
-            work=Path(folder),
+            work=folder,
             progress=progress,
             **choices,
         )
@@ -62,6 +61,25 @@ def command(
     said = f"{counted(made.features, 'feature')} of {made.dimension} numbers, of {counted(made.items, 'item')}, in {out}"
     screen.say(f"{said}; {progress.time_in_all}{known}{lost}")
     progress.steps()
+
+
+@contextmanager
+def folder_in(work: str | None) -> Iterator[Path]:
+    """A folder of this run's own in ``work``, which is created where it is missing, and then removed, or in the folder for temporary files."""
+    import tempfile
+
+    made = work is not None and not Path(work).exists()
+    if work is not None and made:
+        Path(work).mkdir(mode=0o700, parents=True)
+    elif work is not None and not Path(work).is_dir():
+        raise UsageError(f"--work {work}: this is a file, and intermediate files go into a folder; name another place")
+    try:
+        with tempfile.TemporaryDirectory(prefix="likewise-", dir=work) as folder:
+            yield Path(folder)
+    finally:
+        if work is not None and made:
+            with suppress(OSError):  # somebody has put something into it
+                Path(work).rmdir()
 
 
 def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None, *, overwrite: bool, skips: bool) -> None:
