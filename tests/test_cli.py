@@ -172,7 +172,7 @@ def test_what_weakens_the_promise_is_said() -> None:
     told = dict(promise({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
     assert told == {
         "promise": "a pair at 0.8 is found with at least 95.1 % (16 bands x 6 rows, oph)",
-        "budget": "5,000 comparisons in crowded buckets left out; of 1,000 tried after all, 2 were alike, so at most 13 pairs missed by it",
+        "budget": "5,000 pairs in overfull buckets not compared; of a sample of 1,000, 2 were similar: at most 13 pairs missed (95 %)",
         "verified": "by estimates only; similarities are not exact",
     }
 

@@ -235,12 +235,12 @@ def test_what_was_not_checked_exactly_is_said_first(verified, said):
     assert "Not exact." not in Page(render(report(), None, [])).words
 
 
-def test_what_the_budget_cut_is_said():
+def test_pairs_that_overfull_buckets_left_out_are_reported():
     cut = {"cut": 54321, "recall": 0.87659, "buckets": [{"items": 321, "cut": 50000, "row": 12}]}
     page = Page(render(report(budget=cut), None, []))
-    assert "cut 54,321 comparisons; that lowers the stated recall to 0.8765." in page.words
+    assert "In overfull buckets 54,321 pairs were not compared; the stated recall falls to 0.8765." in page.words
     assert ["12", "321", "50,000"] in page.rows
-    assert "No comparison was cut: the stated recall of 0.9922 stands." in Page(render(report(), None, [])).words
+    assert "No bucket left out a pair: the stated recall is 0.9922." in Page(render(report(), None, [])).words
 
 
 def test_long_lists_of_sources_are_cut_and_counted():

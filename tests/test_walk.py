@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bucket_meetings import budget, met_in
 from compiled import alone
 from likewise.engines.local import Local
 from likewise.kernels.compare import SetRule
 from likewise.kernels.sets import fewest_apart, odd_sketches
-from likewise.stages import candidates
-from likewise.stages.budget import kept_in, what_was_cut
+from likewise.stages import meeting
+from likewise.stages.budget import overfull, what_was_cut
 from likewise.stages.candidates import group
 from likewise.stages.cluster import MODES, Sets, components, empty_lists, independent, walk
 from likewise.stages.verify import all_pairs
@@ -41,39 +42,21 @@ def buckets_of(keys: np.ndarray, *, split: bool):
     )
 
 
-def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction, budget: int, finer: int) -> tuple[list[int], list[Fraction], int]:
-    """The greedy walk word by word. A bucket remembers its first ``budget`` kept items; later ones only meet inside finer splits."""
-    bands, n = keys.shape
-    crowd = [{key: int((keys[band] == key).sum()) for key in keys[band]} for band in range(bands)]
-    levels = 1 + (min(finer, bands - 1) if any(count > budget for band in crowd for count in band.values()) else 0)
-    remembered: dict[tuple, list[int]] = {}
-    kept_in: dict[tuple, int] = {}
-    witness, value, cut = [], [], 0
+def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tuple[list[int], list[Fraction], int]:
+    """Greedy removal by the specification: (witnesses, similarities, pairs of kept items that did not meet in a bucket that they share)."""
+    named, n = keys.tolist(), len(sets)
+    met = [met_in(named, band, meeting.BUDGET, meeting.FINER) for band in range(len(named))]
+    mates: dict[int, set[int]] = {item: set() for item in range(n)}
+    for later, earlier in set().union(*met):
+        mates[later].add(earlier)
+    witness, value = [-1] * n, [Fraction(-1)] * n
     for item in range(n):
-        mates: set[int] = set()
-        homes = []
-        for band in range(bands):
-            names = [(band, *(int(keys[(band + step) % bands, item]) for step in range(level + 1))) for level in range(levels)]
-            if crowd[band][keys[band, item]] <= budget:
-                names = names[:1]
-            homes.append(names)
-            lists = [remembered.get(name, []) for name in names]
-            mates.update(*lists)
-            cut += kept_in.get(names[0], 0) - sum(map(len, lists))
-        best, at = Fraction(-1), -1
-        for mate in sorted(mates):
+        for mate in sorted(mates[item]):
             similarity = Fraction(len(sets[item] & sets[mate]), len(sets[item] | sets[mate]))
-            if similarity >= threshold and similarity > best:
-                best, at = similarity, mate
-        witness.append(at)
-        value.append(best)
-        if at < 0:
-            for names in homes:
-                kept_in[names[0]] = kept_in.get(names[0], 0) + 1
-                for name in names:
-                    if len(remembered.setdefault(name, [])) < budget:
-                        remembered[name].append(item)
-                        break
+            if witness[mate] < 0 and similarity >= threshold and similarity > value[item]:
+                witness[item], value[item] = mate, similarity
+    kept = [item for item in range(n) if witness[item] < 0]
+    cut = sum(named[band][a] == named[band][b] and (b, a) not in met[band] for band in range(len(named)) for a, b in itertools.combinations(kept, 2))
     return witness, value, cut
 
 
@@ -86,12 +69,12 @@ def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THR
         patch.setattr("likewise.stages.cluster.CROWD", 1)  # all that is remembered lies side by side
         steps = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=2)
     assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
-    witness, value, cut = slow_walk(sets, keys, threshold, candidates.BUDGET, candidates.FINER)
+    witness, value, cut = slow_walk(sets, keys, threshold)
     assert found.witness.tolist() == witness
     removed = found.witness >= 0
     got = [Fraction(int(a), int(b)) for a, b in zip(found.overlap[removed], found.out_of[removed], strict=True)]
     assert got == [v for v, w in zip(value, witness, strict=True) if w >= 0]
-    assert int(found.cut_in.sum()) == cut
+    assert int(overfull(buckets_of(keys, split=True), found.witness < 0).cut.sum()) == cut
 
 
 collections = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=5), min_size=1, max_size=40)
@@ -104,17 +87,11 @@ def test_walk_equals_the_sequential_walk(sets, bands, variety, seed):
     check_walk(sets, keys)
 
 
-@settings(max_examples=60, deadline=None)
-@given(collections, st.integers(1, 4), st.integers(1, 2), st.integers(0, 2**32 - 1))
-def test_walk_equals_the_sequential_walk_when_every_bucket_is_crowded(sets, bands, variety, seed):
-    budget, candidates.BUDGET = candidates.BUDGET, 2
-    import likewise.stages.cluster as cluster
-
-    cluster.BUDGET = 2
-    try:
+@settings(max_examples=100, deadline=None)
+@given(collections, st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_walk_equals_the_sequential_walk_when_every_bucket_is_overfull(sets, bands, variety, seed):
+    with budget(2):
         check_walk(sets, np.random.default_rng(seed).integers(0, variety, (bands, len(sets))), Fraction(9, 10))
-    finally:
-        candidates.BUDGET = cluster.BUDGET = budget
 
 
 def test_a_long_chain_keeps_every_second_item():
@@ -136,8 +113,9 @@ def test_a_bucket_of_strangers_costs_at_most_its_budget_and_says_what_it_cut():
     sets = [{10 * i, 10 * i + 1} for i in range(1000)]
     found = walk(batch(sets), buckets_of(np.zeros((1, 1000), int), split=True), np.empty)
     assert (found.witness == -1).all()
-    assert found.compared == sum(min(i, candidates.BUDGET) for i in range(1000))
-    assert found.compared + int(found.cut_in.sum()) == 1000 * 999 // 2
+    assert found.compared == sum(min(i, meeting.BUDGET) for i in range(1000))
+    cut = overfull(buckets_of(np.zeros((1, 1000), int), split=True), found.witness < 0).cut
+    assert found.compared + int(cut.sum()) == 1000 * 999 // 2
 
 
 def test_witness_is_the_most_similar_and_among_equals_the_earlier():
@@ -198,11 +176,11 @@ def test_parts_of_the_walk_share_no_bucket():
 def test_sketches_that_lie_side_by_side_are_no_more_than_the_items():
     """In each of seven bands a hundred buckets of 40 remember 28,000 items, which would be 448 bytes of sketches for each of 4,000."""
     keys = np.array([np.arange(4000) // 40] * 7)
-    for rows, more in ((0, []), (candidates.BUDGET, [np.zeros(4000, int)])):
+    for rows, more in ((0, []), (meeting.BUDGET, [np.zeros(4000, int)])):
         buckets, sets = buckets_of(np.array([*keys, *more]), split=True), batch([{i} for i in range(4000)])
         lists, remembered, near = empty_lists(buckets, sets.odd, np.empty)
         assert near.shape == (rows, sets.odd.shape[1])
-        room = np.minimum(np.bincount(np.concatenate([each[each >= 0] for each in (buckets.bucket, buckets.splits.bucket)], None)), candidates.BUDGET)
+        room = np.minimum(np.bincount(np.concatenate([each[each >= 0] for each in (buckets.bucket, buckets.splits.bucket)], None)), meeting.BUDGET)
         order = np.argsort(lists["begin"])
         assert lists["begin"][order].tolist() == (np.cumsum(room[order]) - room[order]).tolist()  # each has its own
         assert len(remembered) == room.sum()
@@ -239,33 +217,17 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     buckets = buckets_of(np.zeros((1, 400), int), split=True)
     found = walk(batch(sets), buckets, np.empty)
     assert (found.witness == -1).all()
-    cut = what_was_cut(batch(sets), buckets, found, 0)
+    cut = what_was_cut(batch(sets), buckets, overfull(buckets, found.witness < 0), 0)
     assert cut.cut == 272 * 271 // 2
     assert 136 * 0.6 < cut.cut * cut.alike / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
     assert 136 < cut.missed < 250
     assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
 
 
-@settings(max_examples=50, deadline=None)
-@given(collections, st.integers(1, 4), st.integers(0, 2**32 - 1))
-def test_the_kept_items_of_crowded_buckets(sets, bands, seed):
-    keys = np.random.default_rng(seed).integers(0, 3, (bands, len(sets)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("likewise.stages.candidates.BUDGET", 2)
-        patch.setattr("likewise.stages.cluster.BUDGET", 2)
-        buckets = buckets_of(keys, split=True)
-        found = walk(batch(sets), buckets, np.empty)
-        crowded = np.flatnonzero(buckets.sizes > 2)
-    items, begin = kept_in(buckets, found, crowded)
-    kept = set(np.flatnonzero(found.witness < 0).tolist())
-    members = [[item for item in buckets.members(number).tolist() if item in kept] for number in crowded]
-    assert [part.tolist() for part in np.split(items, begin[1:-1])] == (members or [[]])
-
-
 def test_where_nothing_is_cut_the_promise_stands():
     buckets = buckets_of(np.zeros((1, 50), int), split=True)
     found = walk(batch([{i} for i in range(50)]), buckets, np.empty)
-    assert what_was_cut(batch([{i} for i in range(50)]), buckets, found, 0).recall(0.99, 7) == 0.99
+    assert what_was_cut(batch([{i} for i in range(50)]), buckets, overfull(buckets, found.witness < 0), 0).recall(0.99, 7) == 0.99
 
 
 def test_an_odd_sketch_by_hand():

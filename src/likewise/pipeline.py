@@ -40,7 +40,7 @@ from likewise.results import Decision
 from likewise.run import Items, Run, feature_sets, rule, sets, strings, vectors, words_of
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
 from likewise.search import bucket, elements, engine, finder, ranks, rare
-from likewise.stages.budget import Cut, what_was_cut
+from likewise.stages.budget import Cut, overfull, what_was_cut
 from likewise.stages.candidates import Buckets
 from likewise.stages.cluster import Walk, components, walk
 from likewise.stages.codes import Counts
@@ -352,11 +352,11 @@ def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
     run.begin("comparing", len(items.member), "items")
     stored = sets(items, run)
     found = walk(stored, buckets, run.work.scratch, run.engine.run, run.engine.threads, run.advance)
-    hot = np.argsort(-found.cut_in[: len(buckets.sizes)], kind="stable")[:HOTTEST]
-    hot = hot[found.cut_in[hot] > 0]
-    cut = what_was_cut(stored, buckets, found, run.options.seed)
+    crowds = overfull(buckets, found.witness < 0)
+    cut = what_was_cut(stored, buckets, crowds, run.options.seed)
     spread = {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()}
-    worst = [crowded(items, buckets, int(number), int(found.cut_in[number]), run) for number in hot]
+    hottest = [at for at in np.argsort(-crowds.cut, kind="stable")[:HOTTEST] if crowds.cut[at] > 0]
+    worst = [crowded(items, buckets, int(crowds.number[at]), int(crowds.cut[at]), run) for at in hottest]
     return found, facts(items, found, spread, cut, cut.recall(run.options.plan.recall, len(found.matches)), worst)
 
 

@@ -153,9 +153,9 @@ def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if report.get("spread"):
         yield "spread", spread.told(report["spread"])
     if budget["cut"]:
-        tried = f"of {budget['sampled']:,} tried after all, {budget['alike']:,} were alike"
-        missed = f"so at most {counted(round(budget['missed_at_most']), 'pair')} missed by it"
-        yield "budget", f"{counted(budget['cut'], 'comparison')} in crowded buckets left out; {tried}, {missed}"
+        tried = f"of a sample of {budget['sampled']:,}, {budget['alike']:,} were similar"
+        missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed (95 %)"
+        yield "budget", f"{counted(budget['cut'], 'pair')} in overfull buckets not compared; {tried}: {missed}"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
 

@@ -19,8 +19,8 @@ from numba import types
 from likewise.kernels.compare import UNCHECKED, compare, hopeless
 from likewise.kernels.jit import always, inline, kernel
 
-#: What is known of a bucket, in one cache line: it remembers the items remembered[begin : begin + number], of all its kept ones.
-LIST = np.dtype([("begin", "i8"), ("number", "i4"), ("kept", "i4")])
+#: The items that a bucket remembers, in one cache line: remembered[begin : begin + number].
+LIST = np.dtype([("begin", "i8"), ("number", "i8")])
 REMEMBERED = np.dtype([("item", "i4"), ("size", "u4")])
 
 if sys.platform == "win32":  # no pread there: callers give no file
@@ -47,27 +47,28 @@ def load(sets, item, buffer):
 
 
 @kernel
-def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, items, begin, most, cursor, buffers, seen, state, matches, cut):
+def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, items, begin, most, cursor, buffers, seen, state, matches):
     """Go on with the greedy walk in keep order from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
 
-    bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.candidates.Splits, what crowded buckets are split
-    into by further bands, level after level.
-    lists: LIST[buckets], none kept at first; each has room for ``budget`` items, or for all that it may be given, in remembered: REMEMBERED[..].
+    bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.candidates.Splits, the parts of overfull buckets.
+    lists: LIST[buckets], empty at first: the kept items that others meet there, for which ``remembered``, REMEMBERED[..], has room. A bucket that is
+    not overfull remembers all its kept items, an overfull one and its parts those that ``splits.listed`` marks.
     near: uint64[.., words], the odd sketches of those first in ``remembered``, side by side: crowds are compared with the same ones all the time.
     cursor: int64[bands], splits.begin[:-1] at first: in each band a split item that is not behind the item at hand.
     seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
-    cut: int64[buckets], 0 at first: comparisons that the budget cut.
     buffers: uint64[2, m], m the largest size. Stops early when ``matches`` may not hold the next item's rows, or after about ``most``
     comparisons, so that the caller can show progress and be interrupted.
     """
     _, _, _, size, odd, row = sets
-    split_items, split_begin, finer = splits  # taken apart once: each time costs counts of references, and threads wait for each other at them
+    split_items, split_begin, finer, listed = (
+        splits  # taken apart once: each time costs counts of references, and threads wait for each other at them
+    )
     mode = rule.mode
     bands, levels = len(bucket), 1 + len(finer)
-    depth = np.empty(bands, np.int64)  # in how many levels the item at hand has a bucket
+    overfull = np.empty(bands, np.bool_)  # whether the item's bucket is
     written = 0
     compared = 0
     room = len(matches) - levels * bands * budget
@@ -77,15 +78,13 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
         place += 1
         mine = 0  # words of the item's set, once it is read
         for band in range(bands):
-            visited = 0
             while cursor[band] < split_begin[band + 1] and split_items[cursor[band]] < item:
                 cursor[band] += 1
-            depth[band] = levels if cursor[band] < split_begin[band + 1] and split_items[cursor[band]] == item else 1
-            for level in range(depth[band]):
+            overfull[band] = cursor[band] < split_begin[band + 1] and split_items[cursor[band]] == item
+            for level in range(levels if overfull[band] else 1):
                 here = finer[level - 1, cursor[band]] if level else bucket[band, item]
                 if here < 0:
                     break
-                visited += lists[here].number
                 for at in range(lists[here].begin, lists[here].begin + lists[here].number):
                     other = remembered[at].item
                     if seen[other] == item:
@@ -115,33 +114,29 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
                             state[item, 0] = other
                             state[item, 1] = common
                             state[item, 2] = out_of
-            home = bucket[band, item]
-            if home >= 0 and lists[home].kept > visited:
-                cut[home] += lists[home].kept - visited
         if state[item, 0] < 0:
-            keep(item, size, odd, row, bucket, finer, cursor, depth, lists, remembered, near, budget)
+            for band in range(bands):
+                if not overfull[band]:
+                    if bucket[band, item] >= 0:
+                        remember(item, size, odd, row, lists[bucket[band, item]], remembered, near)
+                    continue
+                for level in range(levels):
+                    if listed[level, cursor[band]]:
+                        here = finer[level - 1, cursor[band]] if level else bucket[band, item]
+                        remember(item, size, odd, row, lists[here], remembered, near)
     return place, written, compared
 
 
 @always
-def keep(item, size, odd, row, bucket, finer, cursor, depth, lists, remembered, near, budget):
-    """Enter a kept item into the first list of each band that has room: its bucket's, or else that of a finer split."""
-    for band in range(len(bucket)):
-        if bucket[band, item] >= 0:
-            lists[bucket[band, item]].kept += 1
-        for level in range(depth[band]):
-            here = finer[level - 1, cursor[band]] if level else bucket[band, item]
-            if here < 0:
-                break
-            if lists[here].number < budget:
-                at = lists[here].begin + lists[here].number
-                remembered[at].item = item
-                remembered[at].size = size[item]
-                if at < len(near):
-                    for word in range(near.shape[1]):
-                        near[at, word] = odd[row[item], word]
-                lists[here].number += 1
-                break
+def remember(item, size, odd, row, known, remembered, near):
+    """Append a kept item to the list of a bucket."""
+    at = known.begin + known.number
+    remembered[at].item = item
+    remembered[at].size = size[item]
+    if at < len(near):
+        for word in range(near.shape[1]):
+            near[at, word] = odd[row[item], word]
+    known.number += 1
 
 
 @kernel
@@ -200,14 +195,13 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
 
 
 @kernel
-def count_alike(sets, rule, left, right, buffers):
-    """How many of the pairs left[i], right[i] are at or above the threshold."""
+def verify(sets, rule, left, right, buffers, values):
+    """Compare left[i] with right[i], for all i: (overlap, out of), or (score, 1), into values, int64[m, 2]; (-1, 0) where they are not similar."""
     _, _, _, size, odd, row = sets
-    alike = 0
     for i in range(len(left)):
-        if hopeless(size[left[i]], odd, row[left[i]], size[right[i]], odd, row[right[i]], rule):
-            continue
-        mine, others = load(sets, left[i], buffers[0]), load(sets, right[i], buffers[1])
-        common, _ = compare(buffers[0, :mine], buffers[1, :others], rule)
-        alike += common >= 0
-    return alike
+        a, b = left[i], right[i]
+        common, out_of = np.int64(-1), np.int64(0)
+        if not hopeless(size[a], odd, row[a], size[b], odd, row[b], rule):
+            mine, others = load(sets, a, buffers[0]), load(sets, b, buffers[1])
+            common, out_of = compare(buffers[0, :mine], buffers[1, :others], rule)
+        values[i, 0], values[i, 1] = common, out_of

@@ -240,12 +240,15 @@ def buckets(report: Report) -> Html | None:
     if not report["curve"] or "join" in report:
         return section("Comparisons", *parts)
     if cut := budget["cut"]:
-        lost = f"The budget for crowded buckets cut {counted(cut, 'comparison')}; that lowers the stated recall to {at_least(budget['recall'])}."
+        lost = f"In overfull buckets {counted(cut, 'pair was', 'pairs were')} not compared; the stated recall falls to {at_least(budget['recall'])}."
         columns = [name for name in wording.BUCKET if any(name in bucket for bucket in budget["buckets"])]
         rows = [[bucket.get(name, "") for name in columns] for bucket in budget["buckets"]]
-        parts += [tag("p", tag("strong", lost)), table("The buckets that the budget cut most", [wording.BUCKET[name] for name in columns], rows)]
+        parts += [
+            tag("p", tag("strong", lost)),
+            table("The overfull buckets that left out most pairs", [wording.BUCKET[name] for name in columns], rows),
+        ]
     else:
-        parts.append(tag("p", f"No comparison was cut: the stated recall of {at_least(budget['recall'])} stands."))
+        parts.append(tag("p", f"No bucket left out a pair: the stated recall is {at_least(budget['recall'])}."))
     if met["by_size"]:
         parts += [tag("h3", "Buckets by number of items"), charts.bars(list(met["by_size"].items()), "bucket", "Buckets by number of items")]
     return section("Buckets and budget", *parts)

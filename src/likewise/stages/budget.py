@@ -1,26 +1,28 @@
-"""What the budget of crowded buckets cut, and what that may have cost."""
+"""The pairs that the rule for overfull buckets left out, and what that may have cost."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from likewise.kernels.hashing import derive
-from likewise.kernels.walk import count_alike
-from likewise.stages.candidates import BUDGET, Buckets
-from likewise.stages.cluster import Sets, Walk
+from likewise.kernels.heads import pairs_met
+from likewise.stages.candidates import Buckets
+from likewise.stages.cluster import Sets
+from likewise.stages.verify import verified
 
 #: The stream of constants, drawn from the seed, that the sample is drawn by.
 SAMPLING = np.uint64(0xB0D6_0001)
-#: Pairs that the budget cut are compared after all, drawn at random: one for so many comparisons of the walk, so many at least and at most.
-SHARE, LEAST, MOST = 100, 10_000, 1_000_000
+#: Pairs of the sample: one for so many that met in overfull buckets, at least and at most so many.
+SHARE, LEAST, MOST = 30, 10_000, 1_000_000
 
 
 @dataclass(frozen=True)
 class Cut:
-    """cut: meetings of two items in a bucket that were not compared there. sampled, alike: of how many pairs of items that both stay, how many
-    are at or above the threshold. missed: pairs that were missed, at most, with 95 % confidence."""
+    """cut: pairs of kept items in an overfull bucket that did not meet there. sampled, alike: of how many of those how many are at or above the
+    threshold. missed: pairs that were missed, at most, with 95 % confidence."""
 
     cut: int
     sampled: int
@@ -28,24 +30,62 @@ class Cut:
     missed: float
 
     def recall(self, promised: float, found: int) -> float:
-        """The promise, less what the budget may have missed of all there is to find."""
+        """The expected recall, less the pairs that may have been missed, of all there are to find."""
         return promised * found / (found + self.missed) if self.missed else promised
 
 
-def what_was_cut(sets: Sets, buckets: Buckets, found: Walk, seed: int) -> Cut:
-    """Compare a sample of the cut pairs. A pair of which one item was removed anyway is no loss; one of two items that stay is."""
-    cut = int(found.cut_in.sum())
+class Overfull(NamedTuple):
+    """The overfull buckets, by band and by their first member, with their kept members. What is here does not depend on how buckets are numbered."""
+
+    number: np.ndarray  # int64[k]: of stages.candidates.Buckets
+    met: np.ndarray  # int64[k]: pairs of kept members that met in the bucket
+    places: np.ndarray  # int64[m]: kept members as places in Buckets.splits, in priority order: those of i are places[begin[i] : begin[i + 1]]
+    begin: np.ndarray  # int64[k + 1]
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """Pairs of kept members of each, int64[k]."""
+        kept = np.diff(self.begin)
+        return kept * (kept - 1) // 2
+
+    @property
+    def cut(self) -> np.ndarray:
+        """Pairs of kept members that did not meet in each, int64[k]."""
+        return self.pairs - self.met
+
+
+def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
+    """The overfull buckets with the members that were kept. kept: bool[n]"""
+    found = [(np.zeros(0, np.int64),) * 4]
+    for band, first in enumerate(buckets.splits.begin[:-1].tolist()):
+        items, levels, listed = buckets.overfull(band)
+        if not len(items):
+            continue
+        names, own = np.unique(levels, return_inverse=True)  # numbered from 0 in this band, -1 apart
+        levels = own.reshape(levels.shape) - int(names[0] < 0)
+        met, members = np.zeros((2, levels.max() + 1), np.int64)
+        staying = kept[items]
+        pairs_met(levels, listed, staying, met, members)
+        homes, begun, home = np.unique(levels[0], return_index=True, return_inverse=True)
+        order = np.argsort(begun)  # by first member
+        rank = np.empty(len(homes), np.int64)
+        rank[order] = np.arange(len(homes))
+        places = np.flatnonzero(staying)
+        places = places[np.argsort(rank[home[places]], kind="stable")]
+        number = names[homes[order] + int(names[0] < 0)]
+        found.append((number, met[homes[order]], first + places, members[homes[order]]))
+    number, met, places, members = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
+    return Overfull(number, met, places, np.concatenate(([0], np.cumsum(members))))
+
+
+def what_was_cut(sets: Sets, buckets: Buckets, crowded: Overfull, seed: int) -> Cut:
+    """Compare a sample of the pairs that did not meet. Where one of the two was removed nothing is lost, so they are pairs of kept items."""
+    cut = int(crowded.cut.sum())
     if not cut:
         return Cut(0, 0, 0, 0.0)
-    number = int(np.clip(found.compared // SHARE, LEAST, MOST))
-    chance = derive(np.uint64(seed), SAMPLING, 3 * number).reshape(3, number) / 2.0**64
-    crowded = np.flatnonzero(found.cut_in[: len(buckets.sizes)])
-    chosen = np.searchsorted(np.cumsum(found.cut_in[crowded]), chance[0] * cut, side="right").clip(max=len(crowded) - 1)
-    left, right = draw_pairs(*kept_in(buckets, found, crowded), chosen, chance[1:])
-    if not len(left):
-        return Cut(cut, 0, 0, 0.0)
-    alike = int(count_alike(*sets.arguments(), left, right, sets.buffers()))
-    return Cut(cut, len(left), alike, cut * min(1.0, at_most(alike) / len(left)))
+    left, right = drawn(buckets, crowded, seed)
+    alike = int(np.count_nonzero(verified(sets, left, right)[:, 0] >= 0))
+    return Cut(cut, len(left), alike, cut * min(1.0, at_most(alike) / len(left)) if len(left) else float(cut))
 
 
 def at_most(count: int) -> float:
@@ -53,28 +93,33 @@ def at_most(count: int) -> float:
     return float((np.sqrt(count + 1) + 1.645 / 2) ** 2)
 
 
-def kept_in(buckets: Buckets, found: Walk, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The kept items of the buckets of these numbers, ascending: those of numbers[i] are items[begin[i] : begin[i + 1]], in keep order."""
-    items, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for band in np.unique(buckets.band[numbers]):
-        mine = numbers[buckets.band[numbers] == band]
-        kept = buckets.crowds(band)
-        kept = kept[found.witness[kept] < 0]
-        place = np.searchsorted(mine, buckets.bucket[band, kept]).clip(max=len(mine) - 1)
-        there = mine[place] == buckets.bucket[band, kept]
-        kept, place = kept[there], place[there]
-        items.append(kept[np.argsort(place, kind="stable")])
-        counts.append(np.bincount(place, minlength=len(mine)))
-    return np.concatenate(items), np.concatenate(([0], np.cumsum(np.concatenate(counts))))
+def drawn(buckets: Buckets, crowded: Overfull, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A sample of the pairs of kept items that did not meet, all with one probability: a sample of all pairs, without those that met."""
+    pairs = crowded.pairs
+    total, cut = int(pairs.sum()), int(crowded.cut.sum())
+    wanted = min(max(int(crowded.met.sum()) // SHARE, LEAST), MOST)
+    number = min(-(-wanted * total // cut), MOST)
+    draw = (derive(np.uint64(seed), SAMPLING, number) / 2.0**64 * total).astype(np.int64).clip(max=total - 1)
+    ends = np.cumsum(pairs)
+    bucket = np.searchsorted(ends, draw, side="right")
+    later, earlier = pair_of(draw - (ends - pairs)[bucket])
+    later, earlier = (crowded.places[crowded.begin[bucket] + each] for each in (later, earlier))
+    apart = ~meets(buckets, later, earlier)
+    return buckets.splits.items[earlier[apart]].astype(np.int64), buckets.splits.items[later[apart]].astype(np.int64)
 
 
-def draw_pairs(items: np.ndarray, begin: np.ndarray, chosen: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A pair of kept items of each chosen bucket, of which the earlier was not among those that the bucket remembered; none of too small ones.
+def pair_of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pair (later, earlier) of that number, in the order (1, 0), (2, 0), (2, 1), (3, 0), ... int64[n] each"""
+    later = ((1 + np.sqrt(1 + 8.0 * index)) / 2).astype(np.int64)
+    later -= later * (later - 1) // 2 > index  # the square root is rounded
+    later += later * (later + 1) // 2 <= index
+    return later, index - later * (later - 1) // 2
 
-    chosen: int64[m], numbers of `kept_in`. chance: float64[2, m], below 1.
-    """
-    size = np.diff(begin)[chosen]
-    chosen, chance, size = chosen[size > BUDGET + 1], chance[:, size > BUDGET + 1], size[size > BUDGET + 1]
-    later = BUDGET + 1 + (np.sqrt(chance[0]) * (size - BUDGET - 1)).astype(np.int64)  # in proportion to how many came before
-    earlier = BUDGET + (chance[1] * (later - BUDGET)).astype(np.int64)
-    return items[begin[chosen] + np.minimum(later, size - 1)], items[begin[chosen] + earlier]
+
+def meets(buckets: Buckets, later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
+    """True where two members of a bucket meet at any level. later, earlier: places in Buckets.splits. bool[n]"""
+    _, _, finer, listed = buckets.splits
+    met = listed[0, earlier]
+    for level, part in enumerate(finer, 1):
+        met |= listed[level, earlier] & (part[later] >= 0) & (part[later] == part[earlier])
+    return met

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from likewise.errors import UsageError
-from likewise.kernels.bands import MIX, number_equal, repeated
+from likewise.stages.meeting import BUDGET, FINER, Parts, keyed, number, split_overfull
 
-#: A bucket of more items than this is crowded: a removal remembers this many kept items of it and looks for others in finer splits.
-BUDGET = 128
-#: How often a crowded bucket is split further, each time by the key of one more band.
-FINER = 2
 MOST_BUCKETS = 2**31 - 1
 
 Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in that band
@@ -23,20 +18,21 @@ Allocate = Callable[[tuple[int, ...], str | np.dtype], np.ndarray]
 
 
 class Splits(NamedTuple):
-    """The finer buckets of the items in crowded ones: those of band b are items[begin[b] : begin[b + 1]], ascending."""
+    """The parts of the overfull buckets: the members of band b are items[begin[b] : begin[b + 1]], in priority order."""
 
     items: np.ndarray  # int32[m]
     begin: np.ndarray  # int64[bands + 1]
-    bucket: np.ndarray  # int32[levels, m]: the item's bucket at each further level, -1 where it is alone
+    bucket: np.ndarray  # int32[levels, m]: the item's part at each further level, -1 where it has none
+    listed: np.ndarray  # bool[1 + levels, m]: whether those after it meet it in its bucket, and in its part at each further level
 
 
 def no_splits(bands: int) -> Splits:
-    return Splits(np.zeros(0, np.int32), np.zeros(bands + 1, np.int64), np.zeros((0, 0), np.int32))
+    return Splits(np.zeros(0, np.int32), np.zeros(bands + 1, np.int64), np.zeros((0, 0), np.int32), np.zeros((1, 0), bool))
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """The items of equal band key, and the splits of those buckets that are crowded. Buckets of all levels are numbered through."""
+    """The items of equal band key, and the parts of overfull buckets. Buckets of all levels are numbered through."""
 
     bucket: np.ndarray  # int32[bands, n]: the item's bucket, -1 where it is alone
     sizes: np.ndarray  # int64[buckets], without the finer ones
@@ -44,20 +40,21 @@ class Buckets:
     splits: Splits
 
     def members(self, number: int) -> np.ndarray:
-        """The items of a bucket, in keep order."""
+        """The items of a bucket, in priority order."""
         return np.flatnonzero(self.bucket[self.band[number]] == number)
 
-    def crowds(self, band: int) -> np.ndarray:
-        """The items of a band that are in crowded buckets, in keep order; all where none was split."""
-        items, begin, finer = self.splits
-        return items[begin[band] : begin[band + 1]] if len(finer) else np.arange(self.bucket.shape[1])
+    def overfull(self, band: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The members of a band's overfull buckets, as kernels.heads takes them: (items int32[m], levels int32[1 + finer, m], listed bool[..])."""
+        mine = slice(*self.splits.begin[band : band + 2])
+        items = self.splits.items[mine]
+        return items, np.concatenate([self.bucket[band, items][None], self.splits.bucket[:, mine]]), self.splits.listed[:, mine]
 
     @property
     def count(self) -> int:
         return max(len(self.sizes), int(self.splits.bucket.max(initial=-1)) + 1)
 
     def pairs(self, *, walk: bool = False) -> int:
-        """Candidate pairs, counted once a band; of those no more than a ``walk`` compares, whose budget each bucket has."""
+        """Candidate pairs, counted once a band. ``walk``: at most those that overfull buckets let meet."""
         others = np.minimum(self.sizes - 1, 2 * BUDGET * (1 + FINER)) if walk else self.sizes - 1
         return int((self.sizes * others // 2).sum())
 
@@ -71,68 +68,45 @@ class Buckets:
 def group(keys: Keys, per: np.ndarray, bands: int, run: Callable, *, split: bool, allocate: Allocate) -> Buckets:
     """Number the buckets of every band; ``run`` maps a function over bands, at once where it can.
 
-    per: uint64[n], mixed into every key, so that only items of one group meet. ``split`` adds the finer levels for crowded buckets.
+    per: uint64[n], mixed into every key, so that only items of one group meet. ``split`` adds the parts of overfull buckets.
     """
     grouped = per if per.any() else None
     bucket = allocate((bands, len(per)), "i4")
-    found = run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands))
-    base, sizes = shift(bucket, found, 0, run), np.concatenate(found)
-    crowded = sizes > BUDGET
-    finer = min(FINER, bands - 1) if split and crowded.any() else 0
-    return Buckets(bucket, sizes, np.repeat(np.arange(bands), [len(each) for each in found]), splits_of(keys, bucket, crowded, finer, base, run))
-
-
-def splits_of(keys: Keys, bucket: np.ndarray, crowded: np.ndarray, levels: int, base: int, run: Callable) -> Splits:
-    """Split the crowded buckets, each level by the key of one band further on. crowded: bool[buckets]; base: the first free number."""
-    bands = len(bucket)
-    if not levels:
-        return no_splits(bands)
-    members = run(lambda band: np.flatnonzero((bucket[band] >= 0) & crowded[bucket[band]]).astype(np.int32), range(bands))
-    begin = np.concatenate(([0], np.cumsum([len(items) for items in members])))
-    finer = np.full((1 + levels, begin[-1]), -1, np.int32)
-    finer[0] = np.concatenate([bucket[band, items] for band, items in enumerate(members)])
-    for level in range(1, 1 + levels):
-        above, below = (np.split(finer[at], begin[1:-1]) for at in (level - 1, level))  # a band each
-        found = run(partial(refine, keys, level, members, above, below), range(bands))
-        base = shift(below, found, base, run)
-    return Splits(np.concatenate(members), begin, finer[1:])
-
-
-def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
-    """Keys that are equal where both are equal."""
-    return keys if by is None else keys ^ (by + np.uint64(1)) * MIX
-
-
-def number(keys: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """Bucket numbers from 0 into ``out``; returns the sizes of the buckets. Only keys that seem to repeat are compared."""
-    items = np.flatnonzero(repeated(keys))
-    part = np.empty(len(items), np.int32)
-    count = number_equal(keys[items], part)
-    out[:] = -1
-    out[items] = part
-    return np.bincount(part[part >= 0], minlength=count)
-
-
-def refine(keys: Keys, level: int, members: list[np.ndarray], above: list[np.ndarray], below: list[np.ndarray], band: int) -> np.ndarray:
-    """Split the buckets ``above`` of a band's members by the key of the band ``level`` further on. Numbers from 0 go into ``below``; their sizes."""
-    live = np.flatnonzero(above[band] >= 0)
-    if not len(live):
-        return np.zeros(0, np.int64)
-    part = np.empty(len(live), np.int32)
-    sizes = number(keyed(keys((band + level) % len(members))[members[band][live]], above[band][live].astype(np.uint64)), part)
-    below[band][live] = part
-    return sizes
-
-
-def shift(rows: Sequence[np.ndarray] | np.ndarray, sizes: list[np.ndarray], base: int, run: Callable) -> int:
-    """Make the numbers of the bands follow each other, from ``base`` on. Returns the next free number."""
-    ends = base + np.cumsum([len(each) for each in sizes])
-    if ends[-1] > MOST_BUCKETS:
-        raise UsageError(f"{ends[-1]:,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")
+    sizes = run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands))
+    levels = min(FINER, bands - 1)
+    parts = None
+    if split and any((each > BUDGET).any() for each in sizes):
+        parts = run(lambda band: parts_of(keys, bucket[band], sizes[band], band, bands, levels), range(bands))
+    raised = shifts([len(each) for each in sizes], 0)
 
     def raise_numbers(band: int) -> None:
-        row = rows[band]
-        row[row >= 0] += np.int32(ends[band] - len(sizes[band]))
+        row = bucket[band]
+        row[row >= 0] += np.int32(raised[band])
 
-    run(raise_numbers, range(len(sizes)))
-    return int(ends[-1])
+    run(raise_numbers, range(bands))
+    splits = no_splits(bands) if parts is None else joined(parts, [len(each) for each in sizes], int(raised[-1]))
+    return Buckets(bucket, np.concatenate(sizes), np.repeat(np.arange(bands), [len(each) for each in sizes]), splits)
+
+
+def parts_of(keys: Keys, bucket: np.ndarray, sizes: np.ndarray, band: int, bands: int, levels: int) -> Parts:
+    """The parts of a band's overfull buckets, by the keys of the next bands."""
+    return split_overfull(bucket, sizes, lambda level: keys((band + level) % bands), levels)
+
+
+def joined(parts: list[Parts], buckets: list[int], base: int) -> Splits:
+    """The parts of all bands, numbered through from ``base`` on. buckets: how many buckets each band has."""
+    raised = shifts([len(each.sizes) for each in parts], base)
+    for each, own, first in zip(parts, buckets, raised[:-1], strict=True):
+        finer = each.levels[1:]
+        finer[finer >= 0] += np.int32(first - own)
+    begin = np.concatenate(([0], np.cumsum([len(each.members) for each in parts])))
+    levels, listed = (np.concatenate(rows, axis=1) for rows in ([each.levels for each in parts], [each.listed for each in parts]))
+    return Splits(np.concatenate([each.members for each in parts]), begin, levels[1:], listed)
+
+
+def shifts(counts: list[int], base: int) -> np.ndarray:
+    """Where the numbers of each band begin so that they follow each other from ``base`` on, and the next free number: int64[bands + 1]."""
+    ends = base + np.concatenate(([0], np.cumsum(counts)))
+    if ends[-1] > MOST_BUCKETS:
+        raise UsageError(f"{ends[-1]:,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")
+    return ends

@@ -13,7 +13,8 @@ from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_dis
 from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
-from likewise.stages.candidates import BUDGET, Allocate, Buckets
+from likewise.stages.candidates import Allocate, Buckets
+from likewise.stages.meeting import BUDGET
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
 #: Comparisons that a kernel makes before it returns for a moment, so that progress shows and Ctrl-C works.
@@ -61,7 +62,6 @@ class Walk:
     overlap: np.ndarray  # int64[n]: similarity to the witness is overlap / out_of
     out_of: np.ndarray
     matches: np.ndarray  # int64[m, 4]: every verified pair: item, kept item, overlap, out of
-    cut_in: np.ndarray  # int64[buckets]: comparisons of each that the budget cut
     compared: int
 
 
@@ -77,7 +77,6 @@ def walk(
     lists, remembered, near = empty_lists(buckets, sets.odd, allocate)
     seen = np.full(n, -1, np.int32)
     state = np.full((n, 3), -1, np.int64)
-    cut = np.zeros(buckets.count, np.int64)
 
     def part(items: np.ndarray) -> tuple[list[np.ndarray], int]:
         matches = np.empty((levels * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
@@ -85,7 +84,7 @@ def walk(
         found, compared, place = [], 0, 0
         while place < len(items):
             before = place
-            room = (cursor, buffers, seen, state, matches, cut)
+            room = (cursor, buffers, seen, state, matches)
             place, written, more = greedy_walk(
                 *sets.arguments(), buckets.bucket, buckets.splits, lists, remembered, near, BUDGET, items, place, COMPARED_AT_ONCE, *room
             )
@@ -98,7 +97,7 @@ def walk(
     matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
     compared = sum(number for _, number in done)
-    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, cut, compared)
+    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, compared)
 
 
 def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Allocate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

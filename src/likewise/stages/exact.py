@@ -190,7 +190,7 @@ def walked(order: Longs, decided: Longs, found: Longs, compared: int) -> Walk:
     state[removed, 0] = order[state[removed, 0]]
     found[:, :2] = order[found[:, :2]]
     found = found[np.lexsort((found[:, 1], found[:, 0]))]
-    return Walk(state[:, 0], state[:, 1], state[:, 2], found, np.zeros(0, np.int64), compared)
+    return Walk(state[:, 0], state[:, 1], state[:, 2], found, compared)
 
 
 def exact_cost(ranking: Ranked, threshold: Fraction) -> float:

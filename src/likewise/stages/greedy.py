@@ -50,7 +50,7 @@ def greedy_walk(finder: Finder, n: int, score: Callable[[np.ndarray], Longs], co
     witness, value = np.full((2, n), -1, np.int64)
     witness[matches[first, 0]], value[matches[first, 0]] = matches[first, 1:3].T
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
-    return Walk(witness, value, np.broadcast_to(np.int64(1), n), matches, np.zeros(0, np.int64), 0)
+    return Walk(witness, value, np.broadcast_to(np.int64(1), n), matches, 0)
 
 
 def settle(finder: Finder, items: Longs, gone: NDArray[np.bool_], counts: Counts) -> list[Block] | None:

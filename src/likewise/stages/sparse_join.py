@@ -144,7 +144,7 @@ def sparse_walk(prepared: Prepared, *, per: NDArray[np.uint64], advance: Callabl
         compared += more
     matches = np.concatenate(found)
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
-    return Walk(state[:, 0], state[:, 1], np.ones(n, np.int64), matches, np.zeros(0, np.int64), compared)
+    return Walk(state[:, 0], state[:, 1], np.ones(n, np.int64), matches, compared)
 
 
 def join_cost(prepared: Prepared) -> float:

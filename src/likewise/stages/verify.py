@@ -1,4 +1,4 @@
-"""All pairs inside buckets that are at or above the threshold."""
+"""Exact comparison of candidate pairs: of pairs that are given, and of all pairs inside buckets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,24 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from likewise.kernels.walk import bucket_pairs
+from likewise.kernels.walk import bucket_pairs, verify
 from likewise.stages.candidates import Buckets
 from likewise.stages.cluster import COMPARED_AT_ONCE, MATCHES_AT_ONCE, Sets
+
+
+def verified(sets: Sets, left: np.ndarray, right: np.ndarray, run: Callable = map) -> np.ndarray:
+    """Compare pairs of items: int64[m, 2] of overlap and out of, or of score and 1 (kernels.compare); (-1, 0) where they are not similar enough.
+
+    left, right: int64[m]. ``run`` maps over parts of the pairs.
+    """
+    values = np.empty((len(left), 2), np.int64)
+
+    def part(begin: int) -> None:
+        here = slice(begin, begin + COMPARED_AT_ONCE)
+        verify(*sets.arguments(), left[here], right[here], sets.buffers(), values[here])
+
+    list(run(part, range(0, len(left), COMPARED_AT_ONCE)))
+    return values
 
 
 def all_pairs(

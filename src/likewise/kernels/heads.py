@@ -1,0 +1,88 @@
+"""Which members of an overfull bucket the others meet, and how many pairs that leaves out: the rule of stages/meeting.py.
+
+An overfull bucket is split by the keys of further bands, level after level. Its members are the columns of ``levels``, int32[1 + finer, m]: the
+number of each one's bucket at each level, in priority order, -1 where it has none because it is alone or because the bucket above was not split.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.jit import kernel
+
+
+@kernel
+def list_members(levels, split, most, listed):
+    """Mark the members that each bucket lists, at most ``most``: the heads of its parts where it is split, else its first members.
+
+    split: bool[buckets], True for a bucket that is split at the next level. listed: bool[1 + finer, m], written.
+    """
+    headed = np.zeros(len(split), np.bool_)  # parts whose first member has been seen
+    number = np.zeros(len(split), np.int32)
+    for member in range(levels.shape[1]):
+        for level in range(len(levels)):
+            here = levels[level, member]
+            listed[level, member] = False
+            if here < 0:
+                continue
+            head = True
+            if split[here]:
+                part = levels[level + 1, member]
+                if part >= 0:
+                    head = not headed[part]
+                    headed[part] = True
+            if head and number[here] < most:
+                number[here] += 1
+                listed[level, member] = True
+
+
+@kernel
+def pairs_met(levels, listed, kept, met, members):
+    """Count, for each bucket of the first level, its kept members and the pairs of them that meet in it.
+
+    kept: bool[m]. met, members: int64[buckets], added to. The head of a part may be listed above it and in it: that pair counts once.
+    """
+    lists = np.zeros(len(met), np.int64)  # kept members that each bucket has listed so far
+    twice = np.zeros(len(met), np.bool_)  # parts whose head is kept and is listed above them, too
+    for member in range(levels.shape[1]):
+        if not kept[member]:
+            continue
+        home = levels[0, member]
+        members[home] += 1
+        for level in range(len(levels)):
+            here = levels[level, member]
+            if here < 0:
+                break
+            met[home] += lists[here]
+            if twice[here] and lists[here] > 0:  # the head itself has none before it
+                met[home] -= 1
+            if listed[level, member]:
+                lists[here] += 1
+                if level + 1 < len(levels) and levels[level + 1, member] >= 0:
+                    twice[levels[level + 1, member]] = True
+
+
+@kernel
+def list_pairs(levels, listed, begin, lists, pairs):
+    """Write the pairs (later, earlier) of members that meet; return how many there are, written or not.
+
+    begin: int64[buckets], where each bucket's list begins in ``lists``, int64[..], which is written. pairs: int64[p, 2], written up to its length.
+    """
+    number = np.zeros(len(begin), np.int64)
+    twice = np.zeros(len(begin), np.bool_)
+    written = 0
+    for member in range(levels.shape[1]):
+        for level in range(len(levels)):
+            here = levels[level, member]
+            if here < 0:
+                break
+            for at in range(np.int64(twice[here]), number[here]):
+                if written < len(pairs):
+                    pairs[written, 0], pairs[written, 1] = member, lists[begin[here] + at]
+                written += 1
+            if listed[level, member]:
+                lists[begin[here] + number[here]] = member
+                number[here] += 1
+                if level + 1 < len(levels) and levels[level + 1, member] >= 0:
+                    twice[levels[level + 1, member]] = True
+    return written

@@ -1,0 +1,104 @@
+"""Who meets whom in a bucket, against the rule as the specification writes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bucket_meetings import buckets, budget, met_in
+from likewise.stages import meeting
+from likewise.stages.budget import drawn, meets, overfull, pair_of
+from likewise.stages.candidates import Buckets, group
+
+
+def grouped(keys: np.ndarray) -> Buckets:
+    bands, n = keys.shape
+    return group(
+        lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, lambda f, xs: list(map(f, xs)), split=True, allocate=np.empty
+    )
+
+
+def met(keys: np.ndarray, band: int) -> list[tuple[int, int]]:
+    levels = min(meeting.FINER, len(keys) - 1)
+    finer = np.array([keys[(band + level) % len(keys)] for level in range(1, 1 + levels)], np.uint64).reshape(levels, keys.shape[1])
+    return sorted(zip(*(each.tolist() for each in meeting.meeting(keys[band].astype(np.uint64), finer)), strict=True))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 60), st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_items_meet_as_the_rule_says(n, bands, variety, most, seed):
+    keys = np.random.default_rng(seed).integers(0, variety, (bands, n))
+    with budget(most):
+        for band in range(bands):
+            assert met(keys, band) == sorted(met_in(keys.tolist(), band, most, meeting.FINER))  # each pair once
+
+
+def test_a_bucket_within_the_budget_lets_all_meet():
+    assert met(np.array([[7, 7, 1, 7]]), 0) == [(1, 0), (3, 0), (3, 1)]
+
+
+def test_an_overfull_bucket_by_hand():
+    """Budget 2. By the second band's keys the six items of the bucket are a, a, b, b, b, c: all later ones meet the heads 0 (a) and 2 (b), and 5 (c)
+    is a third head, which nobody meets. The parts a and c have no more than two items. b has three, so the third band splits it: into 2, 3 and into
+    4, whose heads are 2 and 4; then 3 meets 2 again, in its part."""
+    keys = np.array([[0] * 6, [1, 1, 2, 2, 2, 3], [0, 0, 5, 5, 6, 0]])
+    with budget(2):
+        assert met(keys, 0) == [(1, 0), (2, 0), (3, 0), (3, 2), (4, 0), (4, 2), (5, 0), (5, 2)]
+
+
+def test_at_the_last_level_all_meet_the_first_members():
+    with budget(2):
+        assert met(np.array([[3, 3, 3, 3]]), 0) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 60), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_overfull_buckets_count_the_pairs_of_kept_items_that_do_not_meet(n, bands, variety, seed):
+    rng = np.random.default_rng(seed)
+    keys, kept = rng.integers(0, variety, (bands, n)), rng.random(n) < 0.7
+    with budget(2):
+        found = grouped(keys)
+        crowded = overfull(found, kept)
+        wanted = [(band, bucket) for band in range(bands) for bucket in buckets(keys[band].tolist()) if len(bucket) > 2]
+        members = [sorted(item for item in bucket if kept[item]) for _, bucket in wanted]
+        places = np.split(crowded.places, crowded.begin[1:-1])
+        assert [found.splits.items[part].tolist() for part in places] == (members or [[]])
+        assert crowded.number.tolist() == [found.bucket[band, bucket[0]] for band, bucket in wanted]
+        named = [met_in(keys.tolist(), band, 2, meeting.FINER) for band in range(bands)]
+        pairs = [{(b, a) for i, a in enumerate(mine) for b in mine[i + 1 :]} for mine in members]
+        assert crowded.met.tolist() == [len(here & named[band]) for (band, _), here in zip(wanted, pairs, strict=True)]
+        for (band, _), part, here in zip(wanted, places, pairs, strict=False):
+            for later, earlier in ((b, a) for i, a in enumerate(part) for b in part[i + 1 :]):
+                pair = int(found.splits.items[later]), int(found.splits.items[earlier])
+                assert pair in here
+                assert meets(found, np.array([later]), np.array([earlier])).tolist() == [pair in named[band]]
+
+
+def test_pairs_are_numbered_through():
+    later, earlier = pair_of(np.arange(15))
+    assert list(zip(later.tolist(), earlier.tolist(), strict=True)) == [(i, j) for i in range(6) for j in range(i)]
+
+
+@pytest.mark.parametrize("index", [2**40, 2**55 + 12345, 2**61 - 1])
+def test_large_numbers_of_pairs(index):
+    later, earlier = (int(each[0]) for each in pair_of(np.array([index])))
+    assert 0 <= earlier < later
+    assert later * (later - 1) // 2 + earlier == index
+
+
+def test_the_sample_is_drawn_evenly_from_the_pairs_that_did_not_meet():
+    """Budget 2, one band, buckets of 5 and 4: of 10 pairs 7 meet (those with the first two), of 6 pairs 5; so (3, 2), (4, 2), (4, 3) and (8, 7) are
+    left, each a quarter of the sample: 2,500 of 10,000, standard deviation 43."""
+    with budget(2):
+        found = grouped(np.array([[0] * 5 + [1] * 4]))
+        crowded = overfull(found, np.ones(9, bool))
+        left, right = drawn(found, crowded, 0)
+    assert crowded.cut.tolist() == [3, 1]
+    counts = Counter(zip(left.tolist(), right.tolist(), strict=True))
+    assert sorted(counts) == [(2, 3), (2, 4), (3, 4), (7, 8)]
+    assert sum(counts.values()) > 9_000
+    assert all(0.23 < count / sum(counts.values()) < 0.27 for count in counts.values())
