@@ -409,7 +409,7 @@ DAMAGES: dict[str, Damage] = {
         {"arrow arrows": Cut("cannot be read as a table"), f"parquet {JSON} {CSV} txt npy": "only Arrow has them"},
         make=lambda name: columnar(name, table_of(middle(b"a"))).replace(struct.pack("<3i", 0, 18, 38), struct.pack("<3i", 0, 1 << 30, 38)),
     ),
-    "another type of column": Damage({COLUMNAR: Refused("holds whole numbers, such as 1"), f"{JSON} {CSV} txt npy": "has no types"}, make=column([1, 2])),
+    "another type of column": Damage({COLUMNAR: Refused("holds whole numbers, such as 1"), f"{JSON} {CSV} txt npy": "no types"}, make=column([1, 2])),
     "dictionary": Damage({COLUMNAR: Fine(b"a"), f"{JSON} {CSV} txt npy": "has one way"}, make=column(pa.array(STRINGS).dictionary_encode())),
     "large strings": Damage({COLUMNAR: Fine(b"a"), f"{JSON} {CSV} txt npy": "has one way"}, make=column(pa.array(STRINGS, pa.large_string()))),
     "views": Damage({COLUMNAR: Fine(b"a"), f"{JSON} {CSV} txt npy": "has one way"}, make=column(pa.array(STRINGS, pa.string_view()))),
