@@ -82,6 +82,7 @@ def want(options: Options) -> Want:
         kind=kind,
         seed=options.seed,
         wide=facts.wide,
+        decimal=facts.decimal,
         width=width,
         first=facts.first,
         most=most,
@@ -115,12 +116,13 @@ def look(sources: Sequence[Source], options: Options) -> Options:
             raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
         return options
     wide = asked.kind == "vector" and wide_numbers(sources, asked, spared)
-    width, place = first_width(sources, asked._replace(wide=wide), spared)
+    decimal = asked.kind == "code" and decimal_codes(sources, asked, spared)
+    width, place = first_width(sources, asked._replace(wide=wide, decimal=decimal), spared)
     if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
         width = max(64, int(options.bound or 0) + 1)
     if asked.kind == "features":
         return acquainted(options, Facts(features=width, first=place, sparse=options.told_by == "cosine"))
-    return acquainted(options, Facts(width, wide=wide, first=place))
+    return acquainted(options, Facts(width, wide=wide, decimal=decimal, first=place))
 
 
 def check_kinds(sources: Sequence[Source], options: Options) -> None:
@@ -145,6 +147,16 @@ def check_verify(options: Options) -> None:
         always = kind in ("vectors", "codes", "strings") or (kind == "feature sets" and not options.exact)
         what = kind if always else f"{'by containment' if options.contained else 'with --exact'} {kind}"
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
+
+
+def decimal_codes(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> bool:
+    """Whether the codes of some CSV file can only be decimal: then those of files that do not tell are so too."""
+    for source in sources:
+        if forms := getattr(source.format, "code_forms", None):
+            with suppress(*spared):
+                if "decimal" in forms(source.path, source.asked(asked)).values():
+                    return True
+    return False
 
 
 def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> tuple[int | None, str]:

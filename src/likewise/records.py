@@ -49,6 +49,7 @@ class Want(NamedTuple):
     kind: str = "text"  # a key of PAYLOADS
     seed: int = 0  # keys the words that stand for elements
     wide: bool = False  # numbers of vectors are float64, not float32
+    decimal: bool = False  # codes in CSV files that may be hexadecimal or decimal are decimal
     width: int = 0  # Records.width of the first item, if known: an item of another width is rejected
     first: str = ""  # the place of that item, for the message
     most: int = 64 << 20  # bytes of one record; a longer one is refused

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from likewise.io import binary
 from likewise.items.sets import is_matrix
 from likewise.items.sparse import summed
 from likewise.items.weighted import BEYOND, LEAST, MOST
-from likewise.items.words import WORD, Hasher
+from likewise.items.words import Hasher
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.
@@ -28,7 +27,6 @@ ENTRY = np.dtype([("index", "<u8"), ("value", "<f8")])
 NO_DIGIT = 255
 DIGITS = np.full(256, NO_DIGIT, np.uint8)
 DIGITS[list(b"0123456789abcdef")] = DIGITS[list(b"0123456789ABCDEF")] = range(16)
-DECIMAL = re.compile(rb"-?[0-9]{1,20}")
 #: Why a list of numbers is no set of features.
 FLAT = "a list of numbers is one feature; a set of features is a list of such lists, [[...], ...]; single vectors compare by cosine"
 #: The kinds in which one missing part leaves no value; of a set the other parts are left.
@@ -292,30 +290,6 @@ def bits(rows: Rows) -> Rows:
     used = rows.values[rows.offsets[0] : rows.offsets[-1]]
     spread[np.arange(len(used)) + np.repeat(offsets[:-1] - rows.offsets[:-1] + rows.offsets[0], sizes)] = used
     return Rows(rows.gone, offsets // 8, np.packbits(spread, bitorder="little"), sizes, rows.faults)
-
-
-def cells(texts: pa.LargeBinaryArray) -> Rows:
-    """Cells of CSV as codes: hexadecimal, or whole numbers of 64 bits where they cannot be hexadecimal (`decimal`)."""
-    numbers = decimal(texts)
-    if numbers is None:
-        return hexadecimal(texts)
-    there = texts.is_valid().to_numpy(zero_copy_only=False)
-    return code(Rows(~there, ends(8 * there), np.array([number % 2**64 for number in numbers], "<u8").view(np.uint8)))
-
-
-def decimal(texts: pa.LargeBinaryArray) -> list[int] | None:
-    """The whole numbers that the texts say, from -2^63 to 2^64 - 1; None where the texts may be hexadecimal codes.
-
-    Hexadecimal codes have one even length and no sign. Digits alone make up 18 or more hexadecimal digits by a chance of 1 in 4,000 a code.
-    """
-    found = texts.drop_null().to_pylist()
-    if not found or not all(DECIMAL.fullmatch(text) for text in found):  # ends at the first a to f
-        return None
-    lengths = {len(text) for text in found}
-    if len(lengths) == 1 and min(lengths) % 2 == 0 and min(lengths) < 18 and not any(text.startswith(b"-") for text in found):
-        return None
-    numbers = [int(text) for text in found]
-    return numbers if all(number in WORD for number in numbers) else None
 
 
 def hexadecimal(texts: pa.LargeBinaryArray) -> Rows:

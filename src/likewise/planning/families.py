@@ -41,6 +41,7 @@ class Facts:
     low: float | None = None  # the least and greatest coordinate
     high: float | None = None
     wide: bool = False  # numbers are float64, not float32
+    decimal: bool = False  # codes in CSV files that may be hexadecimal or decimal are decimal
     features: int | None = None  # the numbers of a feature, of sets of them
     first: str = ""  # the place of the item that told the dimension or the features
     sparse: bool = False  # vectors are sparse; how many coordinates one has differs, and is not known

@@ -1,15 +1,16 @@
 """Separated values with a header (.csv, .tsv): RFC 4180, with LF, CRLF or CR, and the separator that the header shows.
 
 A column is wanted by its name. All cells are texts, also empty ones; an empty id is none, and of alternative fields an empty one is not taken. Ids
-are JSON strings: CSV knows no numbers. A vector has its numbers in columns of their own, and is missing where one of them is; a code is written in
-hexadecimal.
+are JSON strings: CSV knows no numbers. A vector has its numbers in columns of their own, and is missing where one of them is; a code is
+hexadecimal or decimal (`io.code_cells`).
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError, UsageError
-from likewise.io import binary, fields, payloads, unusable
+from likewise.io import binary, code_cells, fields, payloads, unusable
 from likewise.io.compression import KINDS, open_read, read_into
 from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
@@ -42,6 +43,7 @@ class Header(NamedTuple):
     columns: tuple[str, ...]
     separator: str
     end: int  # the offset of the first byte after it
+    decimal: frozenset[str] = frozenset()  # the columns of codes that are decimal numbers
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
@@ -54,12 +56,46 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     for name in {name for one in fields.each(want, header.columns) for name in values(one, header.columns)[0]}:
         if header.columns.count(name) > 1:
             raise DataError(f"{path}: the header has the column {name!r} {header.columns.count(name)} times; rename all but one")
+    if want.kind == "code":
+        forms = code_forms(path, want)
+        header = header._replace(decimal=frozenset(name for name in forms if forms[name] == "decimal" or (not forms[name] and want.decimal)))
+    yield from pieces(path, max(start, header.end), _cut(path, header), want, cr=True)
 
+
+def _cut(path: Path, header: Header) -> Callable[[bytearray, int, bool], Cut]:
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
         size, quote = whole(np.frombuffer(data, np.uint8), ord(header.separator), final, len(data))
         return Cut(size, header, _unclosed(path, offset + quote) if final and quote >= 0 else None)
 
-    yield from pieces(path, max(start, header.end), cut, want, cr=True)
+    return cut
+
+
+def code_forms(path: Path, want: Want) -> dict[str, str]:
+    """For each column in which codes are looked for `code_cells.form`, as the file alone tells it: "" where it does not."""
+    header = _header(path)
+    names = fields.every(want, header.columns) if header else []
+    return {name: code_cells.form(_column(path, want, header, name)) for name in names if header and name in header.columns}
+
+
+def _column(path: Path, want: Want, header: Header, name: str) -> Iterator[pa.LargeBinaryArray]:
+    """The cells of a column from the first on, up to the end or to damage, which is told when the records are read."""
+    with suppress(DataError):
+        for chunk in pieces(path, header.end, _cut(path, header), want, cr=True):
+            for part in _parts(chunk, header.separator):
+                *_, fault, _, first, last = _find(part, [name], want.most)
+                good = fault == OK
+                text, offsets = cells(part.data, np.ascontiguousarray(first[good]), np.ascontiguousarray(last[good]))
+                yield nullable(offsets, text, np.diff(offsets) > 0)
+
+
+def _parts(chunk: Chunk, separator: str) -> Iterator[Chunk]:
+    """The same records, code_cells.SAMPLE at a time: mostly the first will do."""
+    at = 0
+    while at < len(chunk.data):
+        rest = chunk.data[at:]
+        size, _ = whole(rest, ord(separator), True, code_cells.SAMPLE)
+        yield chunk._replace(data=rest[:size])
+        at += size
 
 
 def known(chunk: Chunk) -> Sequence[str]:
@@ -186,7 +222,7 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
     elif len(names) > 1:
         raise UsageError(f"--field {want.text!r}: a code is in one column")
     else:
-        rows = payloads.cells(cell)
+        rows = (code_cells.decimal if names[0] in chunk.state.more.decimal else payloads.hexadecimal)(cell)
     kind, records.text, records.width = payloads.laid(rows, want)
     if want.kind == "vector" and rows.gone.any():
         cells_of = cell.take(pa.array(np.flatnonzero(np.repeat(rows.gone, len(names)))))
