@@ -70,11 +70,7 @@ def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int],
 def meeting(keys: np.ndarray, finer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of items that meet in one band, each once: (later, earlier), int64[p] each, as places in the arrays.
 
-    <<<<<<< HEAD
-        keys: uint64[n], the items' keys in that band, in keep order. finer: uint64[levels, n], their keys in the next bands, up to `FINER`.
-    =======
-        keys: uint64[n], the items' keys in that band, in priority order. finer: uint64[levels, n], their keys in the next bands, up to `FINER`.
-    >>>>>>> 1999278 (Overfull buckets, in the words of the docs and reports)
+    keys: uint64[n], the items' keys in that band, in priority order. finer: uint64[levels, n], their keys in the next bands, up to `FINER`.
     """
     bucket = np.empty(len(keys), np.int32)
     sizes = number(keys, bucket)
