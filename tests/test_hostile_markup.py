@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -86,7 +87,7 @@ def test_ids_come_out_as_they_went_in_and_in_csv_as_texts(suffix, formulas):
     rows = [{"id": name, "text": "one two three four five six"} for name in FORMULAS]
     lw.pairs(rows).write(f"pairs{suffix}", csv_formulas=formulas)
     escaped = suffix in (".csv", ".tsv") and formulas == "escape"
-    expected = {f"'{name}" if escaped and name[0] in "=+-@\t\r＝" else name for name in FORMULAS}
+    expected = {f"'{name}" if escaped and name[0] in "=+-@\t\r＝" and name not in ("+1", "-1") else name for name in FORMULAS}
     if suffix == ".jsonl":
         listed = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").split("\n") if line]
         found = {row["id_a"] for row in listed} | {row["id_b"] for row in listed}
@@ -103,11 +104,15 @@ def test_ids_come_out_as_they_went_in_and_in_csv_as_texts(suffix, formulas):
 
 
 def test_numbers_of_csv_stay_numbers():
+    """A text of a number computes nothing in a spreadsheet; with more behind it, it may."""
     table = lw.Table(pa.table({"id": [-1, None], "x": [-0.5, 2.0], "text": ["-1", None]}))
     table.write("a.csv")
-    assert Path("a.csv").read_text() == '"id","x","text"\n-1,-0.5,"\'-1"\n,2,\n'
-    table.write("a.csv", csv_formulas="raw")
     assert Path("a.csv").read_text() == '"id","x","text"\n-1,-0.5,"-1"\n,2,\n'
+    texts = ["-5", "+.5", "-1.5e-3", "-1+1", "-1\n", "+", "-A1", "+1e", "--1"]
+    lw.Table(pa.table({"text": texts})).write("b.csv")
+    with open("b.csv", newline="") as file:
+        found = [row[0] for row in list(csv.reader(file))[1:]]
+    assert found == ["-5", "+.5", "-1.5e-3", "'-1+1", "'-1\n", "'+", "'-A1", "'+1e", "'--1"]
     with pytest.raises(lw.UsageError, match="csv_formulas='no': choose one of escape, raw"):
         table.write("a.csv", csv_formulas="no")
 

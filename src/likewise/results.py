@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from likewise import schema
 from likewise.choices import CHOICES, CsvFormulas
-from likewise.drawing.controls import FORMULA, escaped_json
+from likewise.drawing.controls import FORMULA, NUMBER, escaped_json
 from likewise.errors import UsageError, missing_part
 from likewise.io.ids import from_json
 from likewise.io.placing import new_file
@@ -123,12 +123,13 @@ def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvF
 
 
 def without_formulas(table: pa.Table) -> pa.Table:
-    """The table with ' before each text that a spreadsheet would take for a formula; numbers stay numbers."""
+    """The table with ' before each text that a spreadsheet would take for a formula; numbers, and texts of numbers, stay as they are."""
     for number, name in enumerate(table.column_names):
         column = table.column(number)
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             quoted = pc.binary_join_element_wise(pa.scalar("'", column.type), column, pa.scalar("", column.type))
-            table = table.set_column(number, name, pc.if_else(pc.match_substring_regex(column, FORMULA), quoted, column))
+            formula = pc.and_not(pc.match_substring_regex(column, FORMULA), pc.match_substring_regex(column, NUMBER))
+            table = table.set_column(number, name, pc.if_else(formula, quoted, column))
     return table
 
 

@@ -8,6 +8,8 @@ import re
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 #: The beginning of a cell that a spreadsheet may take for a formula, as OWASP lists them under "CSV Injection"; in the syntax of RE2.
 FORMULA = r"\A[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+#: A cell that a spreadsheet takes for a number, which computes nothing: such as the id "-5" from CSV.
+NUMBER = r"\A[+\-]?(\d+(\.\d*)?|\.\d+)([eE][+\-]?\d+)?\z"
 
 
 def escaped_json(text: str) -> str:
