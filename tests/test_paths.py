@@ -126,3 +126,33 @@ def test_what_is_inside_of_a_list_that_is_read_must_be_json() -> None:
     raw = b'{"m": [{"t": "a", "x": NaN}], "y": NaN}\n{"m": [{"t": "a"}], "y": NaN}'
     chunk = Chunk(np.frombuffer(bytearray(raw), np.uint8), 0, 1, shared.State(Path("x"), 0, ()))
     assert jsonl.parse(chunk, Want("m.t"), "x").kind.tolist() == [2, TEXT]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "name"),
+    [
+        ("list<struct>", [[{"a": '"x"'}, {"a": '"y"'}], [{"a": '{"a": "no text"}'}], None, [{"a": "5"}, {"a": '"z"'}]], "m.a"),
+        ("struct", [{"b": '{"b": "x"}'}, {"b": '[{"b": "y"}, {"b": "z"}]'}, {"b": '{"b": {"b": "too deep"}}'}, None], "m.b.b"),
+        ("list<struct>", [[{"b": '{"b": "x"}'}, {"b": '{"b": "y"}'}], [], [{"b": '"no b in it"'}], [{"b": "null"}]], "m.b.b"),
+        ("list<struct>", [[{"a": '["x", "y"]'}, {"a": '["z"]'}], [{"a": '"w"'}], None, [{"a": "null"}]], "m.a[]"),
+    ],
+)
+def test_json_texts_inside_of_columns_are_reached_by_the_steps_that_are_left(kind: str, rows: list[Any], name: str) -> None:
+    label = name.split(".")[1].removesuffix("[]")
+    inner = pa.struct({label: pa.json_()})
+    plain = pa.array(rows, pa.list_(pa.struct({label: pa.string()})) if kind == "list<struct>" else pa.struct({label: pa.string()}))
+    flat = plain.flatten() if kind == "list<struct>" else plain
+    texts = pa.ExtensionArray.from_storage(pa.json_(), flat.field(0))
+    structs = pa.StructArray.from_arrays([texts], fields=[*inner], mask=flat.is_null())
+    column = pa.ListArray.from_arrays(plain.offsets, structs, mask=plain.is_null()) if kind == "list<struct>" else structs
+
+    def loaded(value: Any) -> Any:
+        if isinstance(value, list):
+            return [loaded(one) for one in value]
+        return value if value is None else {label: json.loads(value[label])}
+
+    want = Want(name)
+    [source] = resolve([pa.table({"m": column})], want=want)
+    [records] = [source.parse(chunk, want) for chunk in source.chunks(want)]
+    found = [text.decode() if kind == TEXT else None for kind, text in zip(records.kind.tolist(), records.text.to_pylist(), strict=True)]
+    assert found == [expected({"m": loaded(row)}, name) for row in rows]

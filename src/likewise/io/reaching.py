@@ -24,10 +24,13 @@ def texts(values: pa.Array, path: Sequence[str], strings: bool) -> pa.LargeBinar
     """
     rows = np.arange(len(values))
     total = len(values)
-    for label in path:
-        values, rows = _without_lists(values, rows)
-        if isinstance(values.type, pa.JsonType):
+    left = list(path)
+    while True:
+        if left or strings:
+            values, rows = _without_lists(values, rows)
+        if not left or isinstance(values.type, pa.JsonType):
             break
+        label = left.pop(0)
         if pa.types.is_map(values.type):
             values, rows = _entries(values, rows, label)
         elif pa.types.is_struct(values.type) and len(found := values.type.get_all_field_indices(label)) == 1:
@@ -35,12 +38,9 @@ def texts(values: pa.Array, path: Sequence[str], strings: bool) -> pa.LargeBinar
         else:
             return None
     if isinstance(values.type, pa.JsonType):
-        left = path[path.index(label) :] if path else path
         each = [[*_of_json(from_json(text or "null"), left, strings)] for text in values.storage.to_pylist()]
         rows = np.repeat(rows, [len(one) for one in each])
         values = binary.from_list(text.encode("utf-8", "surrogatepass") for one in each for text in one)
-    elif strings:
-        values, rows = _without_lists(values, rows)
     if not pa.types.is_large_binary(values.type):
         return pa.nulls(total, binary.TYPE)
     there = values.is_valid().to_numpy(zero_copy_only=False)
