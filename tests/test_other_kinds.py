@@ -17,6 +17,8 @@ import pytest
 import likewise as lw
 from command_line import run
 from likewise.families import MinHash
+from likewise.io.formats import lines
+from likewise.io.formats import npy as npy_format
 
 NAN = float("nan")
 Values = list[Any]
@@ -280,3 +282,36 @@ def test_sets_that_are_no_matrix_pass() -> None:
         assert lw.pairs(sets, by="elements", threshold=0.01).report["read"] == len(sets)
     assert lw.pairs(jsonl([[0, 1, 1]], "elements"), by="elements").report["read"] == 1
     assert lw.sketch([[0, 1, 1], [1, 1, 0]], by="tokens:2").shape[0] == 2
+
+
+@HERE
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_without_a_value_hide_no_matrix(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In chunks of one row or two, so that some hold nulls alone."""
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 50)
+    rows = [None, None, [1, 0, 1], None, [0, 0, 1], None]
+    for call in (lw.pairs, lw.plan) if form != "list" else (lw.pairs,):  # `plan` takes no None in a list
+        with pytest.raises(lw.LikewiseError, match=LOOKS):
+            call(FORMS[form](rows, "elements"), by="elements", threshold=0.5)
+
+
+@HERE
+def test_rows_that_are_set_aside_hide_no_matrix() -> None:
+    given = jsonl([[1, 0, 1], [1.5, 0, 1], [0, 0, 1]], "elements")
+    with pytest.raises(lw.DataError, match=LOOKS):
+        lw.pairs(given, by="elements", on_error="skip")
+
+
+@HERE
+def test_one_row_of_0_and_1_beside_nulls_is_no_matrix() -> None:
+    assert lw.pairs(jsonl([[0, 1, 1], None], "elements"), by="elements").report["read"] == 2
+
+
+@HERE
+def test_sets_in_an_array_are_judged_over_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last chunk, [0, 1, 1], alone would look like a matrix."""
+    monkeypatch.setattr(npy_format, "CHUNK_BYTES", 8 * 3 * 2)
+    given = npy(np.array([[5, 6, 7], [5, 6, 8], [0, 1, 1]]))
+    assert [(row["id_a"], row["id_b"]) for row in lw.pairs(given, by="elements", threshold=0.5).to_arrow().to_pylist()] == [(0, 1)]
+    with pytest.raises(lw.DataError, match=LOOKS):
+        lw.pairs(npy(np.array([[0, 1, 1]] * 3)), by="elements", threshold=0.5)

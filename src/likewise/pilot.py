@@ -115,7 +115,7 @@ class Seen:
             self.names.append(name)
         self.texts = self.texts or bool((records.kind == TEXT).any())
         self.found = self.found or records.found
-        if len(records):
+        if (records.kind == TEXT).any():
             self.matrix = self.matrix is not False and records.matrix > 0
         self.fields.update(dict.fromkeys(records.fields))
         if records.rejected and not self.fault:

@@ -60,18 +60,17 @@ def column(given: Any, want: Want) -> pa.Array | None:
         if not fits(want.kind, array.shape, array.dtype):
             alone = "; one item alone is a batch of one: [item]" if array.ndim == 1 else ""
             raise UsageError(f"an input is an array of {array.dtype} of shape {array.shape}; give {FORMS[want.kind]}{alone}")
+        if want.kind == "elements" and array.dtype != bool:
+            refuse_matrix(array.reshape(-1), np.arange(len(array) + 1) * array.shape[1])
         return of_matrix(array, want.kind)
     return None
 
 
 def of_matrix(array: np.ndarray, kind: str) -> pa.Array:
-    """The rows of an array as items. As a set, a row of booleans is the numbers of its true columns. Raises UsageError for sets of 0 and 1."""
-    if kind != "elements":
+    """The rows of an array as items. As a set, a row of booleans is the numbers of its true columns."""
+    if kind != "elements" or array.dtype != bool:
         return of_numbers(array)
-    if array.dtype == bool:
-        return of_lists(np.concatenate(([0], np.cumsum(array.sum(axis=1)))), pa.array(np.nonzero(array)[1]))
-    refuse_matrix(array.reshape(-1), np.arange(len(array) + 1) * array.shape[1])
-    return of_numbers(array)
+    return of_lists(np.concatenate(([0], np.cumsum(array.sum(axis=1)))), pa.array(np.nonzero(array)[1]))
 
 
 def listed(rows: list[Any], want: Want) -> pa.Array | None:
@@ -142,8 +141,8 @@ def _sets(rows: list[Any]) -> pa.Array:
 
     made = _typed([plain(row, place) for place, row in enumerate(rows)], _is_element)
     if is_list(made.type) and pa.types.is_integer(made.type.value_type) and not any(is_flags(row) for row in rows):
-        flat = made.flatten().fill_null(2)
-        refuse_matrix(flat.to_numpy(zero_copy_only=False), ends(pc.list_value_length(made).fill_null(0)))
+        there = made.drop_null()
+        refuse_matrix(there.flatten().fill_null(2).to_numpy(zero_copy_only=False), ends(pc.list_value_length(there)))
     return made
 
 

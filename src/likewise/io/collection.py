@@ -414,12 +414,14 @@ class Collection:
     def _matrix(self, want: Want) -> str | None:
         """A message when the rows of a source look like those of a matrix of 0 and 1."""
         widths: dict[int, set[int]] = {}
-        for entry in self.work.done("chunk"):
-            if entry["rows"]:
+        kinds, first = self.column("kind"), 0
+        for entry in self.work.done("chunk") if want.kind == "elements" else ():
+            if (kinds[first : first + entry["rows"]] == TEXT).any():
                 widths.setdefault(entry["source"], set()).add(entry.get("matrix", 0))
+            first += entry["rows"]
         for number, (width, *others) in widths.items():
-            source, rows = self.sources[number], self.rows_of(number)
-            if width and not others and rows.stop - rows.start > 1:
+            source = self.sources[number]
+            if width and not others and (kinds[self.rows_of(number)] == TEXT).sum() > 1:
                 return unusable.matrix(printable(source.name), source.asked(want))
         return None
 

@@ -323,9 +323,15 @@ def compared(parts: Sequence[Rows], kind: str) -> Rows:
 
 
 def checked(rows: Rows, want: Want) -> Rows:
-    """The same rows; of sets with the mark of a matrix."""
-    if want.kind == "elements" and is_matrix(rows.values, rows.offsets, Hasher(want.seed).integers(np.arange(2))):
-        rows.matrix = int(rows.sizes[0])
+    """The same rows; of sets with the mark of a matrix, if all that have a value look like one."""
+    if want.kind != "elements":
+        return rows
+    there = ~rows.gone
+    there[list(rows.faults)] = False
+    good = rows.without(~there)
+    offsets = ends(good.sizes[there]) + good.offsets[0]
+    if is_matrix(good.values, offsets, Hasher(want.seed).integers(np.arange(2))):
+        rows.matrix = int(good.sizes[there][0])
     return rows
 
 

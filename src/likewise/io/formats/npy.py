@@ -108,14 +108,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     check(path, found, want)
     step, end = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found))), found.shape[0]
     for first in range(start, end, step):
-        yield Chunk(pa.table({COLUMN: of_rows(path, rows(path, found, first, min(first + step, end)), want)}), first, 0, (COLUMN,))
-
-
-def of_rows(path: Path, array: np.ndarray, want: Want) -> pa.Array:
-    try:
-        return arrays.of_matrix(array, want.kind)
-    except UsageError as error:
-        raise DataError(f"{path}: {error}") from None
+        yield Chunk(pa.table({COLUMN: arrays.of_matrix(rows(path, found, first, min(first + step, end)), want.kind)}), first, 0, (COLUMN,))
 
 
 def row_bytes(found: Header) -> int:
