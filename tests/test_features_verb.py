@@ -119,6 +119,7 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     (photos / "broken.jpg").write_bytes(b"nothing")
     out = tmp_path / "photos.parquet"
     assert run("features", photos, "-o", out) == 2
+    assert "--on-error skip lists such files in FILE.rejected.jsonl beside -o FILE, and goes on" in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
     assert run("features", photos, "-o", out, "--on-error", "skip", "--json", "--most", 20) == 0
     told = json.loads(capsys.readouterr().out)
@@ -128,6 +129,42 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     assert run("features", photos / "a.jpg", "-o", out) == 2  # it exists
     assert run("features", photos / "a.jpg", "-o", out, "--overwrite") == 0
     assert not (tmp_path / "photos.parquet.rejected.jsonl").exists()  # what the old one says is true no more
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "link"])
+@pytest.mark.parametrize("flags", [[], ["--overwrite"]])
+def test_a_list_that_appears_during_the_run_loses_nothing(photos, tmp_path, monkeypatch, capsys, what, flags):
+    (photos / "broken.jpg").write_bytes(b"nothing")
+    out, aside = tmp_path / "photos.parquet", tmp_path / "photos.parquet.rejected.jsonl"
+    features_of = pictures.features_of
+
+    def meanwhile(path, most):
+        if not aside.exists():
+            {"file": lambda: aside.write_text("mine"), "folder": aside.mkdir, "link": lambda: aside.symlink_to(photos / "notes.txt")}[what]()
+        return features_of(path, most=most)
+
+    monkeypatch.setattr(pictures, "features_of", meanwhile)
+    assert run("features", photos, "-o", out, "--on-error", "skip", "--threads", 1, *flags) == 0
+    assert pq.read_table(out).num_rows == 4
+    (listed,) = (path for path in tmp_path.glob("*.jsonl") if path != aside)
+    assert json.loads(listed.read_text())["source"] == "broken.jpg"
+    assert f"{aside}: this appeared during the run and was not replaced; the rejected inputs are listed in {listed}" in capsys.readouterr().err
+    assert (what == "folder" and not [*aside.iterdir()]) or aside.read_text() == ("mine" if what == "file" else "not a picture")
+
+
+def test_a_result_that_is_kept_under_another_name_has_its_list(photos, tmp_path, monkeypatch, capsys):
+    (photos / "broken.jpg").write_bytes(b"nothing")
+    out, features_of = tmp_path / "photos.parquet", pictures.features_of
+
+    def meanwhile(path, most):
+        out.write_text("mine")
+        return features_of(path, most=most)
+
+    monkeypatch.setattr(pictures, "features_of", meanwhile)
+    assert run("features", photos, "-o", out, "--on-error", "skip", "--threads", 1) == 2
+    (listed,) = tmp_path.glob("*.jsonl")
+    assert json.loads(listed.read_text())["source"] == "broken.jpg" and out.read_text() == "mine"
+    assert f"the rejected inputs are listed in {listed}" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):

@@ -68,6 +68,25 @@ def test_a_bad_line_neither_ends_in_a_trace_nor_takes_others_along(tmp_path, kin
     assert f"in.{kind}, line {first_line + 4}," in said
 
 
+def test_a_message_names_a_list_of_rejected_rows_only_where_one_is_written(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": 1, "text": "a b c d e f"}\n{broken\n')
+    said = {}
+    calls = {
+        "dedup": lambda: lw.dedup(source, out=tmp_path / "out"),
+        "dedup in memory": lambda: lw.dedup(source),
+        "pairs": lambda: lw.pairs(source),
+        "neighbors": lambda: lw.neighbors(source),
+        "audit": lambda: lw.audit(source),
+    }
+    for name, call in calls.items():
+        with pytest.raises(lw.DataError) as error:
+            call()
+        said[name] = str(error.value).rpartition("; ")[2]
+    none = "--on-error skip leaves such rows out and goes on"
+    assert said == dict.fromkeys(calls, none) | {"dedup": "--on-error skip lists such rows in rejected.jsonl and goes on"}
+
+
 @pytest.mark.parametrize("kind", WRAPPED)
 def test_lone_surrogates_are_read_compared_and_written_as_they_are(tmp_path, kind):
     before, record, between, after, _ = WRAPPED[kind]

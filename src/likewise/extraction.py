@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,8 +20,9 @@ from likewise import pipeline
 from likewise.choices import OfFeatures, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError, has_gone
+from likewise.io import disk, rejects
 from likewise.io.chunks import chunks, failed, parsed
-from likewise.io.collection import SET_ASIDE, explained, first_rows, place
+from likewise.io.collection import explained, first_rows, place
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
@@ -34,6 +36,9 @@ from likewise.records import REJECTED, TEXT, Records, Want
 
 #: Items whose features are written at once, and features of a picture and seconds between key frames where no others are asked for.
 ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
+
+#: What can be done about inputs that cannot be read.
+LISTED = "--on-error skip lists such {} in FILE.rejected.jsonl beside -o FILE, and goes on"
 
 Vectors = NDArray[np.float32]
 
@@ -59,7 +64,7 @@ class Extraction:
     features: int = 0
     empty: int = 0  # items without any feature
     unknown: int = 0  # distinct tokens of texts, text by text, that have no vector
-    rejected: list[dict[str, Any]] = field(default_factory=list)  # as rejected.jsonl has them
+    rejected: list[dict[str, Any]] = field(default_factory=list)  # as FILE.rejected.jsonl has them
 
     @property
     def report(self) -> dict[str, Any]:
@@ -100,9 +105,22 @@ class Extraction:
             }
         return pa.table({**columns, "features": lists}).replace_schema_metadata(metadata)
 
-    def write_rejected(self, path: Path, *, overwrite: bool = False) -> None:
-        with new_file(path, overwrite=overwrite) as file:
-            file.writelines(json.dumps(entry).encode() + b"\n" for entry in self.rejected)
+    def write_rejected(self, path: Path, *, overwrite: bool = False) -> Path:
+        """The list of rejected inputs, and its place: not ``path`` where something has appeared there since `cli.features.check` looked."""
+        lines = [json.dumps(entry).encode() + b"\n" for entry in self.rejected]
+        if overwrite and rejects.are_in(path):
+            with new_file(path, overwrite=True) as file:
+                file.writelines(lines)
+            return path
+        other = path.with_name(f"{path.stem}.{secrets.token_hex(4)}{path.suffix}")
+        with new_file(other, overwrite=False) as file:
+            file.writelines(lines)
+        try:
+            disk.rename_new(other, path)
+        except FileExistsError:
+            return other
+        disk.force_file(path.parent)
+        return path
 
 
 def extract(
@@ -173,7 +191,7 @@ def of_each_file(
             for name, path, result in some:
                 if isinstance(result, str):
                     if options.on_error != "skip":
-                        raise DataError(f"{result}; --on-error skip sets such files aside in rejected.jsonl and goes on")
+                        raise DataError(f"{result}; {LISTED.format('files')}")
                     reason = result.removeprefix(f"{path}: ")  # where the input lies is no part of the result
                     to.rejected.append({"source": name, "position": 0, "reason": reason, "bytes": ""})
             good = [(name, result) for name, _, result in some if not isinstance(result, str)]
@@ -245,7 +263,7 @@ def rows_of(sources: Sequence[Source], options: Options) -> Iterator[tuple[Sourc
         for records in records_of(source, want, skip):
             if records.rejected and not skip:
                 name, _ = place(source, first, records.rejected[0].row)
-                raise DataError(f"{name}, {records.rejected[0].reason}; {SET_ASIDE}")
+                raise DataError(f"{name}, {records.rejected[0].reason}; {LISTED.format('rows')}")
             if left is not None and len(records) > left:
                 records = first_rows(records, left)
             yield source, first, records

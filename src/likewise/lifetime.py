@@ -55,7 +55,8 @@ def started(
     except BaseException:
         work.close(remove=not work.begun)
         raise
-    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory)
+    listed = verb == "dedup" and out is not None
+    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
     if skipped := sources.skipped:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.progress.warn(f"skipped {some} of unknown format, of metadata or of an earlier output, such as {printable(skipped[0].name)}")

@@ -199,6 +199,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
         run.work,
         run.engine,
         skip=skip,
+        listed=run.listed,
         limit=options.limit,
         advance=run.advance,
         memory=run.memory,

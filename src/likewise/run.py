@@ -38,6 +38,7 @@ class Run:
     inputs: list[dict]  # the fingerprint of each source, as it was when the run began
     first_side: int  # so many sources are of the first collection, the others of the second
     memory: int  # bytes to stay within
+    listed: bool  # rows that cannot be read are listed in a file of the output
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         """A new stage (`Progress.begin`)."""

@@ -46,9 +46,17 @@ def command(
             progress=progress,
             **choices,
         )
-        made.write(target, overwrite=overwrite)
+        try:
+            made.write(target, overwrite=overwrite)
+        except UsageError as error:
+            if made.rejected and isinstance(error.__cause__, FileExistsError):  # the result is kept under another name, and so is its list
+                listed = made.write_rejected(aside, overwrite=overwrite)
+                raise UsageError(f"{error}; the rejected inputs are listed in {listed}") from error.__cause__
+            raise
     if made.rejected:
-        made.write_rejected(aside, overwrite=overwrite)
+        listed = made.write_rejected(aside, overwrite=overwrite)
+        if listed != aside:
+            progress.warn(f"{aside}: this appeared during the run and was not replaced; the rejected inputs are listed in {listed}")
     elif overwrite and rejects.are_in(aside):
         aside.unlink()  # of the file that was replaced
     if made.empty:
@@ -56,7 +64,7 @@ def command(
     if screen.json:
         screen.document({"schema": "likewise/features/1", **made.report, "out": str(target.absolute())})
         return
-    lost = f"; {counted(len(made.rejected), 'input')} could not be read, see {aside}" if made.rejected else ""
+    lost = f"; {counted(len(made.rejected), 'input')} could not be read, see {listed}" if made.rejected else ""
     known = f"; {made.unknown:,} tokens have no vector" if made.unknown else ""
     said = f"{counted(made.features, 'feature')} of {made.dimension} numbers, of {counted(made.items, 'item')}, in {out}"
     screen.say(f"{said}; {progress.time_in_all}{known}{lost}")

@@ -30,7 +30,9 @@ from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # the name of standard input as a source
-SET_ASIDE = "--on-error skip sets such rows aside in rejected.jsonl and goes on"
+#: What can be done about a row that cannot be read, where such rows are listed in a file, and where not.
+LISTED = "--on-error skip lists such rows in rejected.jsonl and goes on"
+LEFT_OUT = "--on-error skip leaves such rows out and goes on"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def read(
     engine: Any,
     *,
     skip: bool,
+    listed: bool,
     limit: int | None,
     advance: Callable[[int], None],
     memory: int,
@@ -57,7 +60,8 @@ def read(
 ) -> None:
     """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``.
 
-    memory: bytes to stay within; so many chunks are in work at once as fit. takes: the bytes that it takes to sketch what a row holds, uint8[n].
+    skip: rows that cannot be read are left out; listed: a file will list them. memory: bytes to stay within; so many chunks are in work at once
+    as fit. takes: the bytes that it takes to sketch what a row holds, uint8[n].
     """
     if work.steps:
         consistency.check(work, len(sources))
@@ -114,7 +118,7 @@ def read(
         if records.rejected and not skip:
             first = records.rejected[0]
             name, _ = place(sources[chunk.source], read_of[chunk.source], first.row)
-            raise DataError(f"{name}, {first.reason}; {SET_ASIDE}")
+            raise DataError(f"{name}, {first.reason}; {LISTED if listed else LEFT_OUT}")
         columns = {name: values for name, values in columns.items() if name not in without}
         work.append(
             stored(records, columns, chunk.digest, partial(place, sources[chunk.source], read_of[chunk.source])),

@@ -133,7 +133,7 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
         said.append(f"{len(unread):,} of {len(kind):,} items could not be read and were set aside: {'; '.join(unread[:NAMED])}{more}")
     said += ends[:NAMED]
     if len(ends) > NAMED:
-        said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end; rejected.jsonl names them")
+        said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end")
     said += about_ids(collection, judged)
     for number, source in enumerate(collection.sources):
         rows = collection.rows_of(number)
