@@ -19,7 +19,7 @@ from likewise.items.elements import is_missing
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
 from likewise.items.sets import is_flags, refuse_matrix
 from likewise.items.sparse import csr_of
-from likewise.items.words import WORD
+from likewise.items.words import is_word
 from likewise.records import Want
 
 #: What each kind of item may be given as, beside a table.
@@ -191,7 +191,7 @@ def _weighted(rows: list[Any]) -> pa.Array:
 def _codes(rows: list[Any]) -> pa.Array:
     if all(isinstance(row, int | np.integer | None) and not isinstance(row, bool) for row in rows):
         for place, row in enumerate(rows):
-            if row is not None and row not in WORD:
+            if row is not None and not is_word(row):
                 raise UsageError(f"row {place} of an input is {shown(row)}; a code as a number is from -2^63 to 2^64 - 1; give longer ones as bytes")
         return pa.array([row if row is None else int(row) % 2**64 for row in rows], pa.uint64())
     if any(isinstance(row, str) for row in rows) and any(isinstance(row, bytes | bytearray | memoryview) for row in rows):

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.io.payloads import Fault, Rows, code, ends
-from likewise.items.words import WORD
+from likewise.items.words import is_word
 
 #: So many codes are looked at before it is decided, so that one that is damaged seldom decides for all.
 SAMPLE = 1000
@@ -51,7 +51,7 @@ def sampled(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
 
 
 def is_decimal(text: bytes) -> bool:
-    return DECIMAL.fullmatch(text) is not None and int(text) in WORD
+    return DECIMAL.fullmatch(text) is not None and is_word(int(text))
 
 
 def decimal(texts: pa.LargeBinaryArray) -> Rows:

@@ -18,7 +18,7 @@ from likewise.io import payloads, unusable
 from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, looks_sparse
 from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
 from likewise.items.elements import is_missing, whole
-from likewise.items.words import WORD, Hasher
+from likewise.items.words import Hasher, is_word
 from likewise.records import Want
 
 Texts = Sequence[bytes | None]
@@ -163,7 +163,7 @@ def _features(texts: Texts, want: Want) -> Rows:
 
 def _tokens(texts: Texts, want: Want) -> Rows:
     values = _values(texts, list[int], lambda value: None)
-    values = [value if isinstance(value, list) and all(number in WORD for number in value) else None for value in values]
+    values = [value if isinstance(value, list) and all(is_word(number) for number in value) else None for value in values]
     return _rows(values, _listed(values), lambda flat: np.array([number % 2**64 for number in flat], np.uint64).view(np.int64))
 
 
@@ -247,8 +247,8 @@ def _sparse_rows(values: Sequence[Any]) -> Rows:
 
 
 def _in_words(vector: Sparse) -> Sparse | Fault:
-    if vector.indices and (min(vector.indices) < 0 or max(vector.indices) not in WORD):
-        item = next(place for place, index in enumerate(vector.indices) if index < 0 or index not in WORD)
+    if vector.indices and (min(vector.indices) < 0 or not is_word(max(vector.indices))):
+        item = next(place for place, index in enumerate(vector.indices) if index < 0 or not is_word(index))
         return Fault(f"index {vector.indices[item]} is out of range; indices go from 0 to 2^64 - 1", item, len(vector.indices))
     return vector
 
@@ -270,7 +270,7 @@ def _octets(value: Any) -> bytes | Fault | None:
             return Fault(f"{value[wrong]} is no bit; a list is the bits of a code, 0 or 1", wrong, len(value))
         return np.packbits(np.array(value, bool), bitorder="little").tobytes()
     if isinstance(value, int):
-        if value not in WORD:
+        if not is_word(value):
             return Fault(f"{value} is no code; a whole number is one of 64 bits, -2^63 to 2^64 - 1; give longer ones in hexadecimal, as a string")
         return (value % 2**64).to_bytes(8, "little")
     if isinstance(value, str):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.items.given import BYTES, SINGLE, is_whole, refuse_masked, rows, shown
 from likewise.items.sets import read_only
-from likewise.items.words import WORD
+from likewise.items.words import is_word
 
 #: The codes uint64[n, words], and how many bits each has.
 Codes = tuple[NDArray[np.uint64], int]
@@ -62,7 +62,7 @@ def listed(batch: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """A list of codes as bool[n, bits] or unsigned words[n, w]."""
     if len(batch) and all(is_whole(code) for code in batch):
         for place, code in enumerate(batch):
-            if code not in WORD:
+            if not is_word(code):
                 raise UsageError(f"row {place} is {shown(code)}; a code given as a number is from -2^63 to 2^64 - 1; give longer ones as bytes")
         return np.array([[int(code) % 2**64] for code in batch], np.uint64)
     rows = [row_of(code, place) for place, code in enumerate(batch)]

@@ -6,6 +6,7 @@ An integer has one word, however it is stored: int64 5 and uint8 5 are one eleme
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +20,15 @@ from likewise.kernels.hashing import derive
 #: Stream of constants drawn from the seed (kernels.hashing.derive).
 ELEMENT_KEYS = np.uint64(0xE1E3_0001)
 SPARE = 8  # bytes behind a text that kernels.digest may read
-WORD = range(-(2**63), 2**64)
 #: A float that is a whole number, as pandas writes one where an id is missing; of so few digits float64 holds every whole number.
 WHOLE = r"^-?[0-9]{1,15}\.0$"
 
 Words = NDArray[np.uint64]
+
+
+def is_word(number: Any) -> bool:
+    """True for a number from -2^63 to 2^64 - 1. A range would be searched value by value for any other type than int, such as numpy's."""
+    return bool(-(2**63) <= number < 2**64)
 
 
 def without_fractions(texts: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
@@ -71,8 +76,8 @@ class Hasher:
                 pass
         out = np.empty(len(elements), np.uint64)
         strings = [i for i, element in enumerate(elements) if isinstance(element, str)]
-        words = [i for i, element in enumerate(elements) if not isinstance(element, str) and element in WORD]
-        large = [i for i, element in enumerate(elements) if not isinstance(element, str) and element not in WORD]
+        words = [i for i, element in enumerate(elements) if not isinstance(element, str) and is_word(element)]
+        large = [i for i, element in enumerate(elements) if not isinstance(element, str) and not is_word(element)]
         out[strings] = self.strings(encoded([elements[i] for i in strings]))  # type: ignore[misc]
         values = np.array([int(elements[i]) & 0xFFFF_FFFF_FFFF_FFFF for i in words], np.uint64)
         below = np.array([int(elements[i]) < 0 for i in words])
