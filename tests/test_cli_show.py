@@ -216,7 +216,7 @@ def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, fo
     assert json.loads(run("demo", *LIKE, "--overwrite", "--json").stdout)["counts"]["removed"] == 2
     Path("other-input.jsonl").write_text("mine")
     for more in ([], ["--overwrite"]):
-        assert "other-input.jsonl, which exists and is not from a demo; name another place" in run("demo", *LIKE, "-o", "other", *more).stderr
+        assert "other-input.jsonl, which exists and is not from a demo; choose another path" in run("demo", *LIKE, "-o", "other", *more).stderr
     assert Path("other-input.jsonl").read_text() == "mine" and not Path("other").exists()
 
 

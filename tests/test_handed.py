@@ -145,7 +145,7 @@ def test_batches_of_two_types_are_refused():
             yield pa.table({"text": ["a"], "n": ["x"]})
             yield pa.table({"text": ["b"], "n": [1]})
 
-    with pytest.raises(UsageError, match="type Mixed is no table that Arrow can hold"):
+    with pytest.raises(UsageError, match="type Mixed cannot be converted to an Arrow table"):
         memory.table(Mixed(TABLE))
 
 

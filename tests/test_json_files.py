@@ -168,7 +168,7 @@ def test_array_elements(tmp_path: Path) -> None:
         (b"[", "line 1, column 2: the file ends before"),
         (b"[1]\n[2]\n", "line 2, column 1: the array ended before this; if each line is a record, name the file .jsonl"),
         (b"[1] x", "line 1, column 5: the array ended"),
-        (b'[1,\n{"a":1}}]', "line 2, column 8: no brace is open that this one could close"),
+        (b'[1,\n{"a":1}}]', "line 2, column 8: unmatched closing brace"),
         (b'\n{"a":1}', "line 2, column 1: expected the opening bracket of a JSON array, not {;"),
         (b" ", "not nothing"),
     ],

@@ -76,10 +76,13 @@ def test_few_records(tmp_path: Path, rows: list[Any]) -> None:
         ('{"data": {"text": "a"}}', r"a.json: has no list 'data'"),
         ('{"data": [{"text": "a"}', r"a.json: the file ends before the list 'data' is closed"),
         ('{"data": [{"text": "a"}], "x": 1', r"a.json: the file ends before its document is closed"),
-        ('{"data": [{"text": "a"}]}\n{"data": [{"text": "b"}]}', r"a.json, line 2, column 1: the document ended before this; --records reads one"),
-        ('{"x" 1, "data": []}', r"a.json, line 1, column 6: this cannot stand here in JSON"),
-        ('{"data": [{"text": "a"}], "x" 1}', r"a.json, line 1, column 31: this cannot stand here in JSON"),
-        ('{"data": [{"text": "a"}}', r"a.json, line 1, column 24: no brace is open"),
+        (
+            '{"data": [{"text": "a"}]}\n{"data": [{"text": "b"}]}',
+            r"a.json, line 2, column 1: text after the end of the document; --records reads one",
+        ),
+        ('{"x" 1, "data": []}', r"a.json, line 1, column 6: unexpected token in JSON"),
+        ('{"data": [{"text": "a"}], "x" 1}', r"a.json, line 1, column 31: unexpected token in JSON"),
+        ('{"data": [{"text": "a"}}', r"a.json, line 1, column 24: unmatched closing brace"),
     ],
 )
 def test_what_is_no_such_document(tmp_path: Path, raw: str, said: str) -> None:

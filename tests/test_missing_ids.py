@@ -31,7 +31,7 @@ def test_a_missing_id_is_null_and_never_the_id_of_another_row(kind: pa.DataType)
     assert found.to_arrow().schema.field("id_a").type == (pa.string() if kind == pa.string() else pa.int64())
     rows = {(row["id_a"], row["id_b"], row["position_a"], row["position_b"]) for row in found.to_arrow().to_pylist()}
     assert rows == {(name(1), name(2), 0, 1), (name(1), None, 0, 2), (name(2), None, 1, 2)}
-    assert found.report["warnings"] == ["1 of 4 items has no id, so their id is null in the output: memory.arrow item 3"]
+    assert found.report["warnings"] == ["1 of 4 items has no id (null in the output): memory.arrow item 3"]
 
 
 def test_clusters_whose_representatives_have_no_id_are_named_by_place(tmp_path: Path) -> None:
@@ -117,4 +117,4 @@ def test_show_finds_items_without_ids_by_place_alone(tmp_path: Path, monkeypatch
     assert run("show", "out", "in.parquet:1").stdout.splitlines()[:2] == ["removed  in.parquet:1", "kept     1  at in.parquet:0"]
     assert run("show", "out", "7").stdout.startswith("7  at in.parquet:2 was kept")
     assert run("show", "out", "in.parquet:3").stdout.startswith("in.parquet:3 was kept")
-    assert "no item of out has the id '3'; name an item by its place, such as in.parquet:1" in run("show", "out", "3").stderr
+    assert "no item of out has the id '3'; use a location such as in.parquet:1" in run("show", "out", "3").stderr

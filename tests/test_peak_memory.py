@@ -132,6 +132,6 @@ def test_rows_and_pairs_that_take_more_than_the_limit_are_told_but_not_in_the_re
     told = lw.Progress()
     assert len(lw.pairs(["a b c d e f", "a b c d e f", "x"], memory="256M", progress=told)) == 1 and not told.notes
     assert len(lw.pairs(["a b c d e f"] * 4, memory="256M", progress=told)) == 6
-    assert told.notes == ["6 pairs of copies take about 1,200 MiB, more than --memory allows; the run continues and may take that much"]
+    assert told.notes == ["6 pairs of copies take about 1,200 MiB, more than --memory allows; the run continues and may exceed the limit"]
     assert len(lw.pairs(["a b c d e f", "a b c d e g", "a b c d e h"], by="words:1", threshold=0.5, memory="256M", progress=told)) == 3
     assert len(told.notes) == 2 and "pairs so far take about" in told.notes[1]

@@ -103,7 +103,7 @@ def test_equal_sets_need_one_band():
 def test_a_low_threshold_takes_what_it_needs():
     plan = choose("0.05", 0.99)
     assert plan.slots <= costs("MinHash", 0).slots
-    assert "may meet" in plan.warnings[0]
+    assert "may be compared with" in plan.warnings[0]
     assert choose("0.002", 0.99).slots > costs("MinHash", 0).slots
     with pytest.raises(UsageError, match=r"--threshold 1e-05: no layout finds a pair at 1e-05 with chance 0.99; .* give a higher --threshold"):
         choose("0.00001")

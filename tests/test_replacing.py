@@ -55,7 +55,7 @@ def test_a_folder_of_something_else_is_never_replaced(likewise, corpus, manifest
         (folder / "manifest.json").write_bytes(data)
     before = everything(corpus.parent)
     done = likewise("dedup", "in.jsonl", "-o", "web", "--overwrite")
-    assert (done.status, "--overwrite replaces an output of likewise, and this folder is none" in done.err) == (2, True), done.err
+    assert (done.status, "--overwrite replaces only outputs of likewise, and this folder is not one" in done.err) == (2, True), done.err
     assert everything(corpus.parent) == before
 
 
@@ -80,7 +80,7 @@ def test_files_that_likewise_did_not_write_make_it_refuse(likewise, corpus, out,
     (out / name).write_text("precious")
     before = everything(corpus.parent)
     done = likewise("dedup", "in.jsonl", "-o", "out", "--overwrite")
-    assert (done.status, f"would delete files that likewise did not write: {name}; move them, or name another place" in done.err) == (2, True), (
+    assert (done.status, f"would delete files that likewise did not write: {name}; move them, or choose another path" in done.err) == (2, True), (
         done.err
     )
     assert everything(corpus.parent) == before

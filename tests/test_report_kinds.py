@@ -331,4 +331,4 @@ def test_queries_without_a_value_are_told_of():
 def test_rows_that_are_no_objects_are_told_of(tmp_path):
     (tmp_path / "bare.jsonl").write_text('["a", "b"]\n["a", "c"]\n')
     said = run("pairs", tmp_path / "bare.jsonl", "--by", "elements").stderr
-    assert 'no row of bare.jsonl has fields; a row is an object, such as {"id": 1, "elements": ...}, and not the bare value' in said
+    assert 'no row of bare.jsonl has fields; each row must be an object, such as {"id": 1, "elements": ...}, not a bare value' in said

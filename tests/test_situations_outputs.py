@@ -30,7 +30,7 @@ def test_the_only_copy_of_a_corpus_is_never_written_to(likewise, tmp_path):
     for out in spellings(tmp_path):
         for more in ([], ["--overwrite"]):
             done = likewise("dedup", "corpus.jsonl", "-o", out, *more)
-            assert (done.status, "name another place" in done.err) == (2, True)
+            assert (done.status, "choose another path" in done.err) == (2, True)
             assert hashlib.sha256((tmp_path / "corpus.jsonl").read_bytes()).hexdigest() == digest
     assert sorted(os.listdir(tmp_path)) == ["corpus.jsonl", "hard.jsonl", "soft.jsonl"]
     done = likewise("dedup", "corpus.jsonl", "-o", tmp_path, "--overwrite")

@@ -47,7 +47,7 @@ def test_pages_of_a_template_are_told_of() -> None:
     [message] = told(found)
     assert message.startswith(
         "1 large cluster looks like pages of one template, not like duplicates: 60 items were removed, most at a similarity from 0.8 to 0.9, "
-        "for 0 (60, 100 % of them). See some with likewise show"
+        "as duplicates of 0 (60, 100 % of them in this range). See some with likewise show"
     )
     assert found["removals"]["templates"] == {
         "number": 1,
@@ -79,8 +79,9 @@ def test_three_quarters_lie_in_the_lower_half(higher: int, warned: int) -> None:
 def test_several_are_named_the_largest_first_and_the_rest_counted() -> None:
     texts = [text.replace("menu", f"kind{kind}menu").replace("page", f"kind{kind}page") for kind in range(4) for text in pages(32 + kind)]
     [message] = told(report(texts))
-    assert message.startswith("4 large clusters look like pages of a template each, not like duplicates: 130 items were removed")
-    assert "for 99 (34, 100 % of them), 65 (33, 100 % of them), 32 (32, 100 % of them) and others. " in message
+    assert message.startswith("4 large clusters each look like pages of one template, not like duplicates: 130 items were removed")
+    named = [f"{first} ({number}, 100 % of them in this range)" for first, number in ((99, 34), (65, 33), (32, 32))]
+    assert f"as duplicates of {', '.join(named)} and others. " in message
 
 
 def test_an_item_without_an_id_of_its_own_is_named_by_its_place() -> None:
@@ -119,7 +120,10 @@ def test_it_is_said_in_the_summary_and_on_the_page(folder: Path) -> None:
     result = run("dedup", "a.jsonl", "-o", "out", "--by", "words:1", "--exact")
     assert result.exit_code == 0, result.output
     assert lines(result.stderr)["similar"] == "0.8-0.84: 39, 0.84-0.88: 0, 0.88-0.92: 0, 0.92-0.96: 0, 0.96-1: 4"
-    assert result.stderr.count("1 large cluster looks like pages of one template") == 1 and "for 'p0' (39, 100 % of them)" in result.stderr
+    assert (
+        result.stderr.count("1 large cluster looks like pages of one template") == 1
+        and "as duplicates of 'p0' (39, 100 % of them in this range)" in result.stderr
+    )
     document = json.loads(Path("out/report.json").read_text())
     page = Path("out/report.html").read_text()
     assert "How similar the removed items are" in page and "Clusters that may be pages of a template" in page

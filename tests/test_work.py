@@ -121,7 +121,7 @@ def test_what_was_deleted_and_is_needed_again_is_said(tmp_path):
     work.discard("b")
     work.close(remove=False)
     (tmp_path / "w/a.col").write_bytes(b"\0\7\2")
-    with pytest.raises(FormatError, match="delete the folder and start anew"):
+    with pytest.raises(FormatError, match="delete the folder and start over"):
         started(tmp_path / "w")
 
 
@@ -171,7 +171,7 @@ def test_scratch_goes_to_a_file_when_memory_is_used_up(tmp_path):
 def test_a_description_that_is_damaged_is_refused_in_words(tmp_path):
     started(tmp_path / "w").close(remove=False)
     (tmp_path / "w/description.json").write_text("")
-    with pytest.raises(FormatError, match="and start anew"):
+    with pytest.raises(FormatError, match="and start over"):
         started(tmp_path / "w")
 
 

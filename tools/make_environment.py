@@ -131,7 +131,7 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         sys.exit(130)
     except PermissionError as error:
-        say(f"the environment of likewise cannot be set up: {error}; copy the project to a folder of your own, and call it there")
+        say(f"the environment of likewise cannot be set up: {error}; copy the project to a folder of your own, and run it there")
         sys.exit(2)
     except (StepError, OSError) as error:
         say(f"the environment of likewise cannot be set up: {error}")

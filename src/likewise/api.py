@@ -87,7 +87,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     ``on_error``         "skip" sets records aside that cannot be decoded; "fail"
     ``max_record``       the most bytes of a record, as 1000000 or "64M"; "64M"
     ``threads``          how many; one for each core
-    ``memory``           memory for the data, as "1.5G", beside 220 MB for Python and libraries; 75 % of what there is
+    ``memory``           memory for the data, as "1.5G", beside 220 MB for Python and libraries; 75 % of available memory
     ``work``             the folder of intermediate files; beside ``out``, or a temporary one
     ``overwrite``        replace ``out`` once the new one is complete
     ``resume``           go on where an interrupted run stopped

@@ -59,13 +59,13 @@ def started(
     run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
     if skipped := sources.skipped:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
-        run.progress.warn(f"skipped {some} of unknown format, of metadata or of an earlier output, such as {printable(skipped[0].name)}")
+        run.progress.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():
         run.progress.warn(said)
     for path in sources.skipped:
         if path.name == DELTA_LOG:
-            old = "all its Parquet files are read, also those of rows that were changed or deleted since"
-            run.progress.warn(f"{printable(path.parent)}: is a Delta table, and {old}; to compare its last version only, write that out first")
+            old = "all its Parquet files are read, including rows that were changed or deleted since"
+            run.progress.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
         other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.options.field!r} (--field)"
         run.progress.warn(f"standard input was taken as one text: {other}")
@@ -107,7 +107,7 @@ def temporary_folder() -> Path:
 def unforeseen(folder: Path) -> Path:
     """The default work folder. Raises UsageError where another user may have prepared it, who could then read the data."""
     if folder.is_symlink() or (folder.exists() and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
-        raise UsageError(f"{folder}: intermediate files go into a folder of this name, which is a link or another user's; name another with --work")
+        raise UsageError(f"{folder}: this folder for intermediate files is a link or belongs to another user; name another with --work")
     return folder
 
 

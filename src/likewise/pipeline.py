@@ -275,7 +275,7 @@ def note_need(what: str, need: int, run: Run) -> bool:
     """Say so where something takes more than --memory; whether it does."""
     if need > run.memory:
         mebibytes = -(-need >> 20)
-        run.progress.note(f"{what} take about {mebibytes:,} MiB, more than --memory allows; the run continues and may take that much")
+        run.progress.note(f"{what} take about {mebibytes:,} MiB, more than --memory allows; the run continues and may exceed the limit")
     return need > run.memory
 
 

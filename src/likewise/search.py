@@ -101,7 +101,7 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """The alike pairs among items that share a bucket."""
     buckets = bucket(items, run, split=False)
     if (candidates := buckets.pairs()) > MANY:
-        run.progress.warn(f"{candidates:,} candidate pairs are to be compared, most of them in overfull buckets; dedup would compare far fewer")
+        run.progress.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
     run.begin("comparing", candidates, "pairs")
     stored = sets(items, run)
     for block in all_pairs(stored, buckets, side, run.engine.run, run.engine.threads, run.advance, run.options.max_pairs):

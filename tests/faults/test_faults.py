@@ -71,7 +71,7 @@ def test_what_a_killed_run_of_pairs_left_is_to_be_deleted(tmp_path, corpus):
     process.communicate()
     assert os.listdir(tmp_path) == ["here"]
     done = command("pairs", given, "--work", "here", cwd=tmp_path)
-    assert (done.returncode, "left this work folder; delete the folder to start anew" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "left this work folder; delete the folder to start over" in done.stderr) == (2, True), done.stderr
 
 
 # --- two runs at once
@@ -176,7 +176,7 @@ def test_names_of_any_bytes(likewise, tmp_path, monkeypatch, name):
 def test_a_name_that_is_too_long_is_said(likewise, tmp_path):
     jobs.texts(tmp_path)
     status, said = likewise("dedup", "a.jsonl", "-o", "n" * 252)
-    assert (status, "File name too long; name another place, with a shorter name" in said) == (2, True)
+    assert (status, "File name too long; choose another path, with a shorter name" in said) == (2, True)
 
 
 def test_a_drawn_seed_is_gone_on_with(likewise, tmp_path, monkeypatch):

@@ -192,9 +192,7 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
 
     found = sources_of(inputs, options, out)
     if STDIN in inputs and needs_data(options.method):
-        raise UsageError(
-            "--dry-run: a plan for vectors or codes looks at the first of them, and what comes through a pipe is left there; name a file"
-        )
+        raise UsageError("--dry-run: a plan for vectors or codes needs the first of them, and standard input is not read; name a file")
     if found and STDIN not in inputs:
         options = acquaint(found, options)
     sources = list(named(found, piped=STDIN in inputs))
@@ -211,7 +209,7 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
     rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
     rows["plan"] = layout(options)
     rows["threads"] = str(options.threads or "all")
-    rows["memory"] = size(options.memory) if options.memory else "75 % of what there is"
+    rows["memory"] = size(options.memory) if options.memory else "75 % of available memory"
     rows["out"] = str(out or "(none named)")
     screen.rows(rows.items(), data=True)
     for message in warnings:
@@ -232,7 +230,7 @@ def layout(options: Options) -> str:
 
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:
-    """The sources that the inputs name; what comes through a pipe is left there."""
+    """The sources that the inputs name; standard input is not read."""
     from likewise.io.inputs import STDIN, resolve
     from likewise.pipeline import want
 

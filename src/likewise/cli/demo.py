@@ -78,7 +78,7 @@ def check_source(source: Path, target: Path, *, overwrite: bool) -> None:
 
     refuse_others(source, "-o")
     if source.exists() and not is_input_of(source, target):
-        raise UsageError(f"-o {target}: the texts go into {source}, which exists and is not from a demo; name another place")
+        raise UsageError(f"-o {target}: the texts go into {source}, which exists and is not from a demo; choose another path")
     if source.exists() and not overwrite:
         raise UsageError(f"-o {target}: the texts go into {source}, which exists; --overwrite replaces it")
 

@@ -80,7 +80,7 @@ def folder_in(work: str | None) -> Iterator[Path]:
     if work is not None and made:
         Path(work).mkdir(mode=0o700, parents=True)
     elif work is not None and not Path(work).is_dir():
-        raise UsageError(f"--work {work}: this is a file, and intermediate files go into a folder; name another place")
+        raise UsageError(f"--work {work}: this is a file, but intermediate files need a folder; choose another path")
     try:
         with tempfile.TemporaryDirectory(prefix="likewise-", dir=work) as folder:
             yield Path(folder)
@@ -97,7 +97,7 @@ def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None,
         flag = f"-o {target}: rejected inputs go into"
         check_file(aside, overwrite=True, flag=flag)
         if aside.exists() and not rejects.are_in(aside):
-            raise UsageError(f"-o {target}: rejected inputs go into {aside}, which exists and lists no such inputs; name another place")
+            raise UsageError(f"-o {target}: rejected inputs go into {aside}, which exists and lists no such inputs; choose another path")
         check_file(aside, overwrite=overwrite, flag=flag)
     if target.exists() or aside.exists():
         files = read(inputs, vectors)

@@ -60,13 +60,13 @@ FLAGS: dict[str, Flag] = {
     "field": Flag(
         INPUT,
         "--field --text",
-        "Column or JSON path of what is compared: a.b goes inside, A+B joins two, A|B takes the first that a record has, A@GLOB is for the inputs "
-        "that match, and may be repeated.",
+        "Column or JSON path to compare: a.b is a nested field, A+B joins two fields, A|B takes the first that a record has, A@GLOB applies to the "
+        "inputs that match GLOB (repeatable).",
         "F",
         "text, elements, vector, code or features, by --by",
         {"multiple": True, "type": One()},
     ),
-    "records": Flag(INPUT, "--records", "The list of records inside of a JSON document, as in --records data or response.items.", "PATH"),
+    "records": Flag(INPUT, "--records", "The list inside a JSON document that contains the records, as in --records data or response.items.", "PATH"),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position"),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field (a language, a shop).", "F"),
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep shorter items uncompared, and count them.", "N", settings={"type": int}),
@@ -118,7 +118,7 @@ FLAGS: dict[str, Flag] = {
     "csv_formulas": Flag(
         RUN,
         "--csv-formulas",
-        "In CSV, put ' before a text that a spreadsheet would take for a formula, or write it raw.",
+        "In CSV, write ' before texts that a spreadsheet would take for formulas, or write them raw.",
         "escape|raw",
         "escape",
         {"type": click.Choice(CHOICES["csv_formulas"])},
@@ -128,9 +128,19 @@ FLAGS: dict[str, Flag] = {
     "dry_run": Flag(RUN, "--dry-run", "Print the plan and the inputs, and stop.", settings=SWITCH),
     "threads": Flag(RUN, "--threads", "Threads to use; the result never depends on it.", "N", "all", {"type": int}),
     "memory": Flag(
-        RUN, "--memory", "Memory for the data, as in 1.5G; Python, the libraries and the kernels take 220 MB more.", "SIZE", "75 % of what there is"
+        RUN,
+        "--memory",
+        "Memory for the data, as in 1.5G; Python, the libraries and the kernels take 220 MB more.",
+        "SIZE",
+        "75 % of available memory",
     ),
-    "work": Flag(RUN, "--work", "Where intermediate files go: a new or empty folder. It is empty, or gone, at the end.", "DIR", "OUT.work"),
+    "work": Flag(
+        RUN,
+        "--work",
+        "Folder for intermediate files, new or empty. A new one is deleted at the end, an existing one is left empty.",
+        "DIR",
+        "OUT.work",
+    ),
     "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise] here or above"),
     "json": Flag(MESSAGES, "--json", "One JSON document on standard output.", settings=SWITCH),
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 when something was found.", settings=SWITCH),

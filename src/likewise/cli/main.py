@@ -38,11 +38,11 @@ ADVICE = {
     errno.ENOSPC: "make room, or put intermediate files on another disk with --work DIR",
     errno.EDQUOT: "make room, or put intermediate files on another disk with --work DIR",
     errno.EFBIG: "raise the limit of the size of files (ulimit -f), or name a place on another file system",
-    errno.EACCES: "check the permissions, or name another place",
-    errno.EPERM: "check the permissions, or name another place",
+    errno.EACCES: "check the permissions, or choose another path",
+    errno.EPERM: "check the permissions, or choose another path",
     errno.EROFS: "name a place that can be written to",
     errno.EIO: "check the disk or the network, and copy what is there while it can be read",
-    errno.ENAMETOOLONG: "name another place, with a shorter name",
+    errno.ENAMETOOLONG: "choose another path, with a shorter name",
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
 }
 MEMORY = "out of memory; give less with --memory and --threads, or make more available"

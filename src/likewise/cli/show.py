@@ -49,7 +49,7 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
         removed = rows_of(originals.removed, "id", spelled)
         if removed:
             if len(removed) > 1:
-                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first, and SOURCE:POSITION tells them apart")
+                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first. Name the others as SOURCE:POSITION")
             show_removed(screen, originals, removed[0])
             return
         members = rows_of(originals.removed, "kept_id", spelled)
@@ -122,7 +122,7 @@ def hint(removed: Any) -> str:
     if not first:
         return "nothing was removed"
     ids, place = [repr(row["id"]) for row in first if row["id"] is not None], f"{first[0]['source']}:{first[0]['position']}"
-    return f"removed ids look like {', '.join(ids)}; a place is given as {place}" if ids else f"name an item by its place, such as {place}"
+    return f"removed ids look like {', '.join(ids)}; or use a location such as {place}" if ids else f"use a location such as {place}"
 
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ def within(path: Path, most: int) -> Iterator[int]:
             if (size := _expanded(message, file)) > most:
                 raise DataError(
                     f"{path}: message {number} of this file says that it expands to {size:,} bytes, and {most:,} are allowed, "
-                    f"{BATCH_FACTOR} times --max-record; raise that if the file is to be trusted"
+                    f"{BATCH_FACTOR} times --max-record; raise --max-record if you trust the file"
                 )
             if message.kind == BATCH:
                 yield number
@@ -82,7 +82,9 @@ def _messages(path: Path) -> Iterator[tuple[Iterator[Message], BinaryIO]]:
         except (struct.error, ValueError, IndexError, OverflowError) as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"{path}: cannot be read as {KIND}: an offset in a message leads out of it. Copy or make the file again") from error
+            raise DataError(
+                f"{path}: cannot be read as {KIND}: a message contains an offset outside the file. Copy or write the file again"
+            ) from error
 
 
 def _each_message(file: BinaryIO) -> Iterator[Message]:

@@ -82,7 +82,7 @@ def tried(folder: Path, made: bool) -> Claim:
         made = True
     except FileExistsError:
         if not folder.is_dir():
-            raise UsageError(f"--work {folder}: this is a file, and intermediate files go into a folder; name another place") from None
+            raise UsageError(f"--work {folder}: this is a file, but intermediate files need a folder; choose another path") from None
     if not any(folder.iterdir()):
         return Claim(folder, marked(folder, made), made)
     file = opened(folder)

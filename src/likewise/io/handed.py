@@ -69,7 +69,7 @@ def _handed_over(given: Any, name: str) -> pa.Table:
 
 
 def _refused(given: Any, error: Exception) -> UsageError:
-    return UsageError(f"an input of type {type(given).__name__} is no table that Arrow can hold: {error}")
+    return UsageError(f"an input of type {type(given).__name__} cannot be converted to an Arrow table: {error}")
 
 
 def _of_data_set(given: Any) -> pa.Table:

@@ -34,10 +34,10 @@ def check_output(folder: Path, out: Path) -> None:
         return
     listed = outputs_of(folder)
     if isinstance(listed, str):
-        raise refused(out, f"--overwrite replaces an output of likewise, and this folder is none ({listed}); name another place")
+        raise refused(out, f"--overwrite replaces only outputs of likewise, and this folder is not one ({listed}); choose another path")
     if strangers := sorted(name for name in files_in(folder) if name not in listed and not OTHERS.fullmatch(name)):
         names = ", ".join(strangers[:SHOWN]) + (f" and {len(strangers) - SHOWN:,} more" if len(strangers) > SHOWN else "")
-        raise refused(out, f"--overwrite would delete files that likewise did not write: {names}; move them, or name another place")
+        raise refused(out, f"--overwrite would delete files that likewise did not write: {names}; move them, or choose another path")
 
 
 def refused(out: Path, why: str) -> UsageError:
@@ -55,12 +55,12 @@ def outputs_of(folder: Path) -> set[str] | str:
     try:
         found = json.loads(path.read_bytes())
         if found.get("format") != FORMAT:
-            return f"its {MANIFEST} is of something else"
+            return f"its {MANIFEST} was not written by likewise"
         if found.pop(SEAL, None) != seal(found):
-            return f"its {MANIFEST} is not as likewise wrote it"
+            return f"its {MANIFEST} was changed after likewise wrote it"
         return {entry["path"] for entry in found["outputs"]}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return f"its {MANIFEST} is of something else"
+        return f"its {MANIFEST} was not written by likewise"
 
 
 def files_in(folder: str | Path, below: str = "") -> Iterator[str]:

@@ -29,7 +29,7 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
     if work is not None and work.resolve() in out.resolve().parents:
         raise UsageError(f"-o {out}: lies in the work folder {work}, which is emptied at the end; name a place outside it")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise UsageError(f"-o {out}: this is a file or a link, and the output is a folder; name another place")
+        raise UsageError(f"-o {out}: this is a file or a link, and the output is a folder; choose another path")
     work = work or work_beside(out)
     interrupted = resume and claims.is_begun(work)
     if out.exists() and any(out.iterdir()):
@@ -38,7 +38,7 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
             raise UsageError(f"-o {out}: the folder exists{nothing}; --overwrite replaces it once the new one is complete")
         check_output(out, out)
     elif not out.parent.exists():
-        raise UsageError(f"-o {out}: there is no folder {out.parent}; create it first")
+        raise UsageError(f"-o {out}: the folder {out.parent} does not exist; create it first")
 
 
 def work_beside(out: Path) -> Path:

@@ -31,10 +31,10 @@ def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), fl
     """Refuse, before any work, a place where no file can be put. ``formats``: suffixes, one of which the name must have. Raises UsageError."""
     if formats and target.suffix.lower() not in formats:
         names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
-        raise UsageError(f"{flag} {target}: the name tells the format; end it with {names}")
+        raise UsageError(f"{flag} {target}: the extension selects the format; use {names}")
     refuse_others(target, flag)
     if not target.parent.is_dir():
-        raise UsageError(f"{flag} {target}: there is no folder {target.parent}; create it first")
+        raise UsageError(f"{flag} {target}: the folder {target.parent} does not exist; create it first")
     if target.exists() and not overwrite:
         raise UsageError(f"{flag} {target}: the file exists; --overwrite replaces it once the new one is complete")
 
@@ -46,7 +46,7 @@ def refuse_others(target: Path, flag: str) -> None:
     if target.is_dir():
         raise UsageError(f"{flag} {target}: this is a folder; name a file")
     if target.exists() and not target.is_file():
-        raise UsageError(f"{flag} {target}: this is not a plain file; name another place")
+        raise UsageError(f"{flag} {target}: this is not a plain file; choose another path")
 
 
 def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "-o") -> None:
@@ -54,7 +54,7 @@ def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "-o") -> 
     if target.exists():
         for name, path in files:
             if path.exists() and path.samefile(target):
-                raise UsageError(f"{flag} {target}: this file is an input ({name}), and inputs are never written to; name another place")
+                raise UsageError(f"{flag} {target}: this file is an input ({name}), and inputs are never written to; choose another path")
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple
         return idle[0], ()
     if idle:
         there = ", ".join(printable(source.name) for source in sources[:5])
-        raise UsageError(f"--field {idle[0]!r}: no input matches {idle[0].rpartition(AT)[2]!r}; there are {there}")
+        raise UsageError(f"--field {idle[0]!r}: no input matches {idle[0].rpartition(AT)[2]!r}; the inputs are {there}")
     return field, tuple(some)
 
 
@@ -106,7 +106,7 @@ def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
     where = ", ".join(printable(lack.source) for lack in lacking[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
     seen = list(dict.fromkeys(name for lack in lacking for name in lack.fields))
     if not seen:
-        return f'no row of {where} has fields; a row is an object, such as {{"id": 1, {json.dumps(field)}: ...}}, and not the bare value'
+        return f'no row of {where} has fields; each row must be an object, such as {{"id": 1, {json.dumps(field)}: ...}}, not a bare value'
     said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; name the right one with --field"
     if first.inside:
         return f"{said}; if the records are in the list {first.inside!r}, add --records {first.inside}"

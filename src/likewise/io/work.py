@@ -62,8 +62,8 @@ class Work:
             if not work.begun:
                 empty(folder)  # of a run that was killed before it had read anything, or at its end
             elif not resume:
-                more = "" if resume is None else "go on with --resume, or "
-                raise UsageError(f"{folder}: an interrupted run left this work folder; {more}delete the folder to start anew")
+                more = "" if resume is None else "continue with --resume, or "
+                raise UsageError(f"{folder}: an interrupted run left this work folder; {more}delete the folder to start over")
         except BaseException:
             work.close(remove=False)
             raise
@@ -99,7 +99,7 @@ class Work:
         gone = {name for entry, _ in entries for name in entry.get("discarded", ())}
         intact = self._intact([entry["columns"] for entry, _ in entries], gone)
         if any(name in gone for entry, _ in entries[intact:] for name in entry.get("discarded", ())):
-            raise FormatError(f"{self.folder}: columns that are needed again have been deleted; delete the folder and start anew")
+            raise FormatError(f"{self.folder}: columns that are needed again have been deleted; delete the folder and start over")
         for entry, _ in entries[:intact]:
             self.lengths.update({name: end for name, (end, _) in entry.pop("columns").items()})
             self.steps.append(entry)
@@ -157,7 +157,7 @@ class Work:
                 return value
         except (ValueError, RecursionError):
             pass
-        raise FormatError(f"{path}: is damaged; delete {self.folder} and start anew")
+        raise FormatError(f"{path}: is damaged; delete {self.folder} and start over")
 
     def append(self, columns: Mapping[str, Any], **step: Any) -> None:
         """Append to columns, then journal the step. Values are arrays or bytes."""
@@ -322,5 +322,5 @@ def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
     elif made != now:
         raise UsageError(
             f"{folder}: cannot resume, since {place} differs: the interrupted run had {json.dumps(made)}, this one has {json.dumps(now)}; "
-            "run with what it had, or delete the folder to start anew"
+            "run with what it had, or delete the folder to start over"
         )

@@ -163,7 +163,7 @@ class Plan:
         if candidates <= MANY_CANDIDATES:
             return []
         faster = f"more rows or a {'smaller distance' if self.collision.distances else 'higher threshold'} are faster"
-        return [f"{self.layout}: each of {items:,} items may meet {few(2 * candidates)} others; {faster}"]
+        return [f"{self.layout}: each of {items:,} items may be compared with {few(2 * candidates)} others; {faster}"]
 
     @property
     def about_layout(self) -> list[str]:

@@ -79,13 +79,13 @@ def warning(found: Report, limit: float) -> Iterator[str]:
     if not (number := found.get("templates", {}).get("number", 0)):
         return
     largest = found["templates"]["largest"][:NAMED]
-    named = ", ".join(f"{called(each)} ({each['near']:,}, {100 * each['low'] // each['near']} % of them)" for each in largest)
+    named = ", ".join(f"{called(each)} ({each['near']:,}, {100 * each['low'] // each['near']} % of them in this range)" for each in largest)
     more = " and others" if number > NAMED else ""
-    looks = "looks like pages of one template" if number == 1 else "look like pages of a template each"
+    looks = "looks like pages of one template" if number == 1 else "each look like pages of one template"
     span = f"from {limit:.4g} to {limit + HALF_WAY * (1 - limit):.4g}"
     yield (
         f"{counted(number, 'large cluster')} {looks}, not like duplicates: {found['templates']['removed']:,} items were removed, "
-        f"most at a similarity {span}, for {named}{more}. See some with likewise show; "
+        f"most at a similarity {span}, as duplicates of {named}{more}. See some with likewise show; "
         "if they are different pages, raise --threshold, or remove the text that they share"
     )
 

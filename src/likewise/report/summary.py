@@ -152,7 +152,7 @@ def about_ids(collection: Collection, judged: int) -> Iterator[str]:
     if without := int(collection.without_id.sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, collection.without_id))
         more = " and others" if without > NAMED else ""
-        yield f"{without:,} of {judged:,} items {'has' if without == 1 else 'have'} no id, so their id is null in the output: {where}{more}"
+        yield f"{without:,} of {judged:,} items {'has' if without == 1 else 'have'} no id (null in the output): {where}{more}"
     if collection.id_note == QUOTED:
         yield 'some ids are the same text but of different types, such as 7 and "7", so id columns hold JSON text'
 

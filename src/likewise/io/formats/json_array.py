@@ -61,7 +61,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
             begin, end, size, closed, wrong = elements(np.frombuffer(data, np.uint8), offset == bracket + 1)
             more = (begin, end) if len(begin) else None
             if wrong >= 0:
-                return failure(wrong, "no brace is open that this one could close; repair the file there")
+                return failure(wrong, "unmatched closing brace; repair the file there")
         if closed:
             if rest := data[size:].lstrip(BLANK):
                 return failure(len(data) - len(rest), f"the array ended before this; {LINES}")

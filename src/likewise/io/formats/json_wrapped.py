@@ -43,7 +43,7 @@ class Wrapped:
             begin, stop, size, closed, wrong = elements(np.frombuffer(data, np.uint8), offset == bracket + 1)
             failure = None
             if wrong >= 0:
-                failure = DataError(f"{json_array.place(path, offset + wrong)}: no brace is open that this one could close; repair the file there")
+                failure = DataError(f"{json_array.place(path, offset + wrong)}: unmatched closing brace; repair the file there")
             elif closed:
                 end = offset + size
             elif final:
@@ -66,14 +66,14 @@ class Wrapped:
             try:
                 found = json_text.opening(head, self.records.split("."))
             except json_text.BrokenError as error:
-                raise DataError(f"{json_array.place(path, at + error.at)}: this cannot stand here in JSON; repair the file there") from None
+                raise DataError(f"{json_array.place(path, at + error.at)}: unexpected token in JSON; repair the file there") from None
             if found is not None:
                 return at + found
             if len(head) < size:
                 there = ", ".join(json_text.names(bytes(head))) or "none"
                 raise DataError(f"{path}: has no list {self.records!r} (--records); fields of the document: {there}")
             if most is not None and size > most:
-                raise DataError(f"{path}: no list {self.records!r} (--records) begins in {size:,} bytes; raise --max-record to look further")
+                raise DataError(f"{path}: the first {size:,} bytes contain no list {self.records!r} (--records); raise --max-record to look further")
             size *= 2
 
     def _check_rest(self, path: Path, at: int, most: int) -> None:
@@ -85,10 +85,10 @@ class Wrapped:
                 if event.kind == json_text.CLOSE and event.depth == 0:
                     if behind := rest[event.end :].lstrip(BLANK):
                         where = json_array.place(path, at + len(rest) - len(behind))
-                        raise DataError(f"{where}: the document ended before this; --records reads one document a file")
+                        raise DataError(f"{where}: text after the end of the document; --records reads one document per file")
                     return
         except json_text.BrokenError as error:
-            raise DataError(f"{json_array.place(path, at + error.at)}: this cannot stand here in JSON; repair the file there") from None
+            raise DataError(f"{json_array.place(path, at + error.at)}: unexpected token in JSON; repair the file there") from None
         raise DataError(f"{path}: the file ends before its document is closed; copy or write it again")
 
     def _rest(self, path: Path, at: int, most: int) -> bytes:
