@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -17,10 +18,12 @@ import likewise as lw
 from likewise import pipeline, search
 from likewise.engines.local import Local
 from likewise.errors import UsageError
+from likewise.options import Options
 from likewise.stages import exact, prefix, ranking
-from likewise.stages.exact import exact_cost, exact_pairs, exact_walk
+from likewise.stages.candidates import Buckets
+from likewise.stages.exact import exact_cost, exact_pairs, exact_walk, ready
 from likewise.stages.prefix import Counts
-from likewise.stages.ranking import ranked
+from likewise.stages.ranking import Ranked, ranked
 
 Rows = list[tuple[int, int, int, int]]
 
@@ -175,7 +178,7 @@ def test_empty_sets_never_pair_and_no_sets_are_no_error():
         assert pairs_of(sets, Fraction(3, 10)) == []
         assert pairs_of(sets, Fraction(3, 10), contained=True) == []
         assert exact_walk(ranked(*arrays(sets)), Fraction(3, 10)).witness.tolist() == [-1] * len(sets)
-        assert exact_cost(ranked(*arrays(sets)), Fraction(3, 10)) >= 0
+        assert cost_at(ranked(*arrays(sets)), Fraction(3, 10)) >= 0
 
 
 def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
@@ -185,6 +188,10 @@ def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
     want = [(0, 1, 3, 4), (2, 3, 2, 2)]
     assert pairs_of(sets, Fraction(3, 4)) == want
     assert sorted(tuple(row) for block in exact_pairs(ranked(shifted, offsets + 2), Fraction(3, 4)) for row in block.tolist()) == want
+
+
+def cost_at(ranking: Ranked, threshold: Fraction) -> float:
+    return exact_cost(ranking, ready(ranking, threshold))
 
 
 def crowd(n: int, seed: int = 5) -> list[set[int]]:
@@ -283,7 +290,7 @@ def test_the_number_of_elements_of_a_key_is_chosen_by_cost():
     threshold = Fraction(1, 2)
 
     def depth(sets: Sequence[set[int]]) -> int:
-        return exact.ready(ranked(*arrays(sets)), threshold, None, None, False)[0].keys[4] + 1
+        return ready(ranked(*arrays(sets)), threshold).joined.keys[4] + 1
 
     draw = np.random.default_rng(1)
     assert depth(common(20_000)) >= 2
@@ -337,25 +344,55 @@ def test_too_many_elements_are_refused():
 
 def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
     sets = ranked(*arrays(crowd(4000)))
-    costs = [exact_cost(sets, Fraction(t, 10)) for t in (3, 5, 8, 10)]
+    costs = [cost_at(sets, Fraction(t, 10)) for t in (3, 5, 8, 10)]
     assert costs == sorted(costs, reverse=True)
     assert costs[0] > 3 * costs[3]
-    assert exact_cost(sets, Fraction(4, 5)) == costs[2]
+    assert cost_at(sets, Fraction(4, 5)) == costs[2]
 
 
 @pytest.mark.parametrize("exactly", [True, False])
 def test_what_weighing_made_is_used_and_not_made_again(exactly, monkeypatch):
-    """Whether sets are joined or meet in buckets is weighed by the ranks and the buckets that the walk then takes."""
+    """Costs decide before any band key is made, but for those of a sample. No work of the other way is done."""
     made: list[str] = []
-    for name in ("ranked", "group"):
+    for name in ("ranked", "group", "keys_of_sets"):
         monkeypatch.setattr(search, name, partial(lambda of, name, *a, **k: made.append(name) or of(*a, **k), getattr(search, name), name))
-    monkeypatch.setattr(pipeline, "MEETING_COST", 1e9 if exactly else 0.0)
-    monkeypatch.setattr(pipeline, "BAND_COST", 0.0)
     sets = [{"elements": sorted(one)} for one in crowd(300)]
+    monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 0.0 if exactly else 1e18)
     found = lw.dedup(sets, by="elements", threshold=0.8)
-    assert sorted(made) == ["group", "ranked"]
+    assert made == (["ranked"] if exactly else ["ranked", "keys_of_sets", "group", "keys_of_sets", "group"])
     assert found.report["method"]["exact"] is (True if exactly else None)
     assert found.removed.to_arrow() == lw.dedup(sets, by="elements", threshold=0.8, exact=True).removed.to_arrow()
+
+
+@pytest.mark.parametrize("verb", [lw.dedup, lw.pairs])
+def test_band_keys_made_after_reading_are_those_made_while_reading(verb, monkeypatch):
+    """With copies, empty sets and --keep last, so that items are fewer than rows and in another order."""
+    sets = [{"elements": sorted(one)} for one in [*crowd(300), set(), *crowd(20)]]
+    kept: list[Buckets] = []
+    group = search.group
+    monkeypatch.setattr(search, "group", lambda *a, **k: kept.append(group(*a, **k)) or kept[-1])
+    monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 1e18)
+    monkeypatch.setattr(search, "KEYS_AT_ONCE", 64)
+    after = verb(sets, by="elements", threshold=0.6, keep="last")
+    monkeypatch.setattr(Options, "weighed", False)
+    before = verb(sets, by="elements", threshold=0.6, keep="last")
+    assert (kept[-1].bucket == kept[-2].bucket).all() and (kept[-1].bucket >= 0).any()
+    table = operator.attrgetter("removed") if verb is lw.dedup else lambda found: found
+    assert table(after).to_arrow() == table(before).to_arrow() and len(table(after)) > 50
+
+
+def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
+    """40 crowds of 100 sets each: 40 * 100 * 99 / 2 pairs in each band, of which a quarter of the sets tells within a tenth."""
+    monkeypatch.setattr(search, "SAMPLED", 1000)
+    monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 1e18)
+    told: list[float] = []
+    expected = search.meetings_expected
+    monkeypatch.setattr(pipeline, "meetings_expected", lambda *a, **k: told.append(expected(*a, **k)) or told[-1])
+    draw = np.random.default_rng(4)
+    places = draw.permutation(4000)
+    sets = [{"elements": [*range(1000 * (place % 40), 1000 * (place % 40) + 200), 10**6 + place]} for place in places.tolist()]
+    bands = lw.pairs(sets, by="elements", threshold=0.9).report["method"]["plan"]["bands"]
+    assert told[0] == pytest.approx(bands * 40 * 100 * 99 / 2, rel=0.1)
 
 
 @pytest.mark.parametrize("contained", [False, True])

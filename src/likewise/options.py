@@ -159,6 +159,11 @@ class Options:
         return self.items in BANDLESS or bool(self.exact)
 
     @property
+    def weighed(self) -> bool:
+        """Whether costs decide, once sets are read, between an exact join and buckets: unless either was asked for."""
+        return self.exact is None and self.items == "sets" and self.verify == "exact" and self.plan.chosen_by == "plan"
+
+    @property
     def contained(self) -> bool:
         """Whether pairs are ordered: of an item and another that holds enough of it."""
         return self.method.containment

@@ -33,19 +33,20 @@ from likewise.kernels.compare import scores
 from likewise.methods import Text
 from likewise.options import Options, acquainted, items_of, needs_data
 from likewise.planning import Facts
+from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT, Want
 from likewise.report.gather import beginning
 from likewise.results import Decision
 from likewise.run import Items, Run, feature_sets, rule, sets, strings, vectors, words_of
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
-from likewise.search import bucket, elements, engine, finder, ranks, rare
+from likewise.search import bucket, elements, engine, finder, meetings_expected, ranks, rare
 from likewise.stages.budget import Cut, overfull, what_was_cut
 from likewise.stages.candidates import Buckets
 from likewise.stages.cluster import Walk, components, walk
 from likewise.stages.codes import Counts
 from likewise.stages.copies import first_of_copies
-from likewise.stages.exact import exact_cost, exact_walk
+from likewise.stages.exact import Begun, exact_cost, exact_walk, ready
 from likewise.stages.greedy import greedy_walk
 from likewise.stages.keep import keep_order
 from likewise.stages.kinds import KINDS, kind_of
@@ -182,7 +183,7 @@ def takes(options: Options) -> Callable[[np.ndarray], int]:
 
 
 def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Collection:
-    """Read and sketch every row; ``bands``: with band keys."""
+    """Read and sketch every row; ``bands``: with band keys, where it is certain that they will be used."""
     options = run.options
     files = [printable(name) for source in sources for name, _ in source.files]
     for pattern in options.prefer:
@@ -195,7 +196,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     read(
         sources,
         want(options),
-        sketcher(options, bands=bands),
+        sketcher(options, bands=bands and not options.weighed),
         run.work,
         run.engine,
         skip=skip,
@@ -291,10 +292,8 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
 def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
     """Whether sets, or sparse vectors, are joined exactly without having been asked: where a plan, not a hand, chose bands, and they cost more."""
     options, kind = run.options, run.options.items
-    if options.exact is not None or kind not in ("sets", "sparse vectors") or options.verify != "exact" or options.plan.chosen_by != "plan":
-        return False
     if kind == "sparse vectors":
-        if not least_cosine(rule(options)):
+        if options.exact is not None or options.verify != "exact" or options.plan.chosen_by != "plan" or not least_cosine(rule(options)):
             return False
         joined, plan = rare(items, run), options.plan
         n, entries = len(joined.vectors), len(joined.vectors.values)
@@ -302,10 +301,14 @@ def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
         cheaper = join_cost(joined) <= n * model.cost(plan.bands, plan.rows)
         items.begun = joined if cheaper else None
         return cheaper
-    ranking, buckets = ranks(items, run), bucket(items, run, split=walk or options.star)
-    cost = MEETING_COST * buckets.pairs(walk=walk) + BAND_COST * options.plan.bands * len(items.member)
-    cheaper = exact_cost(ranking, options.threshold) < cost
-    items.begun = ranking if cheaper else buckets
+    if not options.weighed:
+        return False
+    ranking, plan = ranks(items, run), options.plan
+    made = ready(ranking, options.threshold)
+    cost = exact_cost(ranking, made)
+    sketching = (BAND_COST * plan.bands + costs("MinHash", 0).slot * plan.slots) * len(items.member)
+    cheaper = cost < sketching or cost < sketching + MEETING_COST * meetings_expected(items, run, walk=walk or options.star)
+    items.begun = Begun(ranking, made) if cheaper else None
     return cheaper
 
 

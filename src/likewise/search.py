@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from likewise.io import bands as band_files
 from likewise.items.sets import read_only
 from likewise.items.sparse import of_words
+from likewise.kernels.sets import ODD_SKETCH, odd_sketches
 from likewise.options import Options
 from likewise.run import Block, Items, Run, feature_sets, numbers, rule, sets, strings, words
-from likewise.stages.candidates import Buckets, group
+from likewise.stages.candidates import MOST_MET, Buckets, group
 from likewise.stages.cluster import ratio
 from likewise.stages.codes import Counts, all_finder, code_finder
-from likewise.stages.exact import exact_pairs
+from likewise.stages.exact import Begun, exact_pairs
 from likewise.stages.greedy import Finder
 from likewise.stages.kinds import keys_of
 from likewise.stages.ranking import Ranked, ranked
@@ -38,8 +40,10 @@ from likewise.stages.verify import all_pairs
 MANY = 10**8
 #: Bytes that numbering the keys of one band takes for each item: keys, those that repeat and where they are, and a table of up to four places each.
 NUMBERING_BYTES = 48
-#: Sparse vectors that band keys are made for at once: each direction is made once for all of them.
+#: Items that band keys are made for at once: of sparse vectors each direction is made once for all of them.
 KEYS_AT_ONCE = 1 << 12
+#: Sets whose buckets are looked into to predict those of all.
+SAMPLED = 1 << 13
 #: Nanoseconds of one core from which on the cost of a search is said before it begins.
 LONG = 60e9
 #: Nanoseconds of one core for two weighted sets to be compared, and for each element.
@@ -60,6 +64,9 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
     run.begin("grouping bands", bands, "bands")
 
     made = keys_of_sparse(items, run) if run.options.facts.sparse else None
+    if made is None and band_files.names(bands)[0] not in run.work.lengths:
+        made = keys_of_sets(items, run, items.member)
+        make_odd_sketches(items, run)
 
     def keys(band: int) -> np.ndarray:
         run.progress.advance(1)
@@ -68,6 +75,46 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
     per = items.per
     at_once = max(1, run.memory // 4 // (NUMBERING_BYTES * max(1, len(per))))
     return group(keys, per, bands, partial(run.engine.run, at_once=at_once), split=split, allocate=run.work.scratch)
+
+
+def keys_of_sets(items: Items, run: Run, rows: np.ndarray) -> np.ndarray:
+    """The band keys of sets at these rows, which were not made while reading: uint64[bands, rows]."""
+    values, offsets = words(items, run, rows)
+    made = run.work.scratch((run.options.plan.bands, len(rows)), "u8")
+
+    def part(begin: int) -> None:
+        end = min(begin + KEYS_AT_ONCE, len(rows))
+        first, last = int(offsets[begin]), int(offsets[end])
+        made[:, begin:end] = keys_of(run.options, (read_only(values[first:last]), read_only(offsets[begin : end + 1] - first)), True)
+        run.engine.check()
+
+    list(run.engine.run(part, range(0, len(rows), KEYS_AT_ONCE)))
+    return made
+
+
+def make_odd_sketches(items: Items, run: Run) -> None:
+    """Append the odd sketches of all rows, by which most comparisons in buckets are spared, unless a run before this one did."""
+    if "odd" in run.work.lengths:
+        return
+    size = items.collection.column("size")
+    ends, values = np.concatenate(([0], np.cumsum(size, dtype=np.int64))), run.work.column("sets", "u8")
+
+    def part(begin: int) -> np.ndarray:
+        end = min(begin + KEYS_AT_ONCE, len(size))
+        return odd_sketches(read_only(values[ends[begin] : ends[end]]), read_only(ends[begin : end + 1] - ends[begin]))
+
+    made = list(run.engine.run(part, range(0, len(size), KEYS_AT_ONCE)))
+    run.work.append({"odd": np.concatenate([np.zeros(0, ODD_SKETCH), *made])}, step="odd")
+    run.work.rest("sets")
+
+
+def meetings_expected(items: Items, run: Run, *, walk: bool) -> float:
+    """About how many candidate pairs there will be in buckets, by those among a sample of the items; of a ``walk`` no more than its budget allows."""
+    step = -(-len(items.member) // SAMPLED) or 1
+    made = keys_of_sets(items, run, items.member[::step])
+    sizes = group(made.__getitem__, items.per[::step], len(made), run.engine.run, split=False, allocate=run.work.scratch).sizes
+    others = (sizes - 1) * step
+    return float((sizes * step * (np.minimum(others, MOST_MET) if walk else others)).sum() / 2)
 
 
 def keys_of_sparse(items: Items, run: Run) -> np.ndarray:
@@ -86,8 +133,8 @@ def keys_of_sparse(items: Items, run: Run) -> np.ndarray:
 
 def ranks(items: Items, run: Run, side: np.ndarray = NO_SIDE) -> Ranked:
     """The items' sets, ranked for an exact join."""
-    if not len(side) and (begun := items.taken(Ranked)) is not None:
-        return begun
+    if not len(side) and (begun := items.taken(Begun)) is not None:
+        return begun.ranking
     return ranked(*words(items, run), side=side if len(side) else None, run=run.engine.run, shares=run.engine.threads)
 
 
@@ -113,7 +160,9 @@ def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     run.begin("joining", elements(items), "elements")
     how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": partial(announce, items, run, "joined")}
-    for block in exact_pairs(ranks(items, run, side), run.options.threshold, **how):
+    begun = None if len(side) or items.per.any() else items.taken(Begun)
+    ranking, made = begun or (ranks(items, run, side), None)
+    for block in exact_pairs(ranking, run.options.threshold, **how, made=made):
         yield block[:, 0], block[:, 1], ratio(block[:, 2], block[:, 3])
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from likewise.errors import UsageError
 from likewise.stages.meeting import BUDGET, FINER, Parts, keyed, number, split_overfull
 
+#: The most others that an item of an overfull bucket meets in a walk, on all levels together.
+MOST_MET = 2 * BUDGET * (1 + FINER)
 MOST_BUCKETS = 2**31 - 1
 
 Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in that band
@@ -55,7 +57,7 @@ class Buckets:
 
     def pairs(self, *, walk: bool = False) -> int:
         """Candidate pairs, counted once a band. ``walk``: at most those that overfull buckets let meet."""
-        others = np.minimum(self.sizes - 1, 2 * BUDGET * (1 + FINER)) if walk else self.sizes - 1
+        others = np.minimum(self.sizes - 1, MOST_MET) if walk else self.sizes - 1
         return int((self.sizes * others // 2).sum())
 
     def histogram(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,22 @@ KEYS_SAMPLED = 1 << 20
 FEWEST, GAIN = 1 << 10, 2
 
 
+class Ready(NamedTuple):
+    """A join that can begin: the sets by size, between which places the partners of each lie, and the items in that order."""
+
+    joined: Joined
+    low: Places
+    high: Places
+    order: Longs
+
+
+class Begun(NamedTuple):
+    """Sets of one collection without groups, ranked and ready to be joined."""
+
+    ranking: Ranked
+    made: Ready
+
+
 def exact_pairs(
     ranking: Ranked,
     threshold: Fraction,
@@ -58,6 +74,7 @@ def exact_pairs(
     most: int = 2**62,
     counts: Counts | None = None,
     expect: Callable[[float], None] | None = None,
+    made: Ready | None = None,
 ) -> Iterator[Longs]:
     """All pairs of sets at or above a Jaccard threshold: int64[m, 4] blocks of item, later item, overlap, out of. Each once, in no order.
 
@@ -67,10 +84,10 @@ def exact_pairs(
     contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it, out of the item's size; with
     sides the first is of A and the second of B.
     ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of elements done. Ends early when more than ``most`` pairs are found.
-    ``expect`` is told beforehand of the nanoseconds that it should take of one core.
+    ``expect`` is told beforehand of the nanoseconds that it should take of one core. made: by `ready` for the same join, where that was called.
     """
     side = None if side is None or not len(side) else side
-    joined, low, high, order = ready(ranking, threshold, side, per, contained)
+    joined, low, high, order = made or ready(ranking, threshold, side, per, contained)
     if expect is not None and len(order) > SAMPLED:  # fewer do not take long
         expect(cost_of(ranking, joined, low, high))
     for block in matches(joined, low, high, (0, len(order)), Workers(run, shares, advance), counts or Counts(), most):
@@ -80,8 +97,8 @@ def exact_pairs(
         yield block
 
 
-def ready(ranking: Ranked, threshold: Fraction, side: Sides | None, per: Groups | None, contained: bool) -> tuple[Joined, Places, Places, Longs]:
-    """For a join: the sets by size, between which places the partners of each lie, and the items in that order."""
+def ready(ranking: Ranked, threshold: Fraction, side: Sides | None = None, per: Groups | None = None, contained: bool = False) -> Ready:
+    """Make the index of a join; arguments as for `exact_pairs`."""
     size = ranking.size.astype(np.int64)
     rule, entered, probed, least, greatest = lengths(size, threshold, contained)
     order, low, high = windows(size, least, greatest, per, side, HOLDING if contained else ACROSS)
@@ -94,7 +111,7 @@ def ready(ranking: Ranked, threshold: Fraction, side: Sides | None, per: Groups 
     joined = join_of(ranking, order, rule, entered, probed, **how)
     if not contained and (depth := depth_of(ranking, joined, order, entered, probed, visited_of(joined, low, high))) > 1:
         joined = join_of(ranking, order, rule, entered, probed, **how, depth=depth)
-    return joined, low, high, order
+    return Ready(joined, low, high, order)
 
 
 def lengths(size: Longs, threshold: Fraction, contained: bool) -> tuple[Rule, Longs, Longs, Longs, Longs | None]:
@@ -193,13 +210,13 @@ def walked(order: Longs, decided: Longs, found: Longs, compared: int) -> Walk:
     return Walk(state[:, 0], state[:, 1], state[:, 2], found, compared)
 
 
-def exact_cost(ranking: Ranked, threshold: Fraction) -> float:
+def exact_cost(ranking: Ranked, made: Ready) -> float:
     """Nanoseconds of one core that `exact_pairs` should take, ranking included. The same on every machine.
 
     The frequencies say how many entries of the index are visited, which is counted for some thousand sets. What similar pairs cost to
     verify goes with that: they meet in many entries.
     """
-    return cost_of(ranking, *ready(ranking, threshold, None, None, False)[:3])
+    return cost_of(ranking, made.joined, made.low, made.high)
 
 
 def cost_of(ranking: Ranked, joined: Joined, low: Places, high: Places) -> float:
