@@ -40,7 +40,7 @@ def page() -> str:
         "## Where values come from",
         "",
         "A flag on the command line comes first, then `LIKEWISE_NAME` in the environment, then `likewise.toml` or `[tool.likewise]` in",
-        "`pyproject.toml` (here or in a folder above, or the file of `--config`), then the default. A variable that is empty is not set. A file",
+        "`pyproject.toml` (here or in a folder above, or the file of `--config`), then the default. An empty variable counts as not set. A file",
         "found in a folder above may not set `out`, `work`, `overwrite` or `svg`: move it to the current folder, or name it with `--config`.",
         "In a file, a table named after a verb applies to that verb alone:",
         "",
