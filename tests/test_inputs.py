@@ -20,6 +20,7 @@ import likewise as lw
 from likewise.errors import DataError, UsageError
 from likewise.io import formats
 from likewise.io.inputs import TEXT_FILES, printable, resolve
+from likewise.io.manifest import check_output
 from likewise.records import NO_TEXT, TEXT, Want
 
 LINE = b'{"id": 1, "text": "x"}\n'
@@ -368,6 +369,25 @@ def test_what_an_earlier_run_wrote_is_no_input(here: Path) -> None:
     assert names("d/out/kept") == ["a.jsonl"]
     with pytest.raises(UsageError, match=r"is an output folder of likewise; its records are in d/out/kept"):
         resolve(["d/out"])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "output"),
+    [
+        ('{"format":"likewise/output"}', True),
+        (" " * 300 + '{"version": 1, "format": "likewise/output"}', True),
+        ('{"name": "an app that reads", "data": "likewise/output"}', False),
+        ('["likewise/output"]', False),
+        ('"likewise/output', False),
+    ],
+)
+def test_an_output_is_told_by_the_format_that_its_manifest_names(here: Path, manifest: str, output: bool) -> None:
+    """By one rule, also where an output would be replaced: `manifest.check_output`."""
+    make("d/a.jsonl", "d/out/b.jsonl")
+    (here / "d/out/manifest.json").write_text(manifest)
+    assert ("out/b.jsonl" in [source.name for source in resolve(["d"], want=Want())]) is not output
+    with pytest.raises(UsageError, match="was changed after likewise wrote it" if output else "was not written by likewise"):
+        check_output(here / "d/out", here / "d/out")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, ref
 from likewise.errors import DataError, UsageError
 from likewise.io.field_names import mentioned
 from likewise.io.formats.memory import take
-from likewise.io.inputs import is_output
+from likewise.io.manifest import is_output
 from likewise.io.output import check_still, check_target, write_sealed, write_text
 from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown

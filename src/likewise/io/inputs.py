@@ -26,6 +26,7 @@ from likewise.io.field_names import of_source
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
 from likewise.io.layouts import Layouts
+from likewise.io.manifest import is_output
 from likewise.io.partitions import Partitioned
 from likewise.records import Chunk, Records, Want
 
@@ -103,15 +104,6 @@ def typed(sources: Sequence[Source]) -> list[Source]:
 def printable(name: str | Path) -> str:
     """A file name as text: bytes of it that are not UTF-8 stand as \\xNN."""
     return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def is_output(folder: Path) -> bool:
-    """Whether a folder is what an earlier run wrote: its tables are no input."""
-    try:
-        with open(folder / "manifest.json", "rb") as file:
-            return b'"likewise/output"' in file.read(200)
-    except OSError:
-        return False
 
 
 def listed(folder: Path) -> list[str]:

@@ -49,18 +49,35 @@ def refused(out: Path, why: str) -> UsageError:
 
 def outputs_of(folder: Path) -> set[str] | str:
     """The files that the manifest of an output folder lists; or why this is none."""
+    found = manifest_of(folder)
+    if isinstance(found, str):
+        return found
+    try:
+        if found.pop(SEAL, None) != seal(found):
+            return f"its {MANIFEST} was changed after likewise wrote it"
+        return {entry["path"] for entry in found["outputs"]}
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return f"its {MANIFEST} was not written by likewise"
+
+
+def is_output(folder: Path) -> bool:
+    """Whether a folder says that it is an output, changed since or not: its tables are no input."""
+    try:
+        return not isinstance(manifest_of(folder), str)
+    except OSError:  # told where the folder is read
+        return False
+
+
+def manifest_of(folder: Path) -> dict[str, Any] | str:
+    """The manifest of an output, whether its checksum is right or not; or why the folder is none."""
     path = folder / MANIFEST
     if path.is_symlink() or not path.is_file():
         return f"no {MANIFEST}"
     try:
         found = json.loads(path.read_bytes())
-        if found.get("format") != FORMAT:
-            return f"its {MANIFEST} was not written by likewise"
-        if found.pop(SEAL, None) != seal(found):
-            return f"its {MANIFEST} was changed after likewise wrote it"
-        return {entry["path"] for entry in found["outputs"]}
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return f"its {MANIFEST} was not written by likewise"
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) and found.get("format") == FORMAT else f"its {MANIFEST} was not written by likewise"
 
 
 def files_in(folder: str | Path, below: str = "") -> Iterator[str]:

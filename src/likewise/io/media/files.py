@@ -11,7 +11,8 @@ from pathlib import Path
 from likewise.errors import UsageError
 from likewise.io import patterns
 from likewise.io.claims import is_work
-from likewise.io.inputs import is_output, printable
+from likewise.io.inputs import printable
+from likewise.io.manifest import is_output
 from likewise.io.media import pictures, videos
 
 KINDS = {"pictures": pictures.SUFFIXES, "videos": videos.SUFFIXES}
