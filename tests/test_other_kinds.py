@@ -17,8 +17,12 @@ import pytest
 import likewise as lw
 from command_line import run
 from likewise.families import MinHash
+from likewise.io import batches, columns
 from likewise.io.formats import lines
 from likewise.io.formats import npy as npy_format
+from likewise.io.formats import parquet as parquet_format
+from likewise.io.inputs import resolve
+from likewise.records import Want
 
 NAN = float("nan")
 Values = list[Any]
@@ -315,3 +319,23 @@ def test_sets_in_an_array_are_judged_over_all_of_it(monkeypatch: pytest.MonkeyPa
     assert [(row["id_a"], row["id_b"]) for row in lw.pairs(given, by="elements", threshold=0.5).to_arrow().to_pylist()] == [(0, 1)]
     with pytest.raises(lw.DataError, match=LOOKS):
         lw.pairs(npy(np.array([[0, 1, 1]] * 3)), by="elements", threshold=0.5)
+
+
+@HERE
+def test_a_column_of_nulls_is_looked_at_before_a_run_only_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "LOOKED", 250)
+    read: list[int] = []
+    parse = columns.parse
+    monkeypatch.setattr(columns, "parse", lambda chunk, *given: (read.append(len(chunk.data)), parse(chunk, *given))[1])
+    monkeypatch.setattr(parquet_format, "parse", columns.parse)
+    values: list[float | None] = [None] * 1000
+    pq.write_table(pa.table({"text": pa.array(values, pa.float64())}), "nulls.parquet", row_group_size=100)
+    monkeypatch.setattr(batches, "CHUNK_ROWS", 100)
+    [source] = resolve([Path("nulls.parquet")], want=Want())
+    assert columns.unfit(source, Want()) == "" and sum(read) == 300
+    values[-1] = 1.5  # behind what is looked at: told once all is read
+    pq.write_table(pa.table({"text": pa.array(values, pa.float64())}), "nulls.parquet", row_group_size=100)
+    [source] = resolve([Path("nulls.parquet")], want=Want())
+    assert columns.unfit(source, Want()) == ""
+    with pytest.raises(lw.DataError, match=r"the field 'text' holds floats, such as 1\.5; --by words:5 compares texts"):
+        lw.pairs(Path("nulls.parquet"))

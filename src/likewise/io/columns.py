@@ -19,6 +19,8 @@ from likewise.io.ids import as_json, from_json, to_json
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
+#: Rows after which a column of nulls alone is no longer looked at before a run.
+LOOKED = 1 << 16
 
 
 def known(chunk: Chunk) -> Sequence[str]:
@@ -78,15 +80,18 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
 
 def unfit(source: Any, want: Want) -> str:
     """A description (`unusable.held`) of the values of a source whose column types cannot hold the wanted kind; empty for one that can, or that
-    has only nulls. ``source``: io.inputs.Source. Reads the schema and, if that does not fit, rows up to the first value."""
+    has only nulls, as far as it is looked at. ``source``: io.inputs.Source. Reads the schema and, if that does not fit, rows up to the first value,
+    or chunks of up to LOOKED rows together: `Collection.unusable` looks at all of them once they are read."""
     if not hasattr(source.format, "schema"):
         return ""
     schema = source.format.schema(source.path, source.asked(want))
     if all(_may_fit(one, schema) for one in fields.each(source.asked(want), schema.names)):
         return ""
+    looked = 0
     for chunk in source.chunks(want):
         records = source.parse(chunk, want)
-        if records.other or (records.kind != NO_TEXT).any():
+        looked += len(records)
+        if records.other or (records.kind != NO_TEXT).any() or looked >= LOOKED:
             return records.other
     return ""
 
