@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
@@ -15,6 +16,9 @@ from click.testing import CliRunner
 import likewise as lw
 from likewise.cli.main import main
 from likewise.errors import DataError, UsageError
+from likewise.io.formats import jsonl
+from likewise.io.formats.lines import State
+from likewise.records import Chunk
 
 A, B = "the quick brown fox jumps over the lazy dog", "nothing of the kind stands in this one here"
 MEANT = "--field 'content@*.parquet' for this source alone, or with --field 'text|content' for all"
@@ -178,19 +182,37 @@ def test_one_part_of_a_joined_field_is_enough(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.b", "a+b", "a|b", "a@b", "a|b+c", "a[].b", "tags[]"])
-@pytest.mark.parametrize("form", ["table", "jsonl", "csv", "parquet", "rows"])
+@pytest.mark.parametrize("form", ["table", "jsonl", "escaped", "csv", "parquet", "rows"])
 def test_a_field_of_that_very_name_wins(tmp_path: Path, name: str, form: str) -> None:
     """Over its parts, which are there too."""
     other = [{"a": "one", "b": "two", "tags": "three", name: A}, {"a": "four five", "b": "six", "tags": "seven", name: A}]
     path = tmp_path / f"x.{form}"
     if form == "jsonl":
         lines(path, other)
+    elif form == "escaped":  # all of the name, in capital digits and small ones
+        key = "".join(f"\\u{ord(sign):04{'xX'[at % 2]}}" for at, sign in enumerate(name))
+        path = tmp_path / "x.jsonl"
+        path.write_text("".join(json.dumps(row).replace(json.dumps(name), f'"{key}"') + "\n" for row in other))
     elif form == "csv":
         path.write_text("\n".join(",".join(row) for row in (other[0].keys(), *(row.values() for row in other))))
     elif form == "parquet":
         pq.write_table(pa.Table.from_pylist(other), path)
     given = {"table": pa.Table.from_pylist(other), "rows": other}.get(form, path)
     assert len(lw.pairs(given, field=name)) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "there"),
+    [("a|b", True), (r"a\u007cb", True), (r"a\u007Cb", True), (r"\u0061|b", True), ("a|bc", False), (r"a\u00e9b", False), ("a b", False)],
+)
+def test_names_that_a_chunk_may_hold_are_seen_without_a_copy(key: str, there: bool) -> None:
+    chunk = Chunk(np.frombuffer(bytearray(f'{{"{key}": 1}}'.encode()), np.uint8), 0, 1, State(Path("x"), 0, None))
+    assert jsonl.mentioned(chunk, ["a|b"]) == ({"a|b"} if there else set())
+
+
+def test_a_name_with_a_slash_in_it_is_seen_however_it_is_written() -> None:
+    chunk = Chunk(np.frombuffer(bytearray(rb'{"a\/b|c": 1}'), np.uint8), 0, 1, State(Path("x"), 0, None))
+    assert jsonl.mentioned(chunk, ["a/b|c"]) == {"a/b|c"}
 
 
 def test_each_row_takes_the_first_that_it_has() -> None:

@@ -8,7 +8,9 @@ Ids are JSON text as it stood, but strings in their shortest form, so that "\\u0
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -101,9 +103,20 @@ def known(chunk: Chunk) -> None:
 
 
 def mentioned(chunk: Chunk, names: Sequence[str]) -> set[str]:
-    """Those of the names that stand in quotes somewhere in a chunk."""
-    raw = chunk.data.tobytes()
-    return {name for name in names if json.dumps(name, ensure_ascii=False).encode("utf-8", "surrogatepass") in raw}
+    """Those of the names that may stand somewhere in a chunk: in quotes, or with a character of theirs as an escape. The chunk is not copied."""
+    if chunk.state.more is PASSED_OVER:
+        return set()
+    return {name for name in names if any(re.search(pattern, chunk.data) for pattern in spellings(name))}
+
+
+@lru_cache
+def spellings(name: str) -> tuple[bytes, bytes]:
+    """Patterns of a name in quotes as most programs write it, and of any escape that no other writing of it can do without."""
+    raw = name.encode("utf-16-be", "surrogatepass")
+    units = {raw[at : at + 2].hex() for at in range(0, len(raw), 2)}
+    digits = ("".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in unit) for unit in sorted(units))
+    escaped = rf"\\(?:u(?:{'|'.join(digits)}){'|/' * ('/' in name)})"
+    return re.escape(json.dumps(name, ensure_ascii=False).encode("utf-8", "surrogatepass")), escaped.encode()
 
 
 def glance(path: Path, want: Want) -> tuple[list[str], bool]:
