@@ -111,8 +111,8 @@ def run(checkout: Path, jobs: list[tuple[str, str, Path, dict[str, Any]]], folde
     """Run jobs of (name, verb, file, options) with a checkout's code; the files of each."""
     outs = {f"{verb} {name}": folder / (f"{at}" if verb == "dedup" else f"{at}.parquet") for at, (name, verb, _, _) in enumerate(jobs)}
     orders = [(verb, str(file), str(out), options) for (_, verb, file, options), out in zip(jobs, outs.values(), strict=True)]
-    environment = os.environ | {"PYTHONPATH": str(checkout / "src"), "PYTHONSAFEPATH": "1"}
-    subprocess.run([sys.executable, "-c", CHILD], input=json.dumps(orders), text=True, env=environment, check=True, stdout=subprocess.DEVNULL)
+    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
+    subprocess.run([sys.executable, "-P", "-c", CHILD], input=json.dumps(orders), text=True, env=environment, check=True, stdout=subprocess.DEVNULL)
     return {name: bytes_of(out) for name, out in outs.items()}
 
 
