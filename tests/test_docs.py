@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from command_line import run
 from likewise import families
 from likewise.measures import FUNCTIONS
 from likewise.methods import MEASURES, SUFFIXES, UNITS, Measure, Text, parse
+from likewise.report import wording
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -82,6 +85,25 @@ def test_python_on_a_page_prints_what_it_says(page, capsys):
     exec(code, {})
     said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)
     assert capsys.readouterr().out.splitlines() == [line.strip() for line in said]
+
+
+def test_the_summary_in_the_readme_is_what_the_program_prints(tmp_path):
+    """The lines of a run with removals of every kind, and numbers that add up."""
+    block = re.search(r"likewise dedup pages\.jsonl -o clean\n\n((?:    .*\n)+)", (ROOT / "README.md").read_text())[1]
+    shown = {label: rest.strip() for label, rest in re.findall(r"    (\w+) +(.+)", block)}
+    words = [f"w{i}" for i in range(100)]
+    texts = [" ".join(words), " ".join(words), " ".join([*words, *words[:5], words[5], *words[6:]]), " ".join([*words[:99], "other"]), "else"]
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(texts)))
+    done = run("dedup", str(tmp_path / "pages.jsonl"), "-o", str(tmp_path / "clean"), "--by", "words:1")
+    printed = {line.split()[0]: line.split(maxsplit=1)[1].strip() for line in done.stderr.splitlines() if line[:1].isalpha()}
+    assert [*shown] == [label for label in printed if label in shown]
+    removed = [int(number.replace(",", "")) for number in re.findall(r"[0-9][0-9,]*", shown["removed"])]
+    total, exact, equal, near = removed
+    counts = {"removed_exact": exact, "removed_equal": equal, "removed_near": near}
+    assert shown["removed"] == f"{total:,}  ({', '.join(wording.removals(counts))})"
+    assert printed["removed"] == f"3  ({', '.join(wording.removals(dict.fromkeys(counts, 1)))})"
+    assert total == exact + equal + near == 100_000 - int(shown["kept"].replace(",", ""))
+    assert sum(int(number.replace(",", "")) for number in re.findall(r": ([0-9,]*[0-9])", shown["similar"])) == near
 
 
 def test_the_architecture_page_names_every_part():
