@@ -25,7 +25,7 @@ def refuse(word: str) -> None:
 
 
 def accepted(line: bytes, names: Sequence[str]) -> bool:
-    """Whether a record is, of which these fields are read."""
+    """True if a record is accepted when these fields are read."""
     text = line.decode("latin-1").strip(" \t\r\n")
     if not text.startswith("{"):
         return is_json(text)
@@ -34,7 +34,7 @@ def accepted(line: bytes, names: Sequence[str]) -> bool:
 
 
 def value_end(text: str, at: int, paths: Paths) -> int:
-    """Where the value at ``at`` ends, or -1. An empty path says that all of it is read, others where to look inside."""
+    """The end of the value at ``at``, or -1. An empty path: all of it is read; other paths lead to values inside."""
     at = blank_end(text, at)
     if at >= len(text):
         return -1

@@ -38,7 +38,7 @@ def recalls_in_clumps(number: int, seeds: int) -> tuple[np.ndarray, int]:
 
 
 def deviation(recall: float, pairs: int) -> float:
-    """Of the share of so many independent pairs."""
+    """The standard deviation of the share that is found of so many independent pairs."""
     return math.sqrt(recall * (1 - recall) / pairs)
 
 

@@ -39,7 +39,7 @@ NAMES = ("journal.jsonl", "stdin", "stdin.part", "work.json.new", "description.j
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("given", ["in.jsonl", "w", "gone.jsonl"])
 def test_files_of_the_user_do_not_make_a_work_folder(likewise, corpus, name, given):
-    """Whatever they are called, and whether the run would have been refused for something else or not."""
+    """Their names do not matter, nor whether the run would have been refused for another reason."""
     path = corpus.with_name("w") / name
     path.parent.mkdir(parents=True)
     path.write_bytes(corpus.read_bytes())

@@ -382,7 +382,7 @@ def test_band_keys_made_after_reading_are_those_made_while_reading(verb, monkeyp
 
 
 def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
-    """40 crowds of 100 sets each: 40 * 100 * 99 / 2 pairs in each band, of which a quarter of the sets tells within a tenth."""
+    """40 groups of 100 sets each: 40 * 100 * 99 / 2 pairs in each band; a sample of a quarter of the sets predicts them within a tenth."""
     monkeypatch.setattr(search, "SAMPLED", 1000)
     monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 1e18)
     told: list[float] = []

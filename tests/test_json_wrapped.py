@@ -31,7 +31,7 @@ AROUND = {"meta": {"data": [1, {"x": "]"}], "n": 5}, "a": {"data": "no"}, "data"
 def test_records_are_read_and_kept_in_their_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | None, records: str, document: dict[str, Any], packed: bool, size: int | None
 ) -> None:
-    """What is kept is the same document without the removed records, and so it is with columns added; an audit and `show` read them again."""
+    """The kept file is the same document without the removed records, also with columns added; an audit and `show` read it again."""
     if size:
         monkeypatch.setattr(shared, "CHUNK_BYTES", size)
     name = "a.json.gz" if packed else "a.json"

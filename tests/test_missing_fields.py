@@ -1,4 +1,4 @@
-"""A source in which the field occurs nowhere ends a run before it begins; what maps fields to sources, and takes the first of several."""
+"""A source without the field ends a run before it begins; fields for some sources, and alternative fields."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def test_one_row_of_0_and_1_is_refused_with_the_way_to_write_it() -> None:
 
 @HERE
 def test_sets_that_are_no_matrix_pass() -> None:
-    """Of two elements, of several lengths, with another element, or one row alone in a file."""
+    """Sets of two elements, of several lengths, with another element, or one row alone in a file."""
     for sets in ([[0, 1], [1, 0]], [[0, 1, 1], [0, 1]], [[0, 1, 1], [0, 1, 2]], [{0, 1}, {1}]):
         assert lw.similarity(sets, sets, by="elements").tolist() == [1.0] * len(sets)
         assert lw.pairs(sets, by="elements", threshold=0.01).report["read"] == len(sets)

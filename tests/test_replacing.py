@@ -103,7 +103,7 @@ def test_many_strangers_are_counted(out):
 
 
 def test_all_outputs_are_known_as_such(likewise, corpus):
-    """Of each kind, of sources in folders, with names that are no text, with rejected ones, and once report has been called."""
+    """Outputs of each kind, of sources in folders, with names that are not UTF-8, with rejected records, and after a call of report."""
     deep = corpus.with_name("data") / "deep"
     deep.mkdir(parents=True)
     (deep / os.fsdecode(b"\xff.jsonl")).write_bytes(corpus.read_bytes())

@@ -1,4 +1,4 @@
-"""The recall of one run around its mean over seeds, by theory and as it is told."""
+"""The recall of one run around its mean over seeds, by theory and as reported."""
 
 import json
 import math

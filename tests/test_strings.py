@@ -292,7 +292,7 @@ def test_strings_with_a_common_beginning_are_told_apart_by_their_rests(within, b
 
 
 def test_rests_are_taken_where_they_cost_less():
-    """Of many strings with a common beginning; not of few, of unlike ones, or where more deletions would be needed."""
+    """For many strings with a common beginning; not for few or dissimilar ones, or where more deletions would be needed."""
 
     def taken(texts: list[str], within: int) -> bool:
         made = strings_of(texts, within, True, 1)

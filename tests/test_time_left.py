@@ -120,7 +120,7 @@ def test_each_stage_is_estimated_by_itself(clock: list[float]) -> None:
 
 
 class Heard(lw.Progress):
-    """Keeps what it is told, by stage: total, unit, what an earlier run did, what was done."""
+    """Records the calls by stage: total, unit, work of an earlier run, work done."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ def texts(number: int) -> list[dict]:
 
 @pytest.mark.parametrize("verb", ["dedup", "pairs", "audit"])
 def test_a_join_is_told_by_the_elements_of_its_sets(verb: str) -> None:
-    """Large sets take longer, and come first. A text of 3 + i words has 3 + i sets of one word, and copies there are none."""
+    """Large sets take longer, and come first. A text of 3 + i words has 3 + i sets of one word, without copies."""
     heard = Heard()
     getattr(lw, verb)(texts(40), by="words:1", threshold=0.5, progress=heard, **({} if verb == "audit" else {"exact": True}))
     elements = sum(3 + i for i in range(40))
@@ -156,7 +156,7 @@ def test_a_join_is_told_by_the_elements_of_its_sets(verb: str) -> None:
 
 
 def test_files_are_read_and_written_by_their_size(tmp_path: Path) -> None:
-    """Where sizes of files do not tell how much is read, as of compressed ones, no total is told."""
+    """If file sizes do not show how much is read, as with compressed files, the total is unknown."""
     lines = "".join(json.dumps(row) + "\n" for row in texts(20))
     (tmp_path / "a.jsonl").write_text(lines)
     heard = Heard()

@@ -43,7 +43,7 @@ def buckets_of(keys: np.ndarray, *, split: bool):
 
 
 def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tuple[list[int], list[Fraction], int]:
-    """Greedy removal by the specification: (witnesses, similarities, pairs of kept items that did not meet in a bucket that they share)."""
+    """Greedy removal by the specification: (representatives, similarities, pairs of kept items that share a bucket and did not meet in it)."""
     named, n = keys.tolist(), len(sets)
     met = [met_in(named, band, meeting.BUDGET, meeting.FINER) for band in range(len(named))]
     mates: dict[int, set[int]] = {item: set() for item in range(n)}

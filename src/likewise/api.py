@@ -64,7 +64,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     ``recall``           the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
     ``exact``            miss none, by an exact join of sets or strings, by a scan of all pairs of other items; for sets where that is cheaper
     ``normalize``        steps before a text is cut, as "nfc,lower", or "none"; by the unit
-    ``field``            column or JSON path of what is compared, "a+b" and "a|b" of two, or a list with "NAME@GLOB"; text, elements, vector, ...
+    ``field``            column or JSON path to compare, "a+b" and "a|b" of two, or a list with "NAME@GLOB"; text, elements, vector, ...
     ``records``          the list of records inside of a JSON document, as "data" or "response.items"; the document itself
     ``id``               column or JSON path of the id; id, else the position
     ``per``              compare only items with the same value of this field

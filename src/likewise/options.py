@@ -160,7 +160,7 @@ class Options:
 
     @property
     def weighed(self) -> bool:
-        """Whether costs decide, once sets are read, between an exact join and buckets: unless either was asked for."""
+        """True if costs decide between an exact join and buckets once sets are read, because the user asked for neither."""
         return self.exact is None and self.items == "sets" and self.verify == "exact" and self.plan.chosen_by == "plan"
 
     @property

@@ -108,7 +108,7 @@ class Seen:
     fields: dict[str, None] = field(default_factory=dict)  # names of others, in their order
     names: list[str] = field(default_factory=list)  # of sources
     fault: str = ""  # of the first row that could not be read
-    matrix: bool | None = None  # all rows look like those of a matrix of 0 and 1; None: there are none
+    matrix: bool | None = None  # all rows look like those of a matrix of 0 and 1; None: no such rows
 
     def note(self, name: str, records: Records) -> None:
         if name not in self.names:

@@ -151,7 +151,7 @@ def check_verify(options: Options) -> None:
 
 
 def decimal_codes(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> bool:
-    """Whether the codes of some CSV file can only be decimal: then those of files that do not tell are so too."""
+    """True if the codes of some CSV file can only be decimal; then codes of undecided files are decimal too."""
     for source in sources:
         if forms := getattr(source.format, "code_forms", None):
             with suppress(*spared):
@@ -273,7 +273,7 @@ def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
 
 
 def note_need(what: str, need: int, run: Run) -> bool:
-    """Say so where something takes more than --memory; whether it does."""
+    """Note that something takes more than --memory; True if it does."""
     if need > run.memory:
         mebibytes = -(-need >> 20)
         run.progress.note(f"{what} take about {mebibytes:,} MiB, more than --memory allows; the run continues and may exceed the limit")

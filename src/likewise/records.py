@@ -40,7 +40,7 @@ def in_turn(function: Callable[[Any], Any], values: Iterable[Any], at_once: int 
 
 
 class Want(NamedTuple):
-    """What to take from each row. A name is a column or a path with dots; ``text``, which is compared, may name several (`io.field_names`)."""
+    """The fields to read from each row. A name is a column or a path with dots; ``text``, which is compared, may name several (`io.field_names`)."""
 
     text: str = "text"
     id: str | None = "id"  # None: no id column is wanted; a name that no row has gives no ids
@@ -103,7 +103,7 @@ class Records:
     fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
     nulls: np.ndarray | None = None  # int64[n]; missing elements that were left out of a set; None: none
     matrix: int = 0  # elements of each row where all rows look like those of a matrix of 0 and 1; 0: they do not
-    other: str = ""  # what the first value that is not of the wanted kind is (io.unusable.held); empty where there is none
+    other: str = ""  # description (io.unusable.held) of the first value that is not of the wanted kind, or empty
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
 
     def __len__(self) -> int:

@@ -94,7 +94,7 @@ class Table:
         return polars.from_arrow(self._table)
 
     def write(self, path: str | Path, *, csv_formulas: CsvFormulas = "escape") -> None:
-        """Write a file: Parquet, JSON lines or CSV by its name. A file of that name is replaced once the new one is complete.
+        """Write a file: Parquet, JSON lines or CSV, as the extension says. A file of that name is replaced once the new one is complete.
 
         csv_formulas: of CSV, "escape" puts ' before texts that a spreadsheet would take for formulas, and "raw" writes them as they are.
         Raises UsageError for another name, a link or a folder.

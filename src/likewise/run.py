@@ -46,7 +46,7 @@ class Run:
         self.progress.begin(stage, total, unit)
 
     def spare(self) -> None:
-        """Let go of what is not in use, where more than half of --memory is taken: freed memory, and the pages of columns."""
+        """Release unused memory if more than half of --memory is taken: freed memory, and the pages of columns."""
         if (resident_memory() or 0) > self.memory // 2:
             self.work.rest()
             give_back()

@@ -155,8 +155,8 @@ def pairs_rows(
     sides: tuple[int, int] = (0, 0),
     ordered: bool = False,
 ) -> Rows:
-    """Pairs of items of two ``sides``, or twice the same, sorted by their places, or as they come where they are ``ordered``. Places are given
-    where ids do not tell items apart."""
+    """Pairs of items of two ``sides``, or twice the same, sorted by place, or in the given order if ``ordered``. Places are added if ids do not
+    identify items."""
     places = not collection.ids_are_unique
     order = None if ordered else np.lexsort((b, a))
 

@@ -91,7 +91,7 @@ def folder_in(work: str | None) -> Iterator[Path]:
 
 
 def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None, *, overwrite: bool, skips: bool) -> None:
-    """Refuse before any work what cannot be written after it, or must not be. ``skips``: whether ``aside`` may be written."""
+    """Refuse, before any work, outputs that cannot or must not be written. ``skips``: whether ``aside`` may be written."""
     check_file(target, overwrite=overwrite, formats=[".parquet"])
     if skips:
         flag = f"-o {target}: rejected inputs go into"

@@ -6,14 +6,14 @@ from collections import deque
 
 #: Seconds that an estimate looks back at least, and the share of the stage's time that it looks back on a longer stage.
 LOOK_BACK_SECONDS, LOOK_BACK_SHARE = 2.0, 0.25
-#: Marks in the part that an estimate looks back on: fewer are too coarse to compare its halves, more tell nothing new.
+#: Marks in the part that an estimate looks back on: fewer are too coarse to compare its halves, and more add nothing.
 FEWEST, MOST = 5, 64
 #: The speeds of the two halves may differ by this factor.
 STEADY = 4 / 3
 
 
 class TimeLeft:
-    """Is told how much of a stage is done, and when; estimates the time that the rest takes.
+    """Records how much of a stage is done, and when; estimates the time that the rest takes.
 
     The clock starts with the first work that is done: what comes before it (work of an earlier run, compilation, preparation) says nothing about
     the speed. Work and clock only have to be in the same units throughout; the clock is in seconds.
@@ -31,7 +31,7 @@ class TimeLeft:
         self.since = 0.0
 
     def mark(self, done: float, clock: float) -> None:
-        """So much is done at this time. A clock that was put back starts the estimate anew."""
+        """Record the work done at this time. If the clock is set back, the estimate starts over."""
         if self.marks and clock < self.marks[-1][0]:
             self.marks.clear()
         if not self.marks:
@@ -46,7 +46,7 @@ class TimeLeft:
         return max(LOOK_BACK_SECONDS, LOOK_BACK_SHARE * (clock - self.since))
 
     def seconds(self, clock: float) -> float | None:
-        """The time left at this time; None where the speed is not steady, or too little is known of it."""
+        """The time left; None while the speed is not steady, or too little work is recorded."""
         if len(self.marks) < FEWEST or self.marks[-1][0] - self.marks[0][0] < 0.9 * LOOK_BACK_SECONDS:
             return None
         (begin, before), (end, done) = self.marks[0], self.marks[-1]

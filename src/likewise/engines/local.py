@@ -176,7 +176,7 @@ class InFlight:
 
 
 def give_back() -> None:
-    """Return to the system what has been freed. Where memory is plenty it is better kept: new pages cost time."""
+    """Return freed memory to the system. If memory is plentiful it is better kept, because new pages cost time."""
     pa.default_memory_pool().release_unused()
     with suppress(OSError, TypeError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)

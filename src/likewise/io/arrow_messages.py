@@ -1,7 +1,7 @@
 """The messages of Arrow IPC, before pyarrow reads them: which batches there are, how they are compressed, and what they expand to.
 
-pyarrow does not tell, so the flatbuffers of messages and of a file's footer are read here by the numbers of their fields (Apache Arrow,
-Message.fbs and File.fbs).
+pyarrow does not expose these, so the flatbuffers of messages and of a file's footer are read here by the numbers of their fields (Apache
+Arrow, Message.fbs and File.fbs).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ FILE_MAGIC = b"ARROW1"
 CONTINUATION = b"\xff\xff\xff\xff"
 #: Kinds of messages that hold values (MessageHeader).
 DICTIONARY, BATCH = 2, 3
-#: A footer's entry for a message: where it begins, the bytes of its flatbuffer with what stands before it, and those of its body (Block).
+#: A footer's entry for a message (Block): its offset, and the bytes of its flatbuffer with its prefix and of its body.
 BLOCK = np.dtype({"names": ["at", "meta", "body"], "formats": ["<i8", "<i4", "<i8"], "offsets": [0, 8, 16], "itemsize": 24})
 #: Lists of such entries in a footer (Footer.dictionaries and Footer.recordBatches).
 BLOCKS = (2, 3)
-#: What stands behind a footer: its size, and the magic.
+#: Bytes after a footer: its size, and the magic.
 TAIL = 4 + len(FILE_MAGIC)
 
 
@@ -51,8 +51,8 @@ def first_batch(path: Path) -> First:
 
 
 def within(path: Path, most: int) -> Iterator[int]:
-    """The number of each message that is a batch of records. Raises DataError before one that, or a dictionary for it, would expand to more than
-    so many bytes, as the lengths before its compressed buffers say. Where a stream is cut short it ends, and leaves that to its reader."""
+    """The number of each message that is a batch of records. Raises DataError before a batch or dictionary that would expand to more than ``most``
+    bytes by the lengths before its compressed buffers. Ends without an error where a stream is cut short: its reader reports that."""
     with _messages(path) as (messages, file):
         for number, message in enumerate(messages):
             if (size := _expanded(message, file)) > most:
@@ -75,7 +75,7 @@ class Message(NamedTuple):
 
 @contextmanager
 def _messages(path: Path) -> Iterator[tuple[Iterator[Message], BinaryIO]]:
-    """The messages that hold values, and the file. What leads out of them is a DataError."""
+    """The messages that hold values, and the file. Raises DataError for an offset outside the file."""
     with reading(path, KIND), open(path, "rb") as file:
         try:
             yield _each_message(file), file
@@ -88,7 +88,7 @@ def _messages(path: Path) -> Iterator[tuple[Iterator[Message], BinaryIO]]:
 
 
 def _each_message(file: BinaryIO) -> Iterator[Message]:
-    """Of a file those that its footer names: only they are read, and nothing says that they follow each other, or what lies between them."""
+    """The messages of a file that its footer lists, which may be in any order with other bytes between them; or those of a stream."""
     if file.read(len(FILE_MAGIC)) != FILE_MAGIC:
         yield from _stream(file, 0)
     elif (blocks := _blocks(file)) is not None:
@@ -100,7 +100,7 @@ def _each_message(file: BinaryIO) -> Iterator[Message]:
 
 
 def _stream(file: BinaryIO, at: int) -> Iterator[Message]:
-    """Messages that follow each other."""
+    """The messages of a stream, one after the other."""
     while (message := _message(file, at)) is not None:
         yield message
         at = message.body + message.size
@@ -124,7 +124,7 @@ def _message(file: BinaryIO, at: int) -> Message | None:
 
 
 def _blocks(file: BinaryIO) -> np.ndarray | None:
-    """What the footer of a file says of its dictionaries and batches, BLOCK[n]; None where there is no footer that can be read."""
+    """The entries of a file's footer for dictionaries and batches, BLOCK[n]; None if no footer can be read."""
     end = file.seek(0, 2)
     file.seek(max(0, end - TAIL))
     tail = file.read(TAIL)
@@ -169,12 +169,12 @@ def _expanded(message: Message, file: BinaryIO) -> int:
 
 
 def _follow(meta: bytes, at: int) -> int:
-    """Where the table stands that a flatbuffer's offset at ``at`` leads to."""
+    """The position of the table to which a flatbuffer's offset at ``at`` leads."""
     return at + int(struct.unpack_from("<I", meta, at)[0])
 
 
 def _field(meta: bytes, table: int, slot: int) -> int:
-    """Where field number ``slot`` of a flatbuffer's table stands, or 0 where it has its default."""
+    """The position of field number ``slot`` in a flatbuffer's table, or 0 if it has its default."""
     vtable = table - struct.unpack_from("<i", meta, table)[0]
     entry = 4 + 2 * slot
     offset = struct.unpack_from("<H", meta, vtable + entry)[0] if entry < struct.unpack_from("<H", meta, vtable)[0] else 0

@@ -1,7 +1,7 @@
-"""Whose a work folder is: that of likewise when its work.json says so, which is made before anything else in it and deleted last.
+"""Ownership of a work folder: likewise owns it if its work.json says so. That file is made first and deleted last.
 
-A folder with other things in it is refused. A user's own empty folder is used, and is there, empty, when the run has ended. One run at a time holds
-a folder, by a lock on work.json that ends with the process; a folder that a killed run left before it had a description is taken up again.
+A folder with other things in it is refused. A user's own empty folder is used, and left empty at the end. One run at a time holds a
+folder, by a lock on work.json that ends with the process; a folder that a killed run left before it had a description is used again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Claim:
             return False
 
     def release(self, *, remove: bool) -> None:
-        """Let another run have the folder; ``remove``: with nothing in it, and without the folder itself if likewise made it.
+        """Release the folder. ``remove``: delete its content, and the folder itself if likewise made it.
 
         May be called again where it was interrupted.
         """
@@ -64,7 +64,7 @@ class Claim:
 def take(folder: Path, *, made: bool = False) -> Claim:
     """Hold a folder, and create it where it is missing. ``made``: it exists, is empty, and was created for this run.
 
-    Raises UsageError where it holds something of others, or another run holds it.
+    Raises UsageError if it contains files that likewise did not make, or another run uses it.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     for _ in range(TRIES):
@@ -158,7 +158,7 @@ def mark_in(file: int, folder: Path) -> dict[str, Any]:
 
 
 def lock(file: int, folder: Path) -> None:
-    """One run at a time in a work folder. The lock ends with the process. Raises UsageError."""
+    """Lock a work folder for this process; the lock ends with it. Raises UsageError if another run holds it."""
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -177,7 +177,7 @@ def not_ours(folder: Path) -> UsageError:
 
 
 def empty(folder: Path) -> bool:
-    """Delete everything but the mark, the description first: without it nobody takes the rest for a run to go on with. Whether all is gone."""
+    """Delete everything but the mark, the description first, so that no run resumes from the rest. True if all is gone."""
     (folder / DESCRIPTION).unlink(missing_ok=True)
     for path in folder.iterdir():
         if path.name == MARK:

@@ -1,4 +1,4 @@
-"""Cells of CSV as codes: hexadecimal digits, or whole numbers of 64 bits. A whole column is one of the two, for the first cells that tell decide.
+"""Cells of CSV as codes: hexadecimal digits, or whole numbers of 64 bits. A whole column has one of these forms; its first unambiguous cells decide.
 
 ``1234567890123456`` alone may be either, so that a chunk cannot know which.
 """
@@ -14,11 +14,11 @@ import pyarrow as pa
 from likewise.io.payloads import Fault, Rows, code, ends
 from likewise.items.words import is_word
 
-#: So many codes are looked at before it is decided, so that one that is damaged seldom decides for all.
+#: Codes that are examined before the decision, so that a damaged one seldom decides for all.
 SAMPLE = 1000
 DECIMAL = re.compile(rb"-?[0-9]{1,20}")
 HEXADECIMAL = re.compile(rb"0x[0-9a-fA-F]*|[0-9a-fA-F]*[a-fA-F][0-9a-fA-F]*|[0-9]{20,}")
-#: Digits alone make up so many hexadecimal digits by a chance of 1 in 4,000 a code.
+#: A hexadecimal code of this length has no letters with a probability of 1 in 4,000.
 LONG = 18
 
 

@@ -339,7 +339,7 @@ class Collection:
 
     @property
     def ids_are_unique(self) -> bool:
-        """Whether each item has an id that no other has; where there are two sides, no other of its side."""
+        """True if ids identify the items of each side; a single file without ids has positions, which identify them too."""
         if self.repeated_ids[0] or self.without_id.any():
             return False
         sides = (self.sources[: self.first_side], self.sources[self.first_side :])
@@ -401,7 +401,7 @@ class Collection:
         )
 
     def _has_no_text(self, source: int, *, sure: bool) -> bool:
-        """Whether a source has rows that could be read, and none with a text; ``sure``: rows of files without fields, such as text files, count."""
+        """True if a source has readable rows, and none of them has a text; ``sure``: rows of files without fields, such as text files, count."""
         kind = self.column("kind")[self.rows_of(source)]
         return bool((kind != REJECTED).any()) and not (sure and (kind == TEXT).any())
 

@@ -20,7 +20,7 @@ SAID: dict[str, dict[str, Any]] = {
     "write": {"file": str, "outputs": list},
     "publish": {"manifest": str, "beside": str},
 }
-#: What it may say besides.
+#: Keys that it may also have.
 MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int}}
 
 

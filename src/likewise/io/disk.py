@@ -127,7 +127,7 @@ def system_call(name: str) -> Any:
 
 
 def called(result: int, path: Path) -> bool:
-    """Whether a function of the C library is supported here; an exception where it failed."""
+    """True if the C library and the file system support a call. Raises OSError if it failed for another reason."""
     number = ctypes.get_errno()
     if result != 0 and number not in UNABLE:
         raise OSError(number, os.strerror(number), str(path))

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from likewise.io import binary
 from likewise.items.words import WHOLE, Hasher, without_fractions
 
-#: What is said of columns whose ids have no single type (metadata ``likewise.ids`` of the tables that are written).
+#: Notes on columns whose ids have no single type (metadata ``likewise.ids`` of the tables that are written).
 PLAIN = "text, since the ids are of several types"
 QUOTED = "JSON text, since ids of several types would be the same text"
 

@@ -18,7 +18,7 @@ _CLOSES = {b"}": b"{", b"]": b"["}
 
 
 class BrokenError(ValueError):
-    """Text that is no JSON from the byte ``at`` on."""
+    """Text that is not JSON from the byte ``at`` on."""
 
     def __init__(self, at: int):
         super().__init__(at)
@@ -35,7 +35,7 @@ class Event(NamedTuple):
 
 
 def events(text: bytes | bytearray, inside: Sequence[bytes] = (), at: int = 0) -> Iterator[Event]:
-    """What ``text`` holds from ``at`` on, to its end or to the last whole token. ``inside``: opening brackets before ``at``, behind a value.
+    """The events in ``text`` from ``at`` on, to its end or to the last whole token. ``inside``: brackets open at ``at``, which then follows a value.
 
     Raises BrokenError at the first token that cannot stand where it is. Any number of documents may follow each other.
     """
@@ -77,7 +77,7 @@ def end_of_first(text: bytes | bytearray) -> int | None:
 
 
 def are_documents(text: bytes) -> bool:
-    """True if a text that begins so holds documents that are not one a line: the first goes over lines, or another follows in its line."""
+    """True if a text that begins so does not hold one document per line: the first spans lines, or another follows in its line."""
     text = text.lstrip(BLANK)
     if text[:1] not in (b"{", b"["):
         return False
@@ -106,7 +106,7 @@ def opening(text: bytes | bytearray, path: Sequence[str]) -> int | None:
 
 
 def list_of_objects(text: bytes) -> str:
-    """The first key of a document whose value is a list of objects; empty where there is none, as far as the text goes."""
+    """The first key of a document whose value is a list of objects, or an empty string, as far as the text goes."""
     key, before = "", ""
     with suppress(BrokenError):
         for event in events(text):
@@ -135,7 +135,7 @@ def names(text: bytes, inside: int = 0, until: Container[str] = ()) -> list[str]
 
 
 def unquoted(token: bytes) -> str:
-    """The text of a string; as it stands where it is no JSON."""
+    """The text of a string; unchanged if it is not JSON."""
     text = token.decode("utf-8", "replace")
     try:
         return str(json.loads(text))

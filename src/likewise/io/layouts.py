@@ -1,6 +1,6 @@
 """Folders that other programs write as one data set, with metadata beside the data.
 
-Known are folders of Hugging Face ``datasets`` (``save_to_disk``, and its cache), and those of Spark, Hive and what writes like them.
+Supported are folders of Hugging Face ``datasets`` (``save_to_disk``, and its cache), of Spark, Hive, and programs that write like them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layout(NamedTuple):
     lacking: tuple[str, ...] = ()  # data files and splits that the metadata lists and the folder lacks
 
     def passes(self, name: str) -> bool:
-        """Skip a file or folder of that name?"""
+        """True if a file or folder of that name is skipped."""
         return name in self.metadata or (self.engine and name.startswith("_")) or (self.data is not None and name not in self.data)
 
 
@@ -58,7 +58,7 @@ class Layouts:
         return self.known[folder]
 
     def passes(self, path: Path) -> bool:
-        """Skip this file or folder?"""
+        """True if this file or folder is skipped."""
         return self.of(path.parent).passes(path.name)
 
 

@@ -19,7 +19,7 @@ MANIFEST, FORMAT = "manifest.json", "likewise/output"
 OTHERS = re.compile(r"manifest\.json|run\.json|report\.html|\.report\.[0-9a-f]{16}\.html")
 #: The field of a document that holds its checksum.
 SEAL = "checksum"
-#: Names that a message tells.
+#: Names that a message lists.
 SHOWN = 3
 
 
@@ -41,14 +41,14 @@ def check_output(folder: Path, out: Path) -> None:
 
 
 def refused(out: Path, why: str) -> UsageError:
-    """The caller can make room, and the run goes on: so its cause is an error of the system."""
+    """The error, caused by one of the system: so the run can be resumed once the user has moved the files."""
     error = UsageError(f"-o {out}: {why}")
     error.__cause__ = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(out))
     return error
 
 
 def outputs_of(folder: Path) -> set[str] | str:
-    """The files that the manifest of an output folder lists; or why this is none."""
+    """The files that the manifest of an output folder lists, or why the folder is not an output."""
     found = manifest_of(folder)
     if isinstance(found, str):
         return found

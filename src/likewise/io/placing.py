@@ -142,7 +142,7 @@ def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
 
 
 def sweep(out: Path, name: str) -> None:
-    """Remove what a run that was stopped while it put its output into place has left beside it under ``name``."""
+    """Remove the copy named ``name`` that a run left beside its output if it was stopped while it moved the output into place."""
     if not re.fullmatch(re.escape(f".{out.name[:SHOWN]}.") + "[0-9a-f]+", name):  # a journal that was not written by likewise
         return
     near = out.absolute().with_name(name)

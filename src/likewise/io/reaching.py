@@ -18,7 +18,7 @@ LINE_END = "\n"
 
 
 def texts(values: pa.Array, path: Sequence[str], strings: bool) -> pa.LargeBinaryArray | None:
-    """The texts of each row that a path leads to, one line end between two, null where there is none; None where the type has no such path.
+    """The texts of each row at the end of a path, joined by line ends, null in rows without one; None if the type has no such path.
 
     ``strings``: the path leads to a list of strings.
     """

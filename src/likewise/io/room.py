@@ -11,9 +11,9 @@ import pyarrow as pa
 from likewise.io import binary
 from likewise.records import Chunk, Records
 
-#: The bytes of a chunk are in memory about so often while it is parsed and cut.
+#: Copies of a chunk's bytes in memory while it is parsed and cut, about.
 CHUNK_COPIES = 4
-#: Bytes that a chunk takes with its columns, until the first is known: of texts of some words, about.
+#: The estimate, until the first chunk is measured, of the bytes that one takes with its columns: about right for texts of some words.
 GUESS = 320 << 20
 #: A record of more than this part of the memory is long: its need is estimated, and no other long one is sketched meanwhile.
 LONG = 48
@@ -22,7 +22,7 @@ SHORT = 1 << 20
 
 
 class Sketched(NamedTuple):
-    """What a chunk became: no more than is needed to store it, for several wait at once."""
+    """The results of a chunk, without anything that is not stored, because several wait at once."""
 
     source: int
     start: int

@@ -1,4 +1,4 @@
-"""Values of another kind than a run compares: what a column holds in place of texts, sets or vectors, and what is wanted."""
+"""Values of another kind than a run compares: descriptions of them, and of the texts, sets or vectors that are needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from likewise.items.given import shown
 from likewise.items.sets import MATRIX
 from likewise.records import Want
 
-#: What values of each kind are called, and how they are given.
+#: The name of values of each kind, and how to write them.
 NEEDED = {
     "text": "texts",
     "string": "strings",
@@ -28,7 +28,7 @@ NEEDED = {
     "features": "sets of features: lists of lists of numbers",
     "code": "codes: whole numbers, bytes, hexadecimal strings, or lists of 0 and 1",
 }
-#: The kind wanted, and what the values are -> how to give them.
+#: The wanted kind and the kind of the values -> advice.
 ADVICE = {
     ("elements", "strings"): "if a row holds one element, collect the rows of a set into a list; if it holds a whole set, write it as a list",
     ("elements", "lists of floats"): "vectors are compared by cosine",
@@ -60,12 +60,12 @@ def noun(value: Any) -> str:
 
 
 def held(value: Any) -> str:
-    """What a column holds, by its first value: ``lists of floats, such as [0.5, 1.0]``."""
+    """A description of a column by its first value: ``lists of floats, such as [0.5, 1.0]``."""
     return f"{noun(value)}, such as {shown(value)}"
 
 
 def of_column(values: pa.Array, gone: NDArray[np.bool_]) -> str:
-    """`held` of the first value that is not null in a row without a usable one; empty where there is none."""
+    """`held` of the first unusable value that is not null, or an empty string."""
     if not gone.any():
         return ""
     rows = np.flatnonzero(gone & values.is_valid().to_numpy(zero_copy_only=False))
@@ -97,7 +97,7 @@ def matrix(source: str, want: Want) -> str:
 
 
 def message(source: str, other: str, want: Want, by: str) -> str:
-    """What the field of a source holds, and what is wanted."""
+    """The message about a field with values of another kind than ``by`` compares."""
     held, _, _ = other.partition(", such as ")
     advice = ADVICE.get((want.kind, held))
     return f"{source}: the field {want.text!r} holds {other}; --by {by} compares {NEEDED[want.kind]}{f'; {advice}' if advice else ''}"

@@ -92,7 +92,7 @@ def row_of(code: Any, place: int) -> NDArray[Any]:
 
 
 def ambiguous(batch: Any) -> bool:
-    """Whether this is a list or a signed array of 0 and 1 alone, several of them: the bits of one code, or as many codes of one word."""
+    """True for a list or signed array of several numbers that are all 0 or 1: it could be the bits of one code, or as many codes of one word."""
     if isinstance(batch, np.ndarray):
         return batch.ndim == 1 and len(batch) > 1 and batch.dtype.kind == "i" and bool(((batch == 0) | (batch == 1)).all())
     several = isinstance(batch, Sequence) and not isinstance(batch, SINGLE) and len(batch) > 1

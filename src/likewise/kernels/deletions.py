@@ -1,4 +1,4 @@
-"""What is left of a string when a few of its characters are deleted: strings within D edits have one such rest of up to D deletions in common.
+"""The rests of a string after a few of its characters are deleted: strings within D edits share a rest of up to D deletions.
 
 An alignment of two strings within D edits deletes, from each, the characters that it replaces or that the other lacks (Mor and Fraenkel 1982;
 Bocek, Hunt and Stiller's FastSS, 2007). Rests are hashed; a collision is one more pair to measure.

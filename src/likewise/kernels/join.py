@@ -163,7 +163,7 @@ def most_apart(a, shared, need, sets, rule):
 
 @inline
 def alike(a, b, sets, need, rule):
-    """Whether the signs leave room for so much overlap."""
+    """True if the signs allow so much overlap."""
     _, _, shared, _, signs = sets
     room = most_apart(a, np.int64(shared[b]), need, sets, rule)
     for word in range(signs.shape[1]):

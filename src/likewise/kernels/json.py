@@ -252,7 +252,7 @@ def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, pa
     Inside the brackets of depth d: kind[d] is the opening bracket; live[d] the paths whose first d - 1 keys lead to this object; capture[d] the
     paths whose value this is. A key that comes again takes back what the first one led to. A key with escapes is unescaped to scratch[free:].
     A string that a path of ``to_copy`` leads to is written there at once, without its escapes: the last one, of place copied[0], to
-    scratch[free:copied[1]]. A copied[0] of -1 says that there is none. reached[p]: how many keys of path p lead to a list, at which it then ends; 0
+    scratch[free:copied[1]]. copied[0] is -1 if nothing is copied. reached[p]: how many keys of path p lead to a list, at which it then ends; 0
     where all of them lead to the value.
     """
     depth = 0

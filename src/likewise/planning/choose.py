@@ -44,7 +44,7 @@ REAL = ("cosine", "weighted", *(name for name, (items, _) in MEASURES.items() if
 
 
 class NoLayoutError(UsageError):
-    """No layout finds a pair at the threshold with the recall asked for. A join needs none."""
+    """No layout finds a pair at the threshold with the requested recall. A join needs no layout."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def choose(
     ``slots`` bounds the length of the signature. Bands and rows both given, or one of them and ``slots`` as their product: taken as they are.
     One given alone: the other is planned.
     ``family`` names one of several that there are for a measure. ``dimension`` is the numbers of a vector, 384 where it is not given, or the bits
-    of a code. ``sample`` says how alike the pairs are, ``facts`` and ``shingles`` what else is known, where a sample was taken.
+    of a code. From a sample come ``sample``, the similarities of pairs, and ``facts`` and ``shingles``.
     Raises UsageError, and NoLayoutError where no layout reaches the recall.
     """
     check(recall, sketch, tune)

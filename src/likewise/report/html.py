@@ -171,7 +171,7 @@ def promised(report: Report) -> float:
 def promise(report: Report) -> Html:
     if "least_cosine" in report.get("join", {}):
         said = "Candidates were found by encodings of the sets. With what chance these find a pair at the threshold is not known beforehand: "
-        return section("What was found, and what may be missed", tag("p", said, "it is measured, not promised. ", AUDIT))
+        return section("Recall", tag("p", said, "it is measured, not promised. ", AUDIT))
     if not report["curve"]:
         return section("What was found", tag("p", "Similar items were looked for by an exact join, not by hashing: none is missed."))
     value = report.get("value", "similarity")
@@ -181,7 +181,7 @@ def promise(report: Report) -> Html:
     picture = curve.picture(report, "the table below has the numbers")
     told = spread.told(report["spread"]) if report.get("spread") else ""
     varies = tag("p", f"{told[0].upper()}{told[1:]}.") if told else None
-    return section("What was found, and what may be missed", tag("p", foretold(report)), varies, picture, calculated, numbers)
+    return section("Recall", tag("p", foretold(report)), varies, picture, calculated, numbers)
 
 
 def foretold(report: Report) -> str:

@@ -79,7 +79,7 @@ class Originals:
 
     @property
     def numbered(self) -> bool:
-        """Whether the items of the output have no ids, so that they are called by their positions."""
+        """True if no item of the output has an id, so that positions name the items."""
         counts, ids = self.report["counts"], self.report.get("ids")
         return ids is None or ids["missing"] == counts["read"] - counts["rejected"]  # None: an earlier version made the output
 

@@ -1,7 +1,7 @@
 """How similar removed items are to the ones kept in their place, and clusters that look like pages of one template.
 
 Pages of one template share a header, a menu and a licence. Where that is most of their text, pages about different things pass the threshold, and
-one of them stays for all. Their similarities tell: each page differs from the kept one by its own text, so they lie close above the threshold.
+only one of them is kept. Their similarities show it: each page differs from the kept one by its own text, so they lie close above the threshold.
 Copies that were edited lie close to 1.
 """
 
@@ -75,7 +75,7 @@ def templates(collection: Collection, decision: Decision, rows: np.ndarray, limi
 
 
 def warning(found: Report, limit: float) -> Iterator[str]:
-    """What to say of clusters that look like pages of a template, if there are some."""
+    """The warning about clusters that look like pages of a template, if there are any."""
     if not (number := found.get("templates", {}).get("number", 0)):
         return
     largest = found["templates"]["largest"][:NAMED]
@@ -91,7 +91,7 @@ def warning(found: Report, limit: float) -> Iterator[str]:
 
 
 def called(row: Report) -> str:
-    """The representative of a cluster by its id, or by its place if it has none."""
+    """The representative of a cluster by id, or by place if it has no id."""
     return f"{row['source']}:{row['position']}" if row["representative"] is None else repr(row["representative"])
 
 

@@ -144,7 +144,7 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
 
 
 def about_ids(collection: Collection, judged: int) -> Iterator[str]:
-    """Where ids do not name items one by one, or not with their own type."""
+    """Warnings about ids that are repeated, missing, or not in their own type."""
     repeated, examples = collection.repeated_ids
     if repeated:
         name = f"{repeated:,} id{'s name' if repeated > 1 else ' names'} more than one item"

@@ -1,4 +1,4 @@
-"""The pairs that the rule for overfull buckets left out, and what that may have cost."""
+"""The pairs that the rule for overfull buckets left out, and how many similar pairs may be among them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SHARE, LEAST, MOST = 30, 10_000, 1_000_000
 
 @dataclass(frozen=True)
 class Cut:
-    """cut: pairs of kept items in an overfull bucket that did not meet there. sampled, alike: of how many of those how many are at or above the
-    threshold. missed: pairs that were missed, at most, with 95 % confidence."""
+    """cut: pairs of kept items in an overfull bucket that were not compared there. sampled: how many of those were sampled; alike: how many of the
+    sample are at or above the threshold. missed: upper bound for missed pairs, with 95 % confidence."""
 
     cut: int
     sampled: int
@@ -79,7 +79,7 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
 
 
 def what_was_cut(sets: Sets, buckets: Buckets, crowded: Overfull, seed: int) -> Cut:
-    """Compare a sample of the pairs that did not meet. Where one of the two was removed nothing is lost, so they are pairs of kept items."""
+    """Compare a sample of the pairs of kept items that did not meet. A pair with a removed item loses nothing."""
     cut = int(crowded.cut.sum())
     if not cut:
         return Cut(0, 0, 0, 0.0)
@@ -94,7 +94,7 @@ def at_most(count: int) -> float:
 
 
 def drawn(buckets: Buckets, crowded: Overfull, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A sample of the pairs of kept items that did not meet, all with one probability: a sample of all pairs, without those that met."""
+    """A uniform sample of the pairs of kept items that did not meet: a sample of all pairs, without those that met."""
     pairs = crowded.pairs
     total, cut = int(pairs.sum()), int(crowded.cut.sum())
     wanted = min(max(int(crowded.met.sum()) // SHARE, LEAST), MOST)

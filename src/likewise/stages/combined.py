@@ -27,7 +27,7 @@ class Prefixes(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """What sets are entered and looked up by, as kernels.join takes it, and how many of its keys each set enters and looks up."""
+    """The keys by which sets are entered and looked up, as kernels.join takes them, and how many of them each set enters and looks up."""
 
     keys: tuple
     number: int  # different ids
@@ -60,7 +60,7 @@ def number_of_keys(prefix: Prefixes, depth: int) -> int:
 
 
 def affordable(keys: int, elements: int, ranks: int, depth: int) -> bool:
-    """Whether so many keys of ``depth`` ranks can be made."""
+    """True if so many keys of ``depth`` ranks can be made."""
     return keys <= max(FEW_KEYS, KEYS_OF_AN_ELEMENT * elements) and ranks < 1 << BITS[depth]
 
 

@@ -41,7 +41,7 @@ LEAST_STEP, MOST_STEP = 1 << 9, 1 << 16
 RANK, ORDER = 22, 200
 #: Keys that are made to predict how often those of all sets meet.
 KEYS_SAMPLED = 1 << 20
-#: Keys of several elements are looked into from so many sets on, and made where they should take this many times less.
+#: Keys of several elements are considered from so many sets on, and used if they are predicted to be this many times faster.
 FEWEST, GAIN = 1 << 10, 2
 
 
@@ -84,7 +84,7 @@ def exact_pairs(
     contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it, out of the item's size; with
     sides the first is of A and the second of B.
     ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of elements done. Ends early when more than ``most`` pairs are found.
-    ``expect`` is told beforehand of the nanoseconds that it should take of one core. made: by `ready` for the same join, where that was called.
+    ``expect`` gets the predicted nanoseconds of one core before the join begins. made: by `ready` for the same join, where that was called.
     """
     side = None if side is None or not len(side) else side
     joined, low, high, order = made or ready(ranking, threshold, side, per, contained)

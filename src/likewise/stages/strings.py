@@ -37,7 +37,7 @@ LONGEST_GRAM = 12
 MEASURED_AT_ONCE, MANY = 1 << 16, 1 << 12
 #: No two strings are further apart, and larger numbers do not fit everywhere.
 MOST_EDITS = 2**40
-#: Rests are looked into from so many strings on, and taken where they should cost this many times less.
+#: Rests are considered from so many strings on, and used if they are predicted to be this many times faster.
 FEWEST, GAIN = 1 << 10, 2
 #: Words of signs a string: a bit for each code point and how often it came before, modulo so many.
 WORDS = 2
@@ -133,7 +133,7 @@ class Layer(NamedTuple):
 
 
 def rests_are_cheaper(strings: Strings, items: Longs, joined: Joined) -> bool:
-    """Whether strings should be joined by their rests: where q-grams are common and so many strings meet that do not match."""
+    """True if strings should be joined by their rests, because q-grams are common and so produce many false-positive candidates."""
     if strings.within > MOST_DELETIONS or len(items) < FEWEST:
         return False
     number = int(number_of_rests(strings.length[items], strings.within).sum())

@@ -1,6 +1,6 @@
 """Separated values with a header (.csv, .tsv): RFC 4180, with LF, CRLF or CR, and the separator that the header shows.
 
-A column is wanted by its name. All cells are texts, also empty ones; an empty id is none, and of alternative fields an empty one is not taken. Ids
+Columns are found by header. All cells are texts, also empty ones; an empty id is a missing id, and alternatives pass over empty cells. Ids
 are JSON strings: CSV knows no numbers. A vector has its numbers in columns of their own, and is missing where one of them is; a code is
 hexadecimal or decimal (`io.code_cells`).
 """
@@ -78,7 +78,7 @@ def code_forms(path: Path, want: Want) -> dict[str, str]:
 
 
 def _column(path: Path, want: Want, header: Header, name: str) -> Iterator[pa.LargeBinaryArray]:
-    """The cells of a column from the first on, up to the end or to damage, which is told when the records are read."""
+    """The cells of a column up to the end or to damage, which is reported when the records are read."""
     with suppress(DataError):
         for chunk in pieces(path, header.end, _cut(path, header), want, cr=True):
             for part in _parts(chunk, header.separator):

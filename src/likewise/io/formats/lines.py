@@ -282,7 +282,7 @@ def copy_rows(
     if not between and len(begin):
         begin, end, ends = runs(begin, end, ends)
     if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel looks at no bound
-        raise FormatError(f"{source}: its records are said to overlap, so that the work folder is damaged; delete it and start over")
+        raise FormatError(f"{source}: its records overlap, so the work folder is damaged; delete it and start over")
     separator, kind = np.frombuffer(bytearray(between), np.uint8), kind_of(source)
     used = int(end[-1]) if len(end) else 0
     rows = 0
