@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
+from likewise.io import binary
 from likewise.io.payloads import Fault, Rows, code, ends
 from likewise.items.words import is_word
 
@@ -28,25 +29,38 @@ def form(columns: Iterable[pa.LargeBinaryArray]) -> str:
     arrays changes nothing.
     """
     length = 0
-    for texts in sampled(columns):
-        numbers = [text for text in texts if is_decimal(text)]
+    for texts in telling(columns):
         if any(HEXADECIMAL.fullmatch(text) and not is_decimal(text) for text in texts):
             return "hexadecimal"
-        for text in numbers:
+        for text in filter(is_decimal, texts):
             length = length or len(text)
             if text.startswith(b"-") or len(text) % 2 or len(text) >= LONG or len(text) != length:
                 return "decimal"
     return ""
 
 
-def sampled(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
-    """The cells that are not null, SAMPLE at a time."""
+def telling(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
+    """SAMPLE at a time the cells that are not null, but for those which tell nothing: digits, as many as the first of these has."""
+    seen, usual = 0, 0
     texts: list[bytes] = []
     for column in columns:
-        texts += column.drop_null().to_pylist()
-        while len(texts) >= SAMPLE:
-            yield texts[:SAMPLE]
-            texts = texts[SAMPLE:]
+        cells = column.drop_null()
+        offsets, data = binary.parts(cells)
+        sizes = np.diff(offsets)
+        digits = ends((data >= ord("0")) & (data <= ord("9")))
+        plain = (digits[offsets[1:]] - digits[offsets[:-1]] == sizes) & (sizes % 2 == 0) & (sizes < LONG)
+        start = 0
+        while start < len(cells):
+            end = min(len(cells), start + SAMPLE - seen)
+            if not usual and plain[start:end].any():
+                usual = int(sizes[start:end][plain[start:end]][0])
+                texts.append(b"0" * usual)  # so that other lengths are seen to differ
+            mute = plain[start:end] & (sizes[start:end] == usual)
+            texts += cells.slice(start, end - start).filter(pa.array(~mute)).to_pylist()
+            seen, start = seen + end - start, end
+            if seen == SAMPLE:
+                yield texts
+                texts, seen = [], 0
     yield texts
 
 
