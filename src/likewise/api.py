@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from likewise import methods, outputs, pipeline
+from likewise import inspection, methods, outputs, pipeline
 from likewise.auditing import Audit
 from likewise.auditing import audit as measured
 from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, refuse_empty, refuse_others
@@ -130,7 +130,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
             run.progress.finish()
             facts = outputs.machine_facts(sources, run)
             write_sealed(facts, staged / "run.json")
-            page = render(report, facts, examples(collection, decision, options, pipeline.want(options)))
+            page = render(report, facts, examples(collection, decision, options, inspection.want(options)))
             write_text(page, staged / "report.html")
             outputs.publish_staged(staged, target, run)
         read = partial(written, typed=collection.json_ids(np.zeros(0, np.int64)) is not None)
@@ -261,9 +261,9 @@ def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] |
     options = options_of(limited=False, by=method, field=field, seed=seed, records=records)
     if isinstance(method, Measure) and not in_columns(inputs, options.field):
         return of_items(inputs, method, seed)
-    sources = sources_of(inputs, None, None, pipeline.want(options))
-    options = pipeline.acquaint(sources, options)
-    return of_sources(sources, options, pipeline.want(options)._replace(id=None))
+    sources = sources_of(inputs, None, None, inspection.want(options))
+    options = inspection.inspect_inputs(sources, options)
+    return of_sources(sources, options, inspection.want(options)._replace(id=None))
 
 
 def in_columns(inputs: Inputs, field: str) -> bool:

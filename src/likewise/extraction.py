@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from likewise import pipeline
+from likewise import inspection
 from likewise.choices import OfFeatures, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError, has_gone
@@ -207,10 +207,10 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     method = options.method
     if not isinstance(method, Text) or method.unit == "tokens" or method.k != 1 or method.bag or method.containment:
         raise UsageError(f"--by {method}: with --vectors, name what a token of a text is: words:1, whitespace:1, chars:1, ...")
-    sources = resolve(list(inputs), work=work, want=pipeline.want(options))
+    sources = resolve(list(inputs), work=work, want=inspection.want(options))
     if said := sources.read_once():
         progress.warn(said)
-    options = pipeline.acquaint(sources, options)
+    options = inspection.inspect_inputs(sources, options)
     progress.begin("reading", 0, "items")
     seen: list[pa.Array] = []
     positions: list[np.ndarray] = []
@@ -257,7 +257,7 @@ def of_each_text(
 
 def rows_of(sources: Sequence[Source], options: Options) -> Iterator[tuple[Source, int, Records]]:
     """A source, the number in it of the first row of a chunk, and the rows. Raises DataError for what cannot be read, or gives it as rejected."""
-    want, left, skip = pipeline.want(options), options.limit, options.on_error == "skip"
+    want, left, skip = inspection.want(options), options.limit, options.on_error == "skip"
     for source in sources:
         first = 0
         for records in records_of(source, want, skip):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from likewise import outputs, pipeline
+from likewise import inspection, outputs, pipeline
 from likewise.curves import told
 from likewise.engines.local import Local, usable_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
@@ -44,12 +44,12 @@ def started(
     resume = options.resume or (None if out is None else False)
     work = Work.claim(folder, resume=resume, in_memory=memory // 2, made=temporary)
     try:
-        wanted = pipeline.want(options)
+        wanted = inspection.want(options)
         sources = sources_of(inputs, out, folder, wanted)
         first = len(sources)
         if against is not None:
             sources = beside(sources, sources_of(against, out, folder, wanted))
-        options = pipeline.acquaint(sources, options)
+        options = inspection.inspect_inputs(sources, options)
         made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
         work.begin(made)
     except BaseException:

@@ -187,14 +187,14 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
 def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str) -> None:
     """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know. taken: the options
     of the verb; `Options` holds those of all."""
+    from likewise.inspection import inspect_inputs
     from likewise.io.inputs import STDIN
-    from likewise.pipeline import acquaint
 
     found = sources_of(inputs, options, out)
     if STDIN in inputs and needs_data(options.method):
         raise UsageError("--dry-run: a plan for vectors or codes needs the first of them, and standard input is not read; name a file")
     if found and STDIN not in inputs:
-        options = acquaint(found, options)
+        options = inspect_inputs(found, options)
     sources = list(named(found, piped=STDIN in inputs))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
     method = {name: value for name, value in options.described().items() if name not in others}
@@ -231,8 +231,8 @@ def layout(options: Options) -> str:
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:
     """The sources that the inputs name; standard input is not read."""
+    from likewise.inspection import want
     from likewise.io.inputs import STDIN, resolve
-    from likewise.pipeline import want
 
     files = [Path(given) for given in inputs if given != STDIN]
     return resolve(files, out=out, work=options.work, want=want(options)) if files else []

@@ -83,7 +83,7 @@ def command(
 
 def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options) -> None:
     """Refuse before any work what cannot be written after it, or must not be."""
-    from likewise.pipeline import want
+    from likewise.inspection import want
     from likewise.results import FORMATS
 
     groups = [(str(options.groups), options.groups)] if isinstance(options.groups, Path) else []

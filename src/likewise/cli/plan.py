@@ -88,8 +88,8 @@ def check(picture: Path, inputs: Sequence[str], by: Any, field: str | None, *, o
 
 def wanted(by: Any, field: str | None) -> Want:
     """The fields of the inputs that a sample reads."""
+    from likewise.inspection import want
     from likewise.options import resolve
-    from likewise.pipeline import want
 
     return want(resolve(limited=False, by=by, field=field))
 
