@@ -307,10 +307,14 @@ def test_hamming_of_strings(items):
     equal(hamming(a, b), [sum(p != q for p, q in zip(x, y, strict=True)) for x, y in zip(a, b, strict=True)])
 
 
-def test_rapidfuzz_is_asked_for_by_name(monkeypatch):
+def test_rapidfuzz_is_asked_for_by_name(monkeypatch, tmp_path):
+    damaged = tmp_path / "a.jsonl"
+    damaged.write_text('{"text": "a"}\n{"text": "b\n')
     monkeypatch.setitem(__import__("sys").modules, "rapidfuzz", None)
     with pytest.raises(lw.MissingPartError, match=r"pip --python .* install rapidfuzz"):
         edit(["a"], ["b"])
+    with pytest.raises(lw.MissingPartError, match=r"install rapidfuzz"):  # before the file is read: it is damaged
+        lw.pairs(damaged, by="levenshtein", within=1)
     source = Path(lw.__file__).parent
     assert [path.name for path in source.rglob("*.py") if "import rapidfuzz" in path.read_text()] == ["edit.py"]
 

@@ -241,3 +241,9 @@ def test_a_row_that_is_damaged_in_one_name_is_refused_only_where_that_is_read(tm
     (tmp_path / "a.jsonl").write_text('{"text": "one two", "content": 01}\n{"content": "one two"}\n{"text": null, "content": NaN}\n')
     result = lw.dedup(tmp_path / "a.jsonl", field="text|content", on_error="skip")
     assert result.report["counts"] | {"read": 3, "kept": 1, "removed": 1, "rejected": 1} == result.report["counts"]
+
+
+def test_names_with_commas_between_them_are_told_how_to_write_that(mixed: Path) -> None:
+    for field in ("text,content", "text, content"):
+        with pytest.raises(DataError, match=r"'text\|content' takes the first that a record has, and 'text\+content' joins them$"):
+            lw.dedup([mixed / "a.jsonl", mixed / "b.parquet"], field=field)

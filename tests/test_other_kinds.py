@@ -60,6 +60,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@HERE
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "rows"])
+def test_the_message_about_records_and_floats_tells_how_to_go_on(form: str) -> None:
+    messages = [[{"role": "user", "content": "a b c"}, {"role": "bot", "content": "d"}]] * 2
+    for by, values, advice in (
+        ("words:1", messages, "name what is inside: --field x.KEY joins the texts of a list"),
+        ("words:1", [one[0] for one in messages], "name what is inside: --field x.KEY"),
+        ("hamming", [1.0, 3.0, None], "convert the column to whole numbers; in pandas astype('Int64') keeps missing ones"),
+    ):
+        with pytest.raises(lw.DataError) as error:
+            lw.pairs(FORMS[form](values, "x"), by=by, field="x", **({"within": 1} if by == "hamming" else {}))
+        assert str(error.value).endswith(f"; {advice}")
+    found = lw.pairs(FORMS[form](messages, "x"), by="words:1", field="x.content").to_arrow()
+    assert found.to_pylist() == [{"id_a": 0, "id_b": 1, "similarity": 1.0}]
+
+
 # --- missing elements
 
 SETS = [[1.0, 2.0, 3.0], [1.0, NAN, 2.0, 3.0], [None, None], [1.0, 9.0]]
@@ -231,6 +247,7 @@ MATRICES = {
     "lists": FLAGS.tolist(),
     "rows": list(FLAGS),
     "floats": FLAGS.astype(float).tolist(),
+    "two columns": np.eye(2, dtype=int),
 }
 
 

@@ -155,9 +155,23 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path, monkeypatch, suffix):
     first = target.read_bytes()
     with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
         patch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left on device")))
-        lw.pairs(["d e", "d e"], by="words:1").write(target)
+        lw.pairs(["d e", "d e"], by="words:1").write(target, overwrite=True)
     assert (target.read_bytes(), os.listdir(tmp_path)) == (first, [target.name])
     (tmp_path / "link").mkdir()
     (tmp_path / "link" / target.name).symlink_to(target)
     with pytest.raises(UsageError, match="this is a link"):
-        table.write(tmp_path / "link" / target.name)
+        table.write(tmp_path / "link" / target.name, overwrite=True)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl", "csv", "tsv"])
+def test_a_table_replaces_a_file_only_when_told_to(tmp_path, suffix):
+    """The file may be the input whose pairs these are."""
+    target = tmp_path / f"input.{suffix}"
+    target.write_text("the only copy")
+    table = lw.pairs(["a b c", "a b c"], by="words:1")
+    with pytest.raises(UsageError, match="the file exists; overwrite=True replaces it"):
+        table.write(target)
+    assert (target.read_text(), os.listdir(tmp_path)) == ("the only copy", [target.name])
+    table.write(target, overwrite=True)
+    table.write(tmp_path / f"fresh.{suffix}")
+    assert target.read_bytes() == (tmp_path / f"fresh.{suffix}").read_bytes()

@@ -149,7 +149,7 @@ def test_sets_and_mappings_are_no_batch():
         ("edit", "strings are"),
         ("weighted", "weighted sets are"),
     ):
-        with pytest.raises(lw.UsageError, match=f"{forms} .*here came set; a set has no order"):
+        with pytest.raises(lw.UsageError, match=f"{forms} .*here came set; a set has no order: give a list, or compare sets with by='elements'"):
             lw.similarity({"a"}, {"a"}, by=by)
         if by != "weighted":
             with pytest.raises(lw.UsageError, match=f"{forms} .*here came dict; give a list of its values"):

@@ -17,7 +17,7 @@ from likewise.io.ids import as_json
 from likewise.items.arrow import is_arrow, lists
 from likewise.items.elements import Numbering
 from likewise.items.given import borders, refuse_masked
-from likewise.items.sets import numbered, refuse_matrix
+from likewise.items.sets import numbered, refuse_flags
 from likewise.kernels.baskets import count_items, count_pairs
 from likewise.kernels.hashing import derive
 from likewise.results import Table
@@ -139,7 +139,7 @@ def coded(baskets: Any) -> Coded:
         flat, offsets = pa.array(baskets[0]), borders(baskets[1], len(baskets[0]))
     elif isinstance(baskets, np.ndarray) and baskets.ndim == 2 and baskets.dtype.kind in "iu":
         flat, offsets = pa.array(baskets.reshape(-1)), np.arange(len(baskets) + 1) * baskets.shape[1]
-        refuse_matrix(baskets.reshape(-1), offsets)
+        refuse_flags(baskets)
     else:
         return of_python(baskets)
     if not (pa.types.is_integer(flat.type) or pa.types.is_null(flat.type) or is_text(flat.type)):

@@ -407,5 +407,5 @@ def memory_of(size: int | str | None) -> int | None:
     found = parse_size(size)
     if found < LEAST_MEMORY:
         least = f"{LEAST_MEMORY >> 20}M"
-        raise UsageError(f"--memory {size}: give {least} or more; Python, the libraries and the compiled kernels alone take about as much")
+        raise UsageError(f"--memory {size}: give {least} or more for the data; Python, the libraries and the compiled kernels take 220 MB beside it")
     return found

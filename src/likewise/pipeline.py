@@ -26,8 +26,9 @@ from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.items.documents import TEXT_COPIES, memory_of
 from likewise.kernels.compare import scores
+from likewise.measures import edit
 from likewise.methods import Text
-from likewise.options import Options
+from likewise.options import Options, items_of
 from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT
@@ -80,6 +81,8 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
     skip = options.on_error == "skip"
+    if items_of(options.method) == "strings":
+        edit.library()  # before any file is read, if it is missing
     read(
         sources,
         want(options),

@@ -93,15 +93,17 @@ class Table:
             raise missing_part("tables are given to", "Polars", "polars") from error
         return polars.from_arrow(self._table)
 
-    def write(self, path: str | Path, *, csv_formulas: CsvFormulas = "escape") -> None:
-        """Write a file: Parquet, JSON lines or CSV, as the extension says. A file of that name is replaced once the new one is complete.
+    def write(self, path: str | Path, *, overwrite: bool = False, csv_formulas: CsvFormulas = "escape") -> None:
+        """Write a file: Parquet, JSON lines or CSV, as the extension says. ``overwrite`` replaces a file of that name once the new one is complete.
 
         csv_formulas: of CSV, "escape" puts ' before texts that a spreadsheet would take for formulas, and "raw" writes them as they are.
-        Raises UsageError for another name, a link or a folder.
+        Raises UsageError for a file that exists, for another name, a link or a folder.
         """
         if csv_formulas not in CHOICES["csv_formulas"]:
             raise UsageError(f"csv_formulas={csv_formulas!r}: choose one of {', '.join(CHOICES['csv_formulas'])}")
-        write_table(self, Path(path), overwrite=True, csv_formulas=csv_formulas)
+        if Path(path).is_file() and not overwrite:
+            raise UsageError(f"{path}: the file exists; overwrite=True replaces it once the new one is complete")
+        write_table(self, Path(path), overwrite=overwrite, csv_formulas=csv_formulas)
 
 
 def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvFormulas = "escape") -> None:

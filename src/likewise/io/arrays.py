@@ -17,7 +17,7 @@ from likewise.io.nested import BYTES, PAIR, is_list, is_string
 from likewise.io.payloads import ends
 from likewise.items.elements import is_missing
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
-from likewise.items.sets import is_flags, refuse_matrix
+from likewise.items.sets import is_flags, refuse_flags, refuse_matrix
 from likewise.items.sparse import csr_of
 from likewise.items.words import is_word
 from likewise.records import Want
@@ -61,7 +61,7 @@ def column(given: Any, want: Want) -> pa.Array | None:
             alone = "; one item alone is a batch of one: [item]" if array.ndim == 1 else ""
             raise UsageError(f"an input is an array of {array.dtype} of shape {array.shape}; give {FORMS[want.kind]}{alone}")
         if want.kind == "elements" and array.dtype != bool:
-            refuse_matrix(array.reshape(-1), np.arange(len(array) + 1) * array.shape[1])
+            refuse_flags(array)
         return of_matrix(array, want.kind)
     return None
 

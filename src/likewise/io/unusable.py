@@ -36,6 +36,9 @@ ADVICE = {
     ("vector", "strings"): "CSV holds one number per column (--field x0..x3); JSON and Parquet hold lists",
     ("weighted", "strings"): "JSON and Parquet hold maps and lists",
     ("text", "lists of whole numbers"): "token ids are compared with --by tokens:K",
+    ("text", "records"): "name what is inside: --field {field}.KEY",
+    ("text", "lists of records"): "name what is inside: --field {field}.KEY joins the texts of a list",
+    ("code", "floats"): "convert the column to whole numbers; in pandas astype('Int64') keeps missing ones",
     ("text", "lists of strings"): "join the parts of a text, or compare sets with --by elements",
     ("text", "lists of floats"): "vectors are compared by cosine",
 }
@@ -99,5 +102,5 @@ def matrix(source: str, want: Want) -> str:
 def message(source: str, other: str, want: Want, by: str) -> str:
     """The message about a field with values of another kind than ``by`` compares."""
     held, _, _ = other.partition(", such as ")
-    advice = ADVICE.get((want.kind, held))
+    advice = ADVICE.get((want.kind, held), "").replace("{field}", want.text)
     return f"{source}: the field {want.text!r} holds {other}; --by {by} compares {NEEDED[want.kind]}{f'; {advice}' if advice else ''}"

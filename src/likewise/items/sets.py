@@ -47,6 +47,8 @@ def ragged(batch: Batch, name: str = "set", seed: int | None = None, *, strict: 
     if isinstance(batch, range) or (isinstance(batch, np.ndarray) and batch.ndim == 1 and batch.dtype != object):
         raise UsageError(f"{forms}; here came {shown(batch)}; one {name} alone is a batch of one: [{name}]")
     if isinstance(batch, np.ndarray) and batch.ndim == 2 and batch.dtype.kind in "iu":
+        if not strict:
+            refuse_flags(batch)
         return checked(of_array(batch.reshape(-1), name), np.arange(len(batch) + 1) * batch.shape[1], strict)
     sets = [words(one, f"{name} {row}", name, seed, strict=strict) for row, one in enumerate(batch)]
     offsets = np.cumsum([0, *(one.size for one in sets)], dtype=np.int64)
@@ -134,6 +136,9 @@ def of_arrow(batch: Any, forms: str, seed: int | None, *, strict: bool = False) 
 #: Why rows of 0 and 1 are refused as sets.
 MATRIX = "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1"
 
+#: What to give in their place.
+BOOLEANS = "for sets of column numbers give booleans: M.astype(bool), or np.array(row, bool) for one row"
+
 
 def is_matrix(words: NDArray[Any], offsets: NDArray[np.int64], flags: Sequence[int] | NDArray[np.uint64] = (0, 1)) -> bool:
     """True if all sets have as many elements, more than two, and these are the two ``flags``: with repeats, as in a matrix of 0 and 1."""
@@ -148,7 +153,13 @@ def is_matrix(words: NDArray[Any], offsets: NDArray[np.int64], flags: Sequence[i
 def refuse_matrix(words: NDArray[Any], offsets: NDArray[np.int64], flags: Sequence[int] = (0, 1)) -> None:
     """Raises UsageError where `is_matrix`."""
     if is_matrix(words, offsets, flags):
-        raise UsageError(f"{MATRIX}; for sets of column numbers give booleans: M.astype(bool), or np.array(row, bool) for one row")
+        raise UsageError(f"{MATRIX}; {BOOLEANS}")
+
+
+def refuse_flags(array: NDArray[Any]) -> None:
+    """Raises UsageError for a 2-D array of 0 and 1. One of two columns is a matrix too, although two such lists may be sets."""
+    if array.shape[1] > 1 and (array == 1).any() and (array == 0).any() and ((array == 0) | (array == 1)).all():
+        raise UsageError(f"{MATRIX}; {BOOLEANS}")
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
