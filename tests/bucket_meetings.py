@@ -1,4 +1,4 @@
-"""Who meets whom, as the specification says it: a slow reference implementation for the tests of buckets and of the walk."""
+"""Which items meet, by the specification: a slow reference implementation for the tests of buckets and of the walk."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Project:
         self.python("bin")
 
     def python(self, name: str) -> Path:
-        """A folder with a python3 that is another one than those of other names."""
+        """A folder with a python3 of its own, different for each name."""
         place = self.folder / name / "python3"
         place.parent.mkdir()
         names = {"folder": self.folder, "self": place, "python": sys.executable, "installed": "\n".join(self.paths)}
@@ -86,5 +86,5 @@ class Project:
             time.sleep(0.01)
 
     def environments(self) -> list[Path]:
-        """Those that are complete."""
+        """The complete environments."""
         return sorted(stamp.parent for stamp in (self.root / ".venv.d").glob("*/.installed"))

@@ -143,7 +143,7 @@ def counting(left: list[int], function: Callable[..., Any]) -> Callable[..., Any
 
 
 def killed_at(number: int, act: Callable[[], Any]) -> bool:
-    """Have a child do something, killed before it changes the file system for that time; whether it was."""
+    """Run something in a child that is killed before its change of the file system of that number. True if it was killed."""
     child = os.fork()
     if not child:
         try:

@@ -205,7 +205,7 @@ def test_an_old_python_is_passed_over(project: Project) -> None:
 
 
 def test_the_file_is_read_by_old_pythons() -> None:
-    """They are to say that they are too old, not that it has a syntax error."""
+    """An old Python must report that it is too old, not a syntax error."""
     import ast
 
     ast.parse(Path(make_environment.__file__).read_text(), feature_version=(3, 8))

@@ -119,7 +119,7 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     (photos / "broken.jpg").write_bytes(b"nothing")
     out = tmp_path / "photos.parquet"
     assert run("features", photos, "-o", out) == 2
-    assert "--on-error skip lists such files in FILE.rejected.jsonl beside -o FILE, and goes on" in " ".join(capsys.readouterr().err.split())
+    assert "--on-error skip lists such files in FILE.rejected.jsonl beside -o FILE, and continues" in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
     assert run("features", photos, "-o", out, "--on-error", "skip", "--json", "--most", 20) == 0
     told = json.loads(capsys.readouterr().out)
@@ -128,7 +128,7 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     assert json.loads(line)["source"] == "broken.jpg"
     assert run("features", photos / "a.jpg", "-o", out) == 2  # it exists
     assert run("features", photos / "a.jpg", "-o", out, "--overwrite") == 0
-    assert not (tmp_path / "photos.parquet.rejected.jsonl").exists()  # what the old one says is true no more
+    assert not (tmp_path / "photos.parquet.rejected.jsonl").exists()  # the old list is no longer true
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "link"])

@@ -88,7 +88,7 @@ def test_nothing_beside_the_data_is_run(hostile: Path, start: dict[str, list[str
 
 
 def test_the_files_do_run_where_python_searches_the_folder(hostile: Path) -> None:
-    """Or the tests above could not fail."""
+    """Otherwise the tests above could not fail."""
     assert "csv" in ran(hostile, [sys.executable, "-c", "import csv"]).split()
 
 

@@ -1,4 +1,4 @@
-"""Who meets whom in a bucket, against the rule as the specification writes it."""
+"""Which items of a bucket meet, compared with the reference implementation of the specification."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_vectors_in_a_cell_of_csv_are_told() -> None:
 
 @HERE
 def test_one_source_of_several_is_told_by_name_before_others_are_read() -> None:
-    """The schema of the table tells it: that the other source is damaged is not seen."""
+    """The schema of the table is enough: the run does not reach the damage of the other source."""
     Path("a.jsonl").write_text("{ damaged")
     pq.write_table(pa.table({"text": [1.5, 2.5]}), "b.parquet")
     found = run("dedup", "a.jsonl", "b.parquet", "-o", "out")

@@ -120,7 +120,7 @@ def test_all_outputs_are_known_as_such(likewise, corpus):
 
 @pytest.mark.parametrize("late", [False, True])
 def test_files_that_are_put_into_an_output_during_the_run_stay(corpus, out, system, monkeypatch, late):
-    """Before it is looked at for the last time, or just then: the old output stays, and the run can go on once they are elsewhere."""
+    """They appear before the last check of the folder, or during it: the old output stays, and the run can be resumed once they are moved."""
     before, module = everything(out), placing if late else pipeline
     name = "keep_permissions" if late else "decide"
     function = getattr(module, name)

@@ -83,8 +83,8 @@ def test_a_message_names_a_list_of_rejected_rows_only_where_one_is_written(tmp_p
         with pytest.raises(lw.DataError) as error:
             call()
         said[name] = str(error.value).rpartition("; ")[2]
-    none = "--on-error skip leaves such rows out and goes on"
-    assert said == dict.fromkeys(calls, none) | {"dedup": "--on-error skip lists such rows in rejected.jsonl and goes on"}
+    none = "--on-error skip leaves such rows out and continues"
+    assert said == dict.fromkeys(calls, none) | {"dedup": "--on-error skip lists such rows in rejected.jsonl and continues"}
 
 
 @pytest.mark.parametrize("kind", WRAPPED)

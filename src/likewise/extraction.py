@@ -37,8 +37,8 @@ from likewise.records import REJECTED, TEXT, Records, Want
 #: Items whose features are written at once, and features of a picture and seconds between key frames where no others are asked for.
 ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
 
-#: What can be done about inputs that cannot be read.
-LISTED = "--on-error skip lists such {} in FILE.rejected.jsonl beside -o FILE, and goes on"
+#: Advice about inputs that cannot be read.
+LISTED = "--on-error skip lists such {} in FILE.rejected.jsonl beside -o FILE, and continues"
 
 Vectors = NDArray[np.float32]
 

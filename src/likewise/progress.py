@@ -47,7 +47,7 @@ class Progress:
         """So much more of the stage is done. Several threads may say so."""
 
     def resumed(self, amount: int) -> None:
-        """So much of the stage was done by an earlier run, and takes no time now. Comes before the first `advance`."""
+        """An earlier run did so much of the stage, which takes no time now. Called before the first `advance`."""
 
     def finish(self) -> None:
         if self._stage:

@@ -54,7 +54,7 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
         file.writelines(json.dumps({"id": name, "text": text}).encode() + b"\n" for name, text in texts.items())
     written = source.stat()
     screen.say(f"{counted(len(texts), 'text')} of this Python, {size(source.stat().st_size)}, put into {source}")
-    try:  # in a work folder that goes with the run: the texts are gathered again each time, so that nothing could be resumed
+    try:  # in a work folder that is deleted with the run: the texts are gathered again each time, so no run can be resumed
         with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent, ignore_cleanup_errors=True) as work:
             result = api.dedup(source, out=target, progress=progress, work=Path(work), **choices)
     except BaseException:
@@ -73,7 +73,7 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
 
 
 def check_source(source: Path, target: Path, *, overwrite: bool) -> None:
-    """Refuse to replace a file that is not the input of the output that is replaced with it. Raises UsageError."""
+    """Refuse to replace a file, unless it is the input of the output that is replaced too. Raises UsageError."""
     from likewise.io.placing import refuse_others
 
     refuse_others(source, "-o")

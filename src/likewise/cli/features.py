@@ -73,7 +73,7 @@ def command(
 
 @contextmanager
 def folder_in(work: str | None) -> Iterator[Path]:
-    """A folder of this run's own in ``work``, which is created where it is missing, and then removed, or in the folder for temporary files."""
+    """A new folder in ``work``, or in the folder for temporary files. A missing ``work`` is created, and removed at the end."""
     import tempfile
 
     made = work is not None and not Path(work).exists()

@@ -38,7 +38,7 @@ LIST: dict[str, Any] = {"multiple": True}
 
 
 class One(click.types.StringParamType):
-    """A text, and in the environment one with its spaces, though the flag may be repeated."""
+    """A text. In the environment, spaces do not separate several, although the flag may be repeated."""
 
     def split_envvar_value(self, rv: str) -> list[str]:
         return [rv]

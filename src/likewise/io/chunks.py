@@ -13,7 +13,7 @@ from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 
 
 def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterator[Chunk | str]:
-    """The chunks of a source; with ``skip``, in place of the rest of one that cannot be read to its end, why."""
+    """The chunks of a source. With ``skip``, the reason takes the place of a rest that cannot be read."""
     try:
         yield from source.chunks(want, start)
     except DataError as error:
@@ -31,7 +31,7 @@ def chunk_at(source: Source, want: Want, start: int) -> Chunk:
 
 
 def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records | str:
-    """The rows of a chunk; with ``skip``, in place of those that show damage only where values are looked at, why."""
+    """The rows of a chunk. With ``skip``, the reason takes the place of rows whose damage shows only in their values."""
     try:
         return source.parse(chunk, want)
     except DataError as error:

@@ -30,9 +30,9 @@ from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # the name of standard input as a source
-#: What can be done about a row that cannot be read, where such rows are listed in a file, and where not.
-LISTED = "--on-error skip lists such rows in rejected.jsonl and goes on"
-LEFT_OUT = "--on-error skip leaves such rows out and goes on"
+#: Advice about a row that cannot be read, where such rows are listed in a file, and where not.
+LISTED = "--on-error skip lists such rows in rejected.jsonl and continues"
+LEFT_OUT = "--on-error skip leaves such rows out and continues"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ FEW = 50
 
 
 def force(folder: Path) -> None:
-    """Have the disk hold a folder and everything in it. One by one, many small files take long."""
+    """Force a folder and everything in it to the disk. Forcing many small files one by one takes long."""
     paths = [*folder.rglob("*"), folder]
     if len(paths) <= FEW or not force_all(folder):
         for path in paths:
@@ -30,7 +30,7 @@ def force(folder: Path) -> None:
 
 
 def force_file(path: Path) -> None:
-    """Have the disk hold a file, or the names in a folder, where the system supports it."""
+    """Force a file, or the names in a folder, to the disk, where the system supports it."""
     if os.name == "nt":
         return
     file = os.open(path, os.O_RDONLY)
@@ -41,7 +41,7 @@ def force_file(path: Path) -> None:
 
 
 def force_open(file: int, path: Path) -> None:
-    """Have the disk hold an open file, where the system supports it; ``path`` is its name, for the message."""
+    """Force an open file to the disk, where the system supports it; ``path`` is its name, for the message."""
     try:
         with naming(path):
             os.fsync(file)
@@ -51,7 +51,7 @@ def force_open(file: int, path: Path) -> None:
 
 
 def force_all(folder: Path) -> bool:
-    """Have the disk hold all that the file system of a folder has in memory (Linux: syncfs); False where that is not possible."""
+    """Force everything that a folder's file system has in memory to the disk (Linux: syncfs); False where that is not possible."""
     sync = system_call("syncfs")
     if sync is None:
         return False

@@ -48,7 +48,7 @@ def mentioned(text: str) -> list[str]:
 
 
 def literals(text: str) -> list[str]:
-    """The names with signs in them that a field may be meant as, in the order in which they count.
+    """The names with signs in them that a column may literally have, in order of precedence.
 
     >>> literals("a+b|c"), literals("a+b"), literals("a.b")
     (['a+b|c', 'a+b'], ['a+b'], [])

@@ -44,7 +44,7 @@ def names(want: Want, there: Sequence[str] | None = None) -> list[str]:
 
 
 def each(want: Want, there: Sequence[str] | None = None) -> list[Want]:
-    """A Want for each name that the field may have. ``there``: the columns, where they are known; one that is named as the field takes all."""
+    """A Want for each name that the field may have. ``there``: the columns, if known; a column with exactly the field's name is the only one."""
     if want.whole or (there is not None and want.text in there):
         return [want]
     return [want._replace(text=name) for name in alternatives(want.text)]

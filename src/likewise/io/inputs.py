@@ -96,7 +96,7 @@ class Sources(list[Source]):
 
 
 def typed(sources: Sequence[Source]) -> list[Source]:
-    """The sources, with one type for each column that folders' names tell, over all of them."""
+    """The sources. A partition column has one type over all of them."""
     whole = partitions.whole(source.format for source in sources)
     return [replace(s, format=replace(s.format, whole=whole)) if isinstance(s.format, Partitioned) else s for s in sources]
 

@@ -61,15 +61,15 @@ def outputs_of(folder: Path) -> set[str] | str:
 
 
 def is_output(folder: Path) -> bool:
-    """Whether a folder says that it is an output, changed since or not: its tables are no input."""
+    """True if a folder is marked as an output, even if changed since: its tables are not inputs."""
     try:
         return not isinstance(manifest_of(folder), str)
-    except OSError:  # told where the folder is read
+    except OSError:  # reported where the folder is read
         return False
 
 
 def manifest_of(folder: Path) -> dict[str, Any] | str:
-    """The manifest of an output, whether its checksum is right or not; or why the folder is none."""
+    """The manifest of an output, without a check of its checksum; or why the folder is not an output."""
     path = folder / MANIFEST
     if path.is_symlink() or not path.is_file():
         return f"no {MANIFEST}"

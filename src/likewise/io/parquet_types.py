@@ -38,7 +38,7 @@ CONVERTED_TYPES: dict[int, dict[int, Any]] = {
     20: {13: {}},
     21: {INTERVAL: {}},
 }
-#: Types whose values have no order, so that the least and the greatest of a page mean nothing to readers.
+#: Types whose values have no order, so the minimum and maximum of a page mean nothing to readers.
 UNORDERED = (INTERVAL, GEOMETRY, GEOGRAPHY)
 INT96 = 3
 #: Logical types that Arrow has, too: strings, decimals, dates, timestamps, integers, and float16.
@@ -46,7 +46,7 @@ SHARED = frozenset((1, DECIMAL, 6, TIMESTAMP, INTEGER, 15))
 
 
 class Column(NamedTuple):
-    """A group or a leaf of a schema, with what the other file has in its place, if it has that."""
+    """A group or a leaf of a schema, with its counterpart in the other file, if there is one."""
 
     path: tuple[str, ...]
     mine: Element
@@ -58,7 +58,7 @@ class Column(NamedTuple):
 
 
 def logical(element: Element) -> dict[int, Any]:
-    """The logical type of an element, {number: parameters}, in whichever way its file says it; {} for none."""
+    """The logical type of an element, {number: parameters}, in either notation of the format; {} for none."""
     if found := element.fields.get(LOGICAL):
         return found
     converted = element.fields.get(CONVERTED)

@@ -52,7 +52,7 @@ class Rows:
     faults: dict[int, Fault] = field(default_factory=dict)
     nulls: NDArray[np.int64] | None = None  # [n], missing elements that were left out of each row
     matrix: int = 0  # the length of each row where all are flags, as in a matrix of 0 and 1 (items.sets.is_matrix)
-    other: str = ""  # what the first value is that has another type than is wanted, as `unusable.held` says it
+    other: str = ""  # description (`unusable.held`) of the first value of another type than wanted
 
     def __len__(self) -> int:
         return len(self.gone)

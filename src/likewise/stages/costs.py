@@ -13,12 +13,12 @@ SAMPLED = 1 << 13
 
 
 def cost_of_keys(number: int) -> float:
-    """To make so many keys of several elements, enter and look them up."""
+    """Nanoseconds to make so many keys of several elements, enter and look them up."""
     return float((COMBINE + ENTER + 5 + 3 * access(8 * number)) * number)
 
 
 def half_of_lists(joined: Joined) -> int:
-    """About how many entries a walk visits, before its index is filled: half of the entries that the lists of each set will have, all sets kept."""
+    """About how many entries a walk visits, before its index is filled: half of the entries in the lists of each set if all sets are kept."""
     lists, entries, _ = joined.index
     number, step = np.diff(np.append(lists[:, 0].astype(np.int64), len(entries))), max(1, len(joined.probed) // SAMPLED)
     ids, begin = joined.keys[:2]

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 #: More deletions leave too many different rests.
 MOST_DELETIONS = 2
-#: With so much less than nothing in common two strings may still be within reach: rests tell all.
+#: A bound on common q-grams that never excludes a pair: the rests decide alone.
 NO_BOUND = 2**40
 
 
 def number_of_rests(length: Longs, within: int) -> Longs:
-    """At most so many rests have strings of these lengths."""
+    """An upper bound for the number of rests of strings of these lengths."""
     return 1 + length + (length * (length - 1) // 2 if within > 1 else 0)
 
 
 def joined_by_rests(strings: Strings, items: Longs, order: Longs, probes: NDArray[np.bool_], *, filled: bool) -> Joined:
     """An index over the rests of the items in this order; empty at first where it is not ``filled``. Those of ``probes`` are looked up.
 
-    Strings that share a rest are within twice the edits, and so nearly all that meet are measured; their signs tell some apart before.
+    Strings that share a rest are within twice the edits, so nearly all candidates are measured; their signs exclude some before.
     """
     chosen = items[order]
     begin, length = strings.begin[chosen], strings.length[chosen]

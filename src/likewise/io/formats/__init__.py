@@ -50,7 +50,7 @@ class Format(Protocol):
     One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few
     rows or None, ``glance(path, want)``, the names of the fields in the first records and whether these are all, and, where columns are not
     ``known``, ``mentioned(chunk, names)``, those of the names that a chunk may have as fields.
-    ``check_written(path)``, where it is there, refuses a source whose rows could not be written as they were. Raises UsageError.
+    ``check_written(path)``, if present, refuses a source whose rows could not be written as they were. Raises UsageError.
     """
 
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:

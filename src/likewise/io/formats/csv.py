@@ -71,7 +71,7 @@ def _cut(path: Path, header: Header) -> Callable[[bytearray, int, bool], Cut]:
 
 
 def code_forms(path: Path, want: Want) -> dict[str, str]:
-    """For each column in which codes are looked for `code_cells.form`, as the file alone tells it: "" where it does not."""
+    """`code_cells.form` of each column of codes, decided by this file alone; "" if it is undecided."""
     header = _header(path)
     names = fields.every(want, header.columns) if header else []
     return {name: code_cells.form(_column(path, want, header, name)) for name in names if header and name in header.columns}
@@ -89,7 +89,7 @@ def _column(path: Path, want: Want, header: Header, name: str) -> Iterator[pa.La
 
 
 def _parts(chunk: Chunk, separator: str) -> Iterator[Chunk]:
-    """The same records, code_cells.SAMPLE at a time: mostly the first will do."""
+    """The same records, code_cells.SAMPLE at a time: the first are usually enough."""
     at = 0
     while at < len(chunk.data):
         rest = chunk.data[at:]

@@ -103,7 +103,7 @@ def known(chunk: Chunk) -> None:
 
 
 def mentioned(chunk: Chunk, names: Sequence[str]) -> set[str]:
-    """Those of the names that may stand somewhere in a chunk: in quotes, or with a character of theirs as an escape. The chunk is not copied."""
+    """The names that may occur somewhere in a chunk: in quotes, or with one of their characters as an escape. The chunk is not copied."""
     if chunk.state.more is PASSED_OVER:
         return set()
     return {name for name in names if any(re.search(pattern, chunk.data) for pattern in spellings(name))}

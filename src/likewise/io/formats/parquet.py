@@ -202,7 +202,7 @@ def _options(file: pq.ParquetFile, groups: dict[int, footer.Group], schema: pa.S
 
 
 def _metadata(file: pq.ParquetFile, add: pa.Table | None) -> dict[bytes, bytes]:
-    """The keys and values of a file's footer. Spark's own schema goes where there are columns that it lacks: Spark would not read those."""
+    """The keys and values of a file's footer. Spark's own schema is left out if it lacks some columns, because Spark would not read those."""
     found = dict(file.metadata.metadata or {})
     if add is not None:
         found.pop(SPARK_SCHEMA, None)
