@@ -26,10 +26,12 @@ from likewise.stages.sparse_join import least_cosine
 
 
 def want(options: Options) -> Want:
-    """What to take from each row."""
+    """The fields to read from each row."""
     method = options.method
     if not isinstance(method, Text) and method.name not in KINDS:
-        raise UsageError(f"--by {method}: there is no hash family for it, by which alike items could be found; there is one for {', '.join(KINDS)}")
+        raise UsageError(
+            f"--by {method}: there is no hash family for it, so similar items cannot be found; there are families for {', '.join(KINDS)}"
+        )
     kind = ("tokens" if method.unit == "tokens" else "text") if isinstance(method, Text) else kind_of(options).want
     facts, most = options.facts, options.max_record
     width = facts.features or facts.dimension or 0
@@ -51,7 +53,7 @@ def want(options: Options) -> Want:
 
 
 def inspect_inputs(sources: Sequence[Source], options: Options) -> Options:
-    """The options, with what a file of groups holds, and with what must be known of vectors or codes: how many numbers or bits they have,
+    """The options, with the content of a file of groups, and the facts about vectors or codes that a plan needs: how many numbers or bits they have,
     or that they are sparse, and in which field. Raises DataError for sources in which the field that is compared occurs nowhere."""
     check_verify(options)
     field, some = presence.settled(sources, options.field, options.fields)
@@ -61,14 +63,14 @@ def inspect_inputs(sources: Sequence[Source], options: Options) -> Options:
 
 
 def look(sources: Sequence[Source], options: Options) -> Options:
-    """The options with what the beginnings of the sources tell of the items."""
+    """The options with the facts about the items that the beginnings of the sources show."""
     check_kinds(sources, options)
     if options.groups is not None:
         options = replace(options, grouped=Groups(options.groups, options.seed))
     if not needs_data(options.method):
         return options
     asked = want(options)
-    spared = (DataError,) if options.on_error == "skip" else ()  # a source that is damaged tells nothing, and is set aside when it is read
+    spared = (DataError,) if options.on_error == "skip" else ()  # a damaged source is passed over here, and rejected when it is read
     if asked.kind == "vector" and (field := sparse_field(sources, asked, spared)):
         options = acquainted(replace(options, field=field), Facts(sparse=True))
         if options.exact and options.bound is not None and not least_cosine(rule(options)):
@@ -85,7 +87,7 @@ def look(sources: Sequence[Source], options: Options) -> Options:
 
 
 def check_kinds(sources: Sequence[Source], options: Options) -> None:
-    """Refuse a source whose column has values, but a type of which none can be compared."""
+    """Refuse a source whose column has values of a type that cannot be compared."""
     asked = want(options)
     for source in sources:
         with suppress(DataError):  # reported, or skipped, when the source is read
@@ -98,7 +100,7 @@ def check_kinds(sources: Sequence[Source], options: Options) -> None:
 
 
 def check_verify(options: Options) -> None:
-    """Refuse what there is no other way than exactly to check."""
+    """Refuse --verify where items are always compared exactly."""
     kind = items_of(options.method)
     if options.verify == "estimate" and kind != "texts":
         raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind} are compared exactly")

@@ -40,7 +40,7 @@ def form(columns: Iterable[pa.LargeBinaryArray]) -> str:
 
 
 def telling(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
-    """SAMPLE at a time the cells that are not null, but for those which tell nothing: digits, as many as the first of these has."""
+    """The cells that are not null, SAMPLE at a time, without those that decide nothing: digits, as many as in the first such cell."""
     seen, usual = 0, 0
     texts: list[bytes] = []
     for column in columns:

@@ -97,7 +97,7 @@ def unfit(source: Any, want: Want) -> str:
 
 
 def _may_fit(want: Want, schema: pa.Schema) -> bool:
-    """True if the columns can hold the wanted kind, by their types, or if they are missing."""
+    """True if the types of the columns can hold the wanted kind, or if the columns are missing."""
     names = fields.names(want, schema.names)
     kinds = [kind for name in names if (kind := fields.type_of(schema, name)) is not None]
     judged = all if want.kind in payloads.WHOLE else any

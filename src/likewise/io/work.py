@@ -192,7 +192,7 @@ class Work:
         return np.frombuffer(self._maps[name], dtype.base).reshape(-1, *dtype.shape)
 
     def rest(self, *names: str) -> None:
-        """Release the memory of mapped columns, of all if none is named. A column that is used again is read again."""
+        """Release the memory of the named mapped columns, or of all. A column that is used again is read again."""
         for name in names or tuple(self._maps):
             if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
                 self._maps[name].madvise(mmap.MADV_DONTNEED)

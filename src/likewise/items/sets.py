@@ -136,7 +136,7 @@ def of_arrow(batch: Any, forms: str, seed: int | None, *, strict: bool = False) 
 #: Why rows of 0 and 1 are refused as sets.
 MATRIX = "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1"
 
-#: What to give in their place.
+#: How to write them instead.
 BOOLEANS = "for sets of column numbers give booleans: M.astype(bool), or np.array(row, bool) for one row"
 
 

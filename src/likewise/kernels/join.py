@@ -8,7 +8,7 @@ Everything here goes by *places*: the order in which sets are entered and probed
 ``sets`` is (tokens uint32[m], first int64[n], shared uint32[n], size uint32[n], signs uint64[n, words]): the set at a place has its ranks at
 tokens[first:][:shared], and ``size`` elements, those that no other set has included; `sign` says what its signs are.
 ``keys`` is (ids uint32[k], begin int64[n], left uint32[k], combined, known): keys to enter and look up sets by. The set at a place has the
-ids from ids[begin] on, and left[begin] ranks from the one that an id stands for. Ids below ``combined`` stand for ``known`` ranks and one more,
+ids from ids[begin] on; left[begin] counts its ranks, from the rank of that id on. Ids below ``combined`` stand for ``known`` ranks and one more,
 the last in the set (kernels.combine). Where ids are the ranks themselves, ``left`` is empty and ``combined`` is 0.
 ``index`` is (lists uint32[ids, 2], entries uint32[k, 2], marks uint64[k, 2]): lists[id] is where the entries of an id begin and end; an entry is the
 place of a set whose prefix holds the id, and how many ranks that set has from this one on. ``marks`` repeats the first signs of that set, and its

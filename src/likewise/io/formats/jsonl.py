@@ -111,7 +111,7 @@ def mentioned(chunk: Chunk, names: Sequence[str]) -> set[str]:
 
 @lru_cache
 def spellings(name: str) -> tuple[bytes, bytes]:
-    """Patterns of a name in quotes as most programs write it, and of any escape that no other writing of it can do without."""
+    """Patterns of a name in quotes as most programs write it, and of escapes of which every other spelling contains one."""
     raw = name.encode("utf-16-be", "surrogatepass")
     units = {raw[at : at + 2].hex() for at in range(0, len(raw), 2)}
     digits = ("".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in unit) for unit in sorted(units))
