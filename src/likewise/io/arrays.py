@@ -148,6 +148,8 @@ def _sets(rows: list[Any]) -> pa.Array:
 
 def _ordered(given: AbstractSet, row: int) -> list[Any]:
     """In an order of the elements' own, missing ones last: that of a set of strings is another in each process."""
+    if set(map(type, given)) in ({int}, {str}):
+        return sorted(given)
     try:
         return sorted(given, key=lambda element: (2, 0) if is_missing(element) else (isinstance(element, str), element))
     except TypeError:
