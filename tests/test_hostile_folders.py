@@ -118,7 +118,7 @@ def write_journal(left: Path, lines: list[Any]) -> None:
 def test_columns_whose_sizes_lie_are_refused_before_a_kernel_goes_by_them(left):
     sizes = np.full(50, 1 << 30, "u4").tobytes()
     change(left, size=sizes)
-    with pytest.raises(FormatError, match="does not fit together; delete the folder"):
+    with pytest.raises(FormatError, match="do not match each other; delete the folder"):
         resumed()
 
 
@@ -127,7 +127,7 @@ def test_columns_whose_sizes_lie_are_refused_before_a_kernel_goes_by_them(left):
 def test_columns_with_an_entry_too_many_or_too_few_are_refused(left, name, more):
     data = (left / f"{name}.col").read_bytes()
     change(left, **{name: data + data[:8] if more else data[:-8]})
-    with pytest.raises(FormatError, match="does not fit together"):
+    with pytest.raises(FormatError, match="do not match each other"):
         resumed()
 
 

@@ -1,4 +1,4 @@
-"""The inputs before the run: what each row must give, and the facts of the items that the plan depends on."""
+"""The inputs before the run: the fields that are read, and the facts about the items on which the plan depends."""
 
 from __future__ import annotations
 

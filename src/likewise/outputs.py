@@ -59,7 +59,7 @@ def check(sources: Sequence[Source], options: Options, *, written: bool) -> None
     if written and (options.output in ("copy", "annotate") or options.removed_records):
         for source in sources:
             if check_written := getattr(source.format, "check_written", None):
-                with suppress(DataError):  # of damage the reader will tell, or what is damaged is skipped
+                with suppress(DataError):  # the reader reports damage, or skips it
                     check_written(source.path)
 
 

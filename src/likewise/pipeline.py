@@ -115,7 +115,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
 
 
 def bytes_to_read(sources: Sequence[Source]) -> int:
-    """The bytes of all chunks, for progress; 0 where the files' sizes do not say: what is compressed expands, and of columns some are read."""
+    """The bytes of all chunks, for progress; 0 if file sizes do not show them: compressed files expand, and only some columns are read."""
     for source in sources:
         if not isinstance(source.path, Files):
             with suppress(DataError):  # which the reader meets, too

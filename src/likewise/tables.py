@@ -18,7 +18,7 @@ from likewise.io.collection import Collection
 from likewise.io.ids import repeated
 from likewise.results import REASONS, Decision, Made, Table
 
-#: Rows that are made, and written, at once. Of a table that goes into a file so many are kept in memory for the caller in Python.
+#: Rows that are made, and written, at once. A table of more rows that is in a file is not kept in memory for the caller in Python.
 BLOCK_ROWS = 1 << 16
 #: Columns of ids of several types as JSON text; None where a column has one type.
 Typed = dict[str, pa.Array | None]
@@ -63,7 +63,7 @@ def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
 class ClusterNames:
     """The names of clusters: the ids of their representatives where each of these has one of its own, otherwise the places of all, SOURCE:POSITION.
 
-    Otherwise a table could not tell apart clusters without a name, or of the same name.
+    Otherwise clusters without a name, or with the same name, would be indistinguishable in a table.
     """
 
     def __init__(self, collection: Collection, decision: Decision):

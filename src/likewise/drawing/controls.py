@@ -1,4 +1,4 @@
-"""Text of others in what people look at: characters that a terminal obeys, and cells that a spreadsheet takes for formulas."""
+"""Foreign text in output for people: characters that a terminal obeys, and cells that a spreadsheet takes for formulas."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ class Local:
     def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None = None) -> Iterator[B]:
         """stage(batch) in the order of the batches, of which ``at_once`` are in work or wait for it, or two a thread, while the next is read.
 
-        ``at_once`` may be a function, which is asked before each batch. With ``at_once=1`` the stage too goes from batch to batch. What is read
+        ``at_once`` may be a function, which is asked before each batch. With ``at_once=1`` the stage, too, runs batch by batch. What is read
         ahead is not yet wanted: if that fails, the results before it still come first. When this ends, the stage has ended. A stage must not map
-        in its turn: all threads could be in stages that wait for others.
+        itself: all threads could be in stages that wait for others.
         """
         if self._pool is None:
             yield from map(stage, batches)
@@ -171,7 +171,7 @@ class InFlight:
         return max(1, min(self.most, self.memory // max(self.last, default=self.guess)))
 
     def took(self, size: int) -> None:
-        """A batch took so many bytes."""
+        """Record the bytes that a batch took."""
         self.last.append(max(1, size))
 
 
@@ -183,7 +183,7 @@ def give_back() -> None:
 
 
 def resident_memory() -> int | None:
-    """The bytes that this process has resident; None where the system does not tell."""
+    """The resident bytes of this process; None if the system does not report them."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):

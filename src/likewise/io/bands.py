@@ -28,7 +28,7 @@ def columns(keys: Keys) -> dict[str, Keys]:
 
 
 def names(bands: int) -> list[str]:
-    """The columns that so many bands have."""
+    """The names of the columns of so many bands."""
     return list(columns(np.zeros((bands, 0), np.uint64)))
 
 

@@ -41,7 +41,7 @@ def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records |
 
 
 def failed(reason: str, want: Want) -> Records:
-    """One rejected row that stands for the rest of a source that could not be read to its end."""
+    """One rejected row in place of the rest of a source that could not be read to its end."""
     zero, rejected = np.zeros(1, np.int64), [Rejected(0, reason, None)]
     width = zero if want.kind in ("vector", "sparse", "code") else None
     return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), width=width, rejected=rejected, found=False)

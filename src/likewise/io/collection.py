@@ -354,7 +354,7 @@ class Collection:
 
     @cached_property
     def without_id(self) -> np.ndarray:
-        """bool[rows]: which rows have no id although others of their side have one. A row that could not be read is none of them."""
+        """bool[rows]: the rows without an id, where others of their side have one; without rows that could not be read."""
         missing = np.zeros(len(self), bool)
         for column, rows in zip(self._ids, self.rows_of_sides, strict=True):
             if column is not None and column.values.null_count:

@@ -29,7 +29,7 @@ def known(chunk: Chunk) -> Sequence[str]:
 
 
 def wanted(want: Want, schema: pa.Schema, where: str | Path) -> list[str]:
-    """The names of the columns, or of what lies in structs, that must be read. Raises DataError where one is there twice."""
+    """The names of the columns, or of fields in structs, that must be read. Raises DataError for a name that occurs twice."""
     there = schema.names
     names = [name for name in (*fields.every(want, there), want.id, want.per, want.score) if name is not None]
     for name in names:

@@ -30,7 +30,7 @@ def check(work: Work, sources: int) -> None:
     Checksums have told that the columns are as they were written; this tells that it was a run which wrote them.
     """
     if not (all(map(is_step, work.steps)) and follow(work.done("chunk"), sources) and fit(work)):
-        raise FormatError(f"{work.folder}: what is in this work folder does not fit together; delete the folder and start over")
+        raise FormatError(f"{work.folder}: the files in this work folder do not match each other; delete the folder and start over")
 
 
 def is_step(entry: dict[str, Any]) -> bool:

@@ -43,7 +43,7 @@ def rows(parts: Sequence[Texts], want: Want) -> Rows:
 
 
 def _with_others(texts: Texts, want: Want) -> Rows:
-    """The rows of a part, with what it holds besides."""
+    """The rows of a part, with its other facts."""
     found = _READ[want.kind](texts, want)
     found.other = unusable.of_texts(texts, found.gone)
     return found

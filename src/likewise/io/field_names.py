@@ -1,6 +1,6 @@
 """The syntax of --field: ``A|B`` takes the first of two fields, ``A+B`` joins them, ``NAME@GLOB`` is for some sources, ``a.b``, ``a[].b`` go inside.
 
-A field that has such a name as it stands takes precedence over what its signs mean.
+A column with exactly such a name takes precedence over the meaning of its signs.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Element(NamedTuple):
 
 
 def read(file: BinaryIO) -> bytes:
-    """The footer of an open file, without its size and what stands behind that."""
+    """The footer of an open file, without its size and the magic after that."""
     end = file.seek(0, 2) - len(MAGIC) - 4
     file.seek(max(0, end))
     size = int.from_bytes(file.read(4), "little")

@@ -81,7 +81,7 @@ def _of_data_set(given: Any) -> pa.Table:
     return (features.arrow_schema if features is not None else pa.schema([])).empty_table()
 
 
-#: Methods that tell an object, and how its rows are taken.
+#: The methods that identify an object -> how its rows are taken.
 TAKES: dict[tuple[str, ...], Callable[[Any], pa.Table]] = {
     ("collect", "collect_schema"): lambda given: pa.table(given.collect()),  # lazy frames of polars
     ("to_reader", "to_batches"): lambda given: given.to_reader().read_all(),  # scanners of pyarrow

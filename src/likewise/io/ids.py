@@ -1,4 +1,4 @@
-"""Ids: what the user calls an item. Inside likewise an id is JSON text ('7', '"a"'); `io.idcolumn` makes the column that users get."""
+"""Ids: the user's names of items. Inside likewise an id is JSON text ('7', '"a"'); `io.idcolumn` makes the column that users get."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The structure of JSON text: where documents end, which names an object has, where the list of records inside a wrapper begins.
 
-Only brackets, quotes, colons and commas are looked at, so the values may be what `kernels.json` passes in fields that nobody reads.
+Only brackets, quotes, colons and commas are examined, so values may be anything that `kernels.json` passes in fields that are not read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Event(NamedTuple):
 def events(text: bytes | bytearray, inside: Sequence[bytes] = (), at: int = 0) -> Iterator[Event]:
     """The events in ``text`` from ``at`` on, to its end or to the last whole token. ``inside``: brackets open at ``at``, which then follows a value.
 
-    Raises BrokenError at the first token that cannot stand where it is. Any number of documents may follow each other.
+    Raises BrokenError at the first unexpected token. Any number of documents may follow each other.
     """
     stack, needed = list(inside), "comma" if inside else "value"
     while match := _TOKEN.match(text, at):
@@ -72,7 +72,7 @@ def events(text: bytes | bytearray, inside: Sequence[bytes] = (), at: int = 0) -
 
 
 def end_of_first(text: bytes | bytearray) -> int | None:
-    """Where the first document ends; None where it goes on behind ``text``. Raises BrokenError."""
+    """The end of the first document; None if it continues after ``text``. Raises BrokenError."""
     return next((event.end for event in events(text) if event.depth == 0 and event.kind in (CLOSE, VALUE)), None)
 
 
@@ -89,7 +89,7 @@ def are_documents(text: bytes) -> bool:
 
 
 def opening(text: bytes | bytearray, path: Sequence[str]) -> int | None:
-    """Where the list begins that a path of keys leads to; None where it does not, as far as the text goes. Raises BrokenError."""
+    """The beginning of the list at the end of a path of keys; None if the text holds none. Raises BrokenError."""
     passed, asked = 0, False  # keys that lead to the object at hand; whether the value that comes next is the one of the next key
     for event in events(text):
         if event.kind == KEY:
@@ -122,7 +122,7 @@ def list_of_objects(text: bytes) -> str:
 
 
 def names(text: bytes, inside: int = 0, until: Container[str] = ()) -> list[str]:
-    """The keys of the objects inside of so many brackets, in their order, up to the first of ``until``, and as far as the text is sound."""
+    """The keys of the objects inside of so many brackets, in order, up to the first of ``until`` or to damage."""
     found: dict[str, None] = {}
     with suppress(BrokenError):
         for event in events(text):

@@ -87,7 +87,7 @@ def _described(path: Path) -> dict[str, Any] | None:
 
 
 def _data_files(state: dict[str, Any]) -> frozenset[str] | None:
-    """The files that make up a data set: others beside them are what ``datasets`` has cached, its own copies of the data."""
+    """The files that make up a data set: others beside them are copies of the data that ``datasets`` cached."""
     try:
         return frozenset(str(file["filename"]) for file in state["_data_files"])
     except (TypeError, KeyError):

@@ -140,7 +140,7 @@ NONE = np.zeros(0, bool)
 
 
 class Elements(NamedTuple):
-    """Elements as words, any word for those that are missing or that are none."""
+    """Elements as words, with arbitrary words for missing and unusable ones."""
 
     words: Words
     missing: NDArray[np.bool_] = NONE  # null or NaN

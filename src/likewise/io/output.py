@@ -47,7 +47,7 @@ def work_beside(out: Path) -> Path:
 
 
 def write_table(blocks: Iterable[pa.Table], schema: pa.Schema, path: Path, note: str | None = None) -> int:
-    """A Parquet file, a row group for each block; returns its rows. ``note`` says in the table's metadata what is special about the ids."""
+    """A Parquet file, a row group for each block; returns its rows. ``note``: about the ids, for the table's metadata."""
     if note:
         schema = schema.with_metadata({"likewise.ids": note})
     rows = 0

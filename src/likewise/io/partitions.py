@@ -28,7 +28,7 @@ INT64 = np.iinfo(np.int64)
 
 
 def of(path: Path) -> dict[str, str | None]:
-    """The columns in a path as it was named, and their values; a column that is there twice has the inner one."""
+    """The columns in a path as it was named, and their values; the inner value of a column that occurs twice."""
     matches = (PARTITION.fullmatch(part) for part in path.parts[:-1])
     found = {unquote(match[1]): unquote(match[2]) for match in matches if match}
     return {name: None if value == NULL else value for name, value in found.items()}
@@ -131,7 +131,7 @@ def _score(value: str) -> float:
 
 
 def whole(formats: Iterable[Any]) -> frozenset[str]:
-    """The columns whose values are whole numbers wherever they are."""
+    """The columns all of whose values are whole numbers."""
     values: dict[str, set[str]] = {}
     for format in formats:
         for name, here in format.columns.items() if isinstance(format, Partitioned) else ():

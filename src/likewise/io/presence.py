@@ -22,7 +22,7 @@ from likewise.records import REJECTED, Chunk, Want
 if TYPE_CHECKING:
     from likewise.io.inputs import Source
 
-#: Names that often hold what is compared, the likeliest first: to suggest one.
+#: Usual names of the compared field, the likeliest first: to suggest one.
 USUAL = "text content body document raw_content page_content markdown code message title embedding embeddings vector emb features elements".split()  # noqa: SIM905
 SHOWN = 20
 
@@ -36,7 +36,7 @@ class Lack(NamedTuple):
 
 
 def check(sources: Sequence[Source], want: Want) -> None:
-    """Raises DataError for sources in which the field occurs nowhere, as far as a look at their beginnings tells."""
+    """Raises DataError for sources in which the field occurs nowhere, as far as their beginnings show."""
     if lacking := [Lack(source.name, there) for source in sources if (there := _without(source, want)) is not None]:
         by_name = {source.name: source for source in sources}
         lacking = [lack._replace(inside=inside(by_name[lack.source])) for lack in lacking]
@@ -44,7 +44,7 @@ def check(sources: Sequence[Source], want: Want) -> None:
 
 
 def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The field of all sources, and those of some, NAME@GLOB: what matches no source is taken for a name with that sign in it."""
+    """The field of all sources, and those of some, NAME@GLOB. A single one that matches no source is a name that contains the sign."""
     idle = [one for one, (_, pattern) in zip(some, mapped(some), strict=True) if not any(fnmatchcase(source.name, pattern) for source in sources)]
     if len(idle) == len(some) == 1 and not glob.has_magic(idle[0]):
         return idle[0], ()
@@ -55,7 +55,7 @@ def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple
 
 
 def _without(source: Source, want: Want) -> Sequence[str] | None:
-    """The fields of a source that has rows, and in none of them the wanted field; None where that is not known. A damaged source tells nothing."""
+    """The fields of a source that has rows, but none with the wanted field; None if it has one, or if that is not known because of damage."""
     kind = getattr(source.format, "__name__", "").rpartition(".")[2]
     asked = source.asked(want)
     if kind in HOLDS:

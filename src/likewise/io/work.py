@@ -198,7 +198,7 @@ class Work:
                 self._maps[name].madvise(mmap.MADV_DONTNEED)
 
     def settle(self) -> None:
-        """Close the columns that were appended to: nothing more is appended, and a process may have only so many open files."""
+        """Close the columns that were appended to, because a process may have only so many open files. Nothing more is appended."""
         for file in self._columns.values():
             file.close()
         self._columns.clear()
@@ -240,7 +240,7 @@ class Work:
         return path
 
     def close(self, *, remove: bool) -> None:
-        """Let go of the folder; ``remove`` what the run has put into it."""
+        """Release the folder. ``remove``: with the files of the run."""
         try:
             self._close(remove)
         except KeyboardInterrupt:  # a removal that has begun is finished

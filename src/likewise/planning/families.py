@@ -43,7 +43,7 @@ class Facts:
     wide: bool = False  # numbers are float64, not float32
     decimal: bool = False  # codes in CSV files that may be hexadecimal or decimal are decimal
     features: int | None = None  # the numbers of a feature, of sets of them
-    first: str = ""  # the place of the item that told the dimension or the features
+    first: str = ""  # the place of the item that set the dimension or the features
     sparse: bool = False  # vectors are sparse; how many coordinates one has differs, and is not known
 
 

@@ -15,7 +15,7 @@ from likewise.stages.verify import verified
 
 #: The stream of constants, drawn from the seed, that the sample is drawn by.
 SAMPLING = np.uint64(0xB0D6_0001)
-#: Pairs of the sample: one for so many that met in overfull buckets, at least and at most so many.
+#: Pairs of the sample: one for each ``SHARE`` that met in overfull buckets, but from ``LEAST`` to ``MOST``.
 SHARE, LEAST, MOST = 30, 10_000, 1_000_000
 
 

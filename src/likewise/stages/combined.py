@@ -13,7 +13,7 @@ from likewise.kernels.combine import BITS, combine
 Longs = NDArray[np.int64]
 Places = NDArray[np.uint32]
 
-#: Keys are made while there are no more than this, or than so many for each element of a set: they take about 30 bytes each for a while.
+#: The most keys that are made: so many, or so many for each element of the sets if that is more. Each takes about 30 bytes for a while.
 FEW_KEYS, KEYS_OF_AN_ELEMENT = 1 << 23, 4
 
 

@@ -1,4 +1,4 @@
-"""Strings joined by what is left of them after a few deletions (kernels.deletions), where they have most of their q-grams in common anyway."""
+"""Strings joined by their rests after a few deletions (kernels.deletions), for strings that have most of their q-grams in common anyway."""
 
 from __future__ import annotations
 

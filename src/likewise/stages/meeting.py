@@ -15,7 +15,7 @@ import numpy as np
 from likewise.kernels.bands import MIX, number_equal, repeated
 from likewise.kernels.heads import list_members, list_pairs
 
-#: A bucket of more items than this is overfull; no bucket lists more of them for others to meet.
+#: A bucket of more items than this is overfull; no bucket lists more items that others meet.
 BUDGET = 128
 #: How often an overfull bucket is split further, each time by the key of one more band.
 FINER = 2

@@ -55,7 +55,7 @@ class Joined:
     sets: tuple  # as kernels.join takes them
     ranks: int
     rule: Rule
-    keys: tuple  # what sets are entered and looked up by
+    keys: tuple  # keys by which sets are entered and looked up
     probed: Places  # uint32[n]: how many keys of each set are looked up
     index: tuple
     rising: bool  # sizes rise with places among those that a probe is compared with

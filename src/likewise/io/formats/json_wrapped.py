@@ -77,7 +77,7 @@ class Wrapped:
             size *= 2
 
     def _check_rest(self, path: Path, at: int, most: int) -> None:
-        """Refuse what follows the document: another one would be lost."""
+        """Refuse text after the document: another document would be lost."""
         rest = self._rest(path, at, most)
         inside = [b"{"] * len(self.records.split("."))
         try:
@@ -153,6 +153,6 @@ class Wrapped:
 
 
 def forward(stream: io.RawIOBase, size: int) -> None:
-    """Pass over so many bytes."""
+    """Skip so many bytes."""
     while size > 0 and (block := stream.read(min(size, BLOCK_BYTES))):
         size -= len(block)

@@ -2,7 +2,7 @@
 
 What is read: an object's wanted fields. A line that is valid JSON but no object is a row without text; a line that is not valid JSON is
 rejected. In values that nobody reads NaN and the like pass, for records are copied as they are (`kernels.json`).
-Ids are JSON text as it stood, but strings in their shortest form, so that "\\u0061" and "a" are one id; 1 and 1.0 are two.
+Ids are unchanged JSON text, but strings are in their shortest form, so that "\\u0061" and "a" are one id; 1 and 1.0 are two.
 """
 
 from __future__ import annotations
