@@ -20,6 +20,7 @@ from likewise import api
 from likewise.cli import demo, doctor
 from likewise.cli.progress import Bar, Lines, told
 from likewise.cli.screen import Screen
+from likewise.errors import no_room
 
 pytestmark = pytest.mark.usefixtures("docs")
 
@@ -254,6 +255,13 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_system_refuses(monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str) -> None:
     result = stopped(monkeypatch, error)
     assert result.exit_code == 2 and said in result.stderr and "go on with: likewise dedup" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_record_too_large_for_the_memory_needs_another_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = stopped(monkeypatch, no_room("a.jsonl: the record", "80 MiB", "several times as much", 64 << 20))
+    change, command = result.stderr.splitlines()[-2:]
+    assert change == "  raise --memory in the command below; for any other change, delete my out.work and start over"
+    assert command == "  go on with: likewise dedup docs.jsonl -o 'my out' --resume"
 
 
 def test_a_fault_of_ours_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -251,7 +251,7 @@ def test_a_changed_input_is_refused_on_resume(tmp_path, monkeypatch, small_chunk
         run(data, tmp_path / "out")
     monkeypatch.undo()
     run_choices = {"resume": True}
-    with pytest.raises(lw.UsageError, match=r"cannot resume, since method\.plan\.threshold_exact differs"):
+    with pytest.raises(lw.UsageError, match=r"cannot resume, since --threshold or --within differs"):
         lw.dedup(data, out=tmp_path / "out", threshold="0.9", pairs=True, removed_records=True, resume=True)
     data.write_bytes(lines(texts(9, 60, 25)))
     os.utime(data, (1, 1))

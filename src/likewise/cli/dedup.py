@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -180,6 +181,8 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         if can_go_on(stop) and is_begun(work):
             given = sys.argv[1:]
             end = given.index("--") if "--" in given else len(given)
+            if isinstance(stop, UsageError) and getattr(stop.__cause__, "errno", None) == errno.ENOMEM:  # `errors.no_room`
+                stop.add_note(f"raise --memory in the command below; for any other change, delete {work} and start over")
             stop.add_note(f"go on with: {typed(['likewise', *given[:end], *more, *given[end:]])}")
         raise
 

@@ -311,6 +311,21 @@ def is_entry(entry: Any) -> bool:
 TYPED = ("verb", "by", "normalize", "plan", "threshold_exact", "target", "bands", "rows")
 
 
+#: Values of a run's method that a flag of another name sets.
+SET_BY = {"threshold_exact": "--threshold or --within", "target": "--recall"}
+#: Those that a flag of the same name sets.
+FLAGS = re.compile(
+    r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|on_error|max_record|limit|seed"
+    r"|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)"
+)
+
+
+def flag_of(place: str) -> str:
+    """What a user types to set the value at a place in the description of a run; the place itself, where no one flag does."""
+    found = FLAGS.fullmatch(place)
+    return place if found is None else SET_BY.get(found[1], f"--{found[1].replace('_', '-')}")
+
+
 def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
     """Refuse to go on when the run that left the folder was another one; say in what."""
     if isinstance(made, dict) and isinstance(now, dict):
@@ -321,6 +336,6 @@ def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
             compare(folder, left, right, f"{place}[{i}]")
     elif made != now:
         raise UsageError(
-            f"{folder}: cannot resume, since {place} differs: the interrupted run had {json.dumps(made)}, this one has {json.dumps(now)}; "
+            f"{folder}: cannot resume, since {flag_of(place)} differs: the interrupted run had {json.dumps(made)}, this one has {json.dumps(now)}; "
             "run with what it had, or delete the folder to start over"
         )
