@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import likewise as lw
 from likewise.errors import DataError, UsageError
 from likewise.io import formats
 from likewise.io.formats import npy
@@ -224,3 +225,14 @@ def test_a_file_is_told_by_name_and_by_content(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
     (piped,) = resolve(["-"], work=tmp_path / "work")
     assert rows(piped.path) == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(("dtype", "alone"), [(bool, True), (np.float64, False)])
+def test_an_array_of_another_type_is_not_taken_for_one_item(tmp_path, dtype, alone):
+    """One dimension of booleans is one code, of whole numbers many; floats are none, in one row or in many."""
+    path, array = tmp_path / "a.npy", np.array([0, 1, 1], dtype)
+    np.save(path, array)
+    for codes, hint in ((path, "reshape(1, -1)"), (array, "[item]")):
+        with pytest.raises(lw.LikewiseError, match="codes: an array of bool or of whole numbers") as error:
+            lw.pairs(codes, by="hamming", within=1)
+        assert (hint in str(error.value)) == alone

@@ -30,12 +30,17 @@ FORMS = {
     "vector": "vectors: a 2-D array of numbers, a list of lists or 1-D arrays, or a CSR matrix",
     "sparse": "sparse vectors: a CSR matrix",
     "features": "sets of features: a list of 2-D arrays, a feature a row; a 3-D array; or a 2-D array of all features and where each set begins",
-    "code": "codes: an array of bool or of unsigned integers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1",
+    "code": "codes: an array of bool or of whole numbers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1",
 }
 #: What an array of items may be: its dimensions, and the kinds of its numbers (numpy's letters).
 SHAPES = {"vector": ("2", "iuf"), "code": ("12", "iub"), "elements": ("2", "iub"), "tokens": ("2", "iu"), "features": ("3", "iuf")}
 #: What Arrow raises for values that no column of one type holds; the last for lone surrogates.
 UNFIT = (pa.ArrowException, OverflowError, UnicodeEncodeError)
+
+
+def is_one(kind: str, array: Any) -> bool:
+    """Whether an array, or its header, that does not fit is one item alone: its numbers are of the kind, and one dimension is missing."""
+    return len(array.shape) == 1 and array.dtype.kind in SHAPES.get(kind, ("", ""))[1]
 
 
 def fits(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> bool:
@@ -58,7 +63,7 @@ def column(given: Any, want: Want) -> pa.Array | None:
         if want.kind == "elements" and array.ndim == 2 and array.dtype.kind == "U":
             return items(array.tolist(), want.kind)
         if not fits(want.kind, array.shape, array.dtype):
-            alone = "; one item alone is a batch of one: [item]" if array.ndim == 1 else ""
+            alone = "; one item alone is a batch of one: [item]" if is_one(want.kind, array) else ""
             raise UsageError(f"an input is an array of {array.dtype} of shape {array.shape}; give {FORMS[want.kind]}{alone}")
         if want.kind == "elements" and array.dtype != bool:
             refuse_flags(array)

@@ -89,7 +89,7 @@ def check(path: Path, found: Header, want: Want) -> None:
     if want.kind not in arrays.SHAPES:
         raise UsageError(f"{path}: rows of a .npy file are numbers, and no {want.kind}; leave it out, or compare vectors, as with --by cosine")
     if not arrays.fits(want.kind, found.shape, found.dtype):
-        hint = "; save one item as a row: array.reshape(1, -1)" if len(found.shape) == 1 else ""
+        hint = "; save one item as a row: array.reshape(1, -1)" if arrays.is_one(want.kind, found) else ""
         raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected are {arrays.FORMS[want.kind]}{hint}")
     if row_bytes(found) > want.most:
         raise DataError(f"{path}: a row of this array has {row_bytes(found):,} bytes, and --max-record allows {want.most:,}; raise that")
