@@ -39,7 +39,7 @@ UNFIT = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
 
 def is_one(kind: str, array: Any) -> bool:
-    """Whether an array, or its header, that does not fit is one item alone: its numbers are of the kind, and one dimension is missing."""
+    """True if a rejected array, or its header, is a single item: it has numbers of the kind, and one dimension too few."""
     return len(array.shape) == 1 and array.dtype.kind in SHAPES.get(kind, ("", ""))[1]
 
 

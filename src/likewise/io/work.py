@@ -321,7 +321,7 @@ FLAGS = re.compile(
 
 
 def flag_of(place: str) -> str:
-    """What a user types to set the value at a place in the description of a run; the place itself, where no one flag does."""
+    """The flag that sets the value at a place in the description of a run; the place itself if no single flag does."""
     found = FLAGS.fullmatch(place)
     return place if found is None else SET_BY.get(found[1], f"--{found[1].replace('_', '-')}")
 
