@@ -40,7 +40,10 @@ def value_end(text: str, at: int, paths: Paths) -> int:
         return -1
     if () in map(tuple, paths) or (paths and text[at] != "{"):
         end = value_end(text, at, ())
-        return end if is_json(text[at:end]) else -1
+        value = text[at:end]
+        if text[at] == '"' and () not in map(tuple, paths):  # on the way of a path a string holds nothing to read, so its bytes need not be UTF-8
+            value = re.sub("[\x80-\xff]", "x", value)
+        return end if is_json(value) else -1
     if text[at] not in "[{":
         match = STRING.match(text, at) or WORD.match(text, at)
         return match.end() if match else -1

@@ -289,8 +289,7 @@ DAMAGES: dict[str, Damage] = {
     ),
     "CR for LF": Damage(
         {
-            LINES: Bad("line 1, column 41 (0x7b)", "the record ends here, and more follows", 0, 0),
-            f"{ARRAYS} {CSV}": Fine(b"caf"),
+            f"{JSON} {CSV}": Fine(b"caf"),  # one JSON document may follow another
             f"txt {COLUMNAR} npy": "has no lines",
         },
         make=lambda name: packed(name, framed(name.partition(".")[0], listed(name.partition(".")[0], b"caf")).replace(b"\n", b"\r")),

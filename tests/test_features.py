@@ -387,10 +387,11 @@ def test_what_cannot_be_asked():
         ({"by": "features/nearest"}, "there is /one-to-many, /chamfer, /assignment"),
         ({"by": "features/chamfer", "bands": 4}, "joined without bands"),
         ({"by": "features/chamfer", "verify": "none"}, "always compared exactly"),
-        ({"by": "features", "field": "a+b"}, "one field"),
     ):
         with pytest.raises(UsageError, match=why):
             lw.pairs(sets, **choices)
+    with pytest.raises(UsageError, match="one field"):
+        lw.pairs([{"a": one, "b": one} for one in sets], by="features", field="a+b")
     with pytest.raises(UsageError, match="no hash family"):
         lw.plan(by="features/chamfer")
     assert lw.plan(sets, by="features", threshold=0.5).recall >= 0.99

@@ -66,7 +66,7 @@ def _without(source: Source, want: Want) -> Sequence[str] | None:
             schema = format.schema(source.path, asked)
             return schema.names if not _has_column(source, asked, schema) and _has_rows(source, want) else None
         there, whole = format.glance(source.path, asked)
-        return there if whole and not _has_name(asked, there) and _has_rows(source, want) else None
+        return there if whole and not _has_name(asked, there) and _lacks(source, want) else None
     except DataError:
         return None
 
@@ -84,6 +84,12 @@ def _has_name(asked: Want, there: Sequence[str]) -> bool:
 
 def _is_numbered(asked: Want, there: Sequence[str]) -> bool:
     return asked.kind == "vector" and any(name in there for name in fields.every(asked, there))
+
+
+def _lacks(source: Source, want: Want) -> bool:
+    """True if some row can be read, and none has the field. A short source is read for it: behind damage a glance sees nothing."""
+    parts = [source.parse(chunk, want) for chunk in source.chunks(want)]
+    return any((part.kind != REJECTED).any() for part in parts) and not any(part.found for part in parts)
 
 
 def _has_rows(source: Source, want: Want) -> bool:
