@@ -41,7 +41,7 @@ def unit(vectors):
 
 def likewise(items, queries, task, **more):
     from likewise.engines.local import Local
-    from likewise.stages.neighbors import neighbors
+    from likewise.nearest.neighbors import neighbors
 
     local = Local()
     some = {"run": local.run, "shares": local.threads, **more}

@@ -34,7 +34,7 @@ FEW = 200
 
 def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Callable[[str, int], Pairs]:
     from likewise.engines.local import Local
-    from likewise.stages.exact import exact_pairs
+    from likewise.joins.set_join import exact_pairs
     from likewise.stages.ranking import ranked
 
     values, engine = elements.astype(np.uint64), Local()

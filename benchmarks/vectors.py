@@ -44,7 +44,7 @@ def unit(folder: Path, task: str) -> tuple[np.ndarray, float]:
 
 def likewise_join(folder: Path, task: str, recall: float) -> Callable[[], Pairs]:
     from likewise.engines.local import Local
-    from likewise.stages.vectors import choose_layout, prepare, vector_pairs
+    from likewise.joins.vector_join import choose_layout, prepare, vector_pairs
 
     engine = Local(CORES)
 
@@ -127,7 +127,7 @@ def numpy_join(folder: Path, task: str) -> Callable[[], Pairs]:
 
 def likewise_codes(folder: Path, task: str) -> Callable[[], Pairs]:
     from likewise.engines.local import Local
-    from likewise.stages.codes import code_pairs
+    from likewise.joins.hamming_join import code_pairs
 
     engine = Local(CORES)
     codes = np.load(folder / f"{task}.npy").reshape(-1, 1)

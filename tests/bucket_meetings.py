@@ -44,6 +44,6 @@ def met_in(keys: Sequence[Sequence[int]], band: int, budget: int, finer: int) ->
 def budget(most: int) -> Iterator[None]:
     """Buckets of more than ``most`` items are overfull."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("meeting", "candidates", "cluster"):
+        for module in ("meeting", "buckets", "walk"):
             patch.setattr(f"likewise.stages.{module}.BUDGET", most)
         yield

@@ -58,4 +58,4 @@ def likewise(tmp_path, monkeypatch, capfd):
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the greedy walk over vectors and codes so few pairs are held that everything is halved often."""
     for name, number in (("EACH", 0), ("FEWEST", 3), ("MOST", 5)):
-        monkeypatch.setattr(f"likewise.stages.greedy.{name}", number)
+        monkeypatch.setattr(f"likewise.joins.greedy.{name}", number)

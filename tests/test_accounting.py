@@ -14,9 +14,9 @@ import pytest
 from pyarrow import ipc
 
 import likewise as lw
-from likewise import outputs
 from likewise.cli.main import main, status_of
 from likewise.io.formats import arrow, csv, json_array, jsonl, npy, npz, parquet, text
+from likewise.runs import writing as outputs
 
 WORDS = "and its words go on and on " * 3
 ROWS = [{"id": i, "text": f"the {'near' if i % 4 == 1 else 'first'} of texts {i // 4} {WORDS}{i // 4}"} for i in range(20)]

@@ -13,7 +13,7 @@ import pytest
 
 import likewise as lw
 from command_line import run
-from likewise.auditing import by_value, interval
+from likewise.runs.audit import by_value, interval
 
 PAIRS = 300
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import likewise as lw
-from likewise import pipeline
 from likewise.errors import FormatError
 from likewise.io import bands
 from likewise.io.formats import lines
 from likewise.io.work import Work
+from likewise.runs import pipeline
 from stopping import StoppedError
 
 CHUNKS = [5, 0, 3, 1]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.kernels.bands import MIX, number_equal, repeated
-from likewise.stages.candidates import number
+from likewise.stages.buckets import number
 
 #: Keys whose products with MIX are 0, 1, 2 ...: the top bits of all are equal, so all want the same place of the table.
 CLUSTERED = [i * pow(int(MIX), -1, 2**64) % 2**64 for i in range(40)]

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import likewise as lw
-from likewise import curves, families, methods
+from likewise import families, methods
 from likewise.errors import UsageError
 from likewise.families import BBit, Bits, CrossPolytope, Hyperplane, Line, MinHash, Stripe, Threshold, WeightedMinHash
+from likewise.planning import curves
 
 
 def str_of(value: object) -> str:

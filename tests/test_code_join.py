@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.joins import hamming_join as stage
+from likewise.joins.hamming_join import Counts, Join, Tables, code_pairs
 from likewise.kernels import codejoin
 from likewise.kernels.codejoin import sort_table, split_rows
-from likewise.stages import codes as stage
-from likewise.stages.codes import Counts, Join, Tables, code_pairs
 
 NONE = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
 

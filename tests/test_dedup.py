@@ -286,7 +286,7 @@ def test_a_second_run_gives_nothing_to_remove_and_knows_nothing_of_the_first(tmp
 
 def test_an_input_that_changes_during_the_run_is_noticed(tmp_path, monkeypatch):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in CORPUS))
-    from likewise import pipeline
+    from likewise.runs import pipeline
 
     decide = pipeline.decide
 

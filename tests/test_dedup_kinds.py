@@ -13,12 +13,12 @@ import pytest
 
 import command_line
 import likewise as lw
-from likewise import search
 from likewise.io import batches
 from likewise.io.formats import lines as byte_formats
 from likewise.io.formats import npy
 from likewise.io.work import Work
 from likewise.progress import Progress
+from likewise.runs import pair_search as search
 from near_vectors import all_pairs, near, walked
 from stopping import StoppedError, Stops, snapshot
 

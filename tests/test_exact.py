@@ -15,14 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise import pipeline, search
 from likewise.engines.local import Local
 from likewise.errors import UsageError
+from likewise.joins import prefix
+from likewise.joins import set_join as exact
+from likewise.joins.prefix import Counts
+from likewise.joins.set_join import exact_cost, exact_pairs, exact_walk, ready
 from likewise.options import Options
-from likewise.stages import exact, prefix, ranking
-from likewise.stages.candidates import Buckets
-from likewise.stages.exact import exact_cost, exact_pairs, exact_walk, ready
-from likewise.stages.prefix import Counts
+from likewise.runs import pair_search as search
+from likewise.runs import pipeline
+from likewise.stages import ranking
+from likewise.stages.buckets import Buckets
 from likewise.stages.ranking import Ranked, ranked
 
 Rows = list[tuple[int, int, int, int]]

@@ -15,11 +15,11 @@ import pytest
 
 from likewise.cli.main import main
 from likewise.errors import DataError, MissingPartError, UsageError
-from likewise.extraction import extract
 from likewise.io.formats import lines
 from likewise.io.media import files, opencv, pictures, tokens, videos
 from likewise.items.features import features
 from likewise.progress import Progress
+from likewise.runs.extraction import extract
 
 
 def run(*words) -> int:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.baskets import PURPOSE
 from likewise.errors import UsageError
 from likewise.kernels.hashing import derive, mix64
+from likewise.runs.frequent_pairs import PURPOSE
 
 #: Eight baskets of a lecture: milk, cola, beer, pepsi, juice.
 LECTURE = [list(basket) for basket in ("mcb", "mpj", "mb", "cj", "mpb", "mcbj", "cbj", "bc")]

@@ -36,10 +36,11 @@ from pyarrow import ipc
 import likewise as lw
 from as_bytes import PACK, arrow, npy, parquet
 from cut_texts import cut, texts_are_cut_as_by_python
-from likewise import outputs, pipeline
 from likewise.cli.main import main
 from likewise.errors import DataError, FormatError, UsageError
 from likewise.io import collection, disk
+from likewise.runs import pipeline
+from likewise.runs import writing as outputs
 
 #: Fast, and the same for every kind: nothing is planned, and texts are cut at white space only.
 TEXT: dict[str, Any] = {"by": "whitespace:1", "normalize": "none", "threshold": 0.5, "bands": 1, "rows": 1}

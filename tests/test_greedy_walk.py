@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
+from likewise.joins import greedy
+from likewise.joins.greedy import greedy_walk
+from likewise.joins.hamming_join import Counts, code_finder
+from likewise.joins.scan import Scan
+from likewise.joins.vector_join import choose_layout, prepare, vector_finder
 from likewise.kernels.compare import scores
-from likewise.stages import greedy
-from likewise.stages.codes import Counts, code_finder
-from likewise.stages.greedy import greedy_walk
-from likewise.stages.scanning import Scan
-from likewise.stages.vectors import choose_layout, prepare, vector_finder
 from near_vectors import LIMITS, all_pairs, listed, near, walked
 
 
@@ -108,8 +108,8 @@ class Counted:
 def test_a_crowd_costs_its_members_a_few_comparisons(by, monkeypatch):
     """5,000 nearly equal items are 12 million pairs: each is found a few times in each of the few halvings, not 2,500 times."""
     monkeypatch.setattr(greedy, "FEWEST", 2**12)
-    monkeypatch.setattr("likewise.stages.codes.PAIRS_AT_ONCE", 2**12)
-    monkeypatch.setattr("likewise.stages.scanning.DECIDED", 2**12)
+    monkeypatch.setattr("likewise.joins.hamming_join.PAIRS_AT_ONCE", 2**12)
+    monkeypatch.setattr("likewise.joins.scan.DECIDED", 2**12)
     n, draw = 5000, np.random.default_rng(0)
     if by == "hamming":
         codes = np.unique((np.uint64(1) << draw.integers(0, 300, (4 * n, 3), np.uint64) % 64).sum(axis=1, dtype=np.uint64))[:n]

@@ -21,7 +21,7 @@ from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.kernels.minhash import BAND, FOLD, GOLDEN, band_keys
 from likewise.methods import Text
-from likewise.stages.candidates import Buckets, no_splits
+from likewise.stages.buckets import Buckets, no_splits
 from likewise.stages.meeting import BUDGET, FINER
 from twins import WORD, folded, mix
 

@@ -16,13 +16,13 @@ import xxhash
 
 import likewise as lw
 from command_line import refused, run
-from likewise import pipeline
 from likewise.errors import FormatError, UsageError
 from likewise.io import collection
 from likewise.io.formats import lines
 from likewise.io.manifest import SEAL, seal
 from likewise.io.output import checksums
 from likewise.io.work import Work, checksum, checksum_of, sealed
+from likewise.runs import pipeline
 from stopping import StoppedError
 
 LINE = '{"id": %d, "text": "one two three four five six %s"}\n'

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bucket_meetings import buckets, budget, met_in
 from likewise.stages import meeting
+from likewise.stages.buckets import Buckets, group
 from likewise.stages.budget import drawn, meets, overfull, pair_of
-from likewise.stages.candidates import Buckets, group
 
 
 def grouped(keys: np.ndarray) -> Buckets:

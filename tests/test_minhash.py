@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from likewise import families
 from likewise.errors import UsageError
 from likewise.families import BBit, MinHash
-from likewise.inspection import want
 from likewise.io.formats.memory import chunks, parse, table
 from likewise.items.words import Hasher
 from likewise.kernels.minhash import BAND, EMPTY, FILL, FOLD, GOLDEN
 from likewise.options import resolve
+from likewise.runs.inspection import want
 from likewise.stages.sketch import sketcher
 from twins import WORD, mix
 

@@ -133,7 +133,7 @@ MUTANTS = {
     ),
     "pairs in 32 bits": Mutant(
         "the pairs of a large bucket are counted in 32 bits",
-        "stages/candidates.py",
+        "stages/buckets.py",
         "(self.sizes * others // 2).sum()",
         "(self.sizes.astype(np.int32) * others.astype(np.int32) // 2).sum()",
         ("test_widths.py::test_one_bucket_of_a_million_has_half_a_trillion_pairs",),
@@ -154,7 +154,7 @@ MUTANTS = {
     ),
     "transitive closure": Mutant(
         "connected components of the verified pairs go, but for their first item: A goes for C because B is like both",
-        "stages/cluster.py",
+        "stages/walk.py",
         "    compared = sum(number for _, number in done)\n",
         """\
     compared = sum(number for _, number in done)

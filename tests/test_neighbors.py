@@ -15,9 +15,9 @@ from likewise.errors import UsageError
 from likewise.kernels.jit import kernel
 from likewise.kernels.scan import AT_ONCE, BLOCK, MOST, arrange, repeated, scan
 from likewise.measures import measure
-from likewise.stages import search_vectors as stage
-from likewise.stages.neighbors import neighbors
-from likewise.stages.search_codes import hopes_of, least_chances
+from likewise.nearest import by_vectors as stage
+from likewise.nearest.by_codes import hopes_of, least_chances
+from likewise.nearest.neighbors import neighbors
 
 MEASURES = ("cosine", "angle", "l2", "l1", "elements", "weighted", "hamming")
 DISTANCES = ("angle", "l2", "l1", "hamming")

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import likewise
 import likewise as lw
+import likewise.stages
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -94,3 +96,14 @@ def test_a_part_that_is_not_installed_is_named_with_the_command_that_installs_it
         monkeypatch.setitem(sys.modules, name, None)
         with pytest.raises(lw.MissingPartError, match=f"(?i){name}, which is not installed: pip .* install {name}$"):
             give()
+
+
+def test_stages_are_listed_in_the_order_of_a_run():
+    listed = re.findall(r"^- (\w+): ", likewise.stages.__doc__, re.M)
+    there = sorted(path.stem for path in Path(likewise.stages.__file__).parent.glob("*.py") if path.stem != "__init__")
+    assert sorted(listed) == there
+
+
+def test_few_modules_are_outside_of_folders():
+    loose = [path.stem for path in Path(likewise.__file__).parent.glob("*.py") if not path.stem.startswith("__")]
+    assert len(loose) <= 10, loose

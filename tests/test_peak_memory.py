@@ -120,7 +120,7 @@ def test_what_a_text_takes_is_told_by_its_tokens():
 def test_rows_and_pairs_that_take_more_than_the_limit_are_told_but_not_in_the_report(tmp_path, monkeypatch):
     """The report is the same with any limit; run.json and the progress tell."""
     texts = [{"text": f"word {i // 3} of a text {i % 3}"} for i in range(30)]
-    monkeypatch.setattr("likewise.pipeline.ROW_BYTES", 10 << 20)  # 30 such rows take 300 MiB
+    monkeypatch.setattr("likewise.runs.pipeline.ROW_BYTES", 10 << 20)  # 30 such rows take 300 MiB
     reports = []
     for memory, notes in (("256M", 1), ("1G", 0)):
         told = lw.Progress()
@@ -128,7 +128,7 @@ def test_rows_and_pairs_that_take_more_than_the_limit_are_told_but_not_in_the_re
         assert len(told.notes) == notes and all("30 records take about 301 MiB" in note for note in told.notes)
         assert json.loads((tmp_path / memory / "run.json").read_text())["notes"] == told.notes
     assert reports[0] == reports[1]
-    monkeypatch.setattr("likewise.pipeline.PAIR_BYTES", 200 << 20)
+    monkeypatch.setattr("likewise.runs.pipeline.PAIR_BYTES", 200 << 20)
     told = lw.Progress()
     assert len(lw.pairs(["a b c d e f", "a b c d e f", "x"], memory="256M", progress=told)) == 1 and not told.notes
     assert len(lw.pairs(["a b c d e f"] * 4, memory="256M", progress=told)) == 6

@@ -12,14 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 import likewise as lw
-from likewise import api, pilot
+from likewise import api
 from likewise.cli.main import main
-from likewise.curves import bit_sampling, jaccard
 from likewise.errors import DataError, LikewiseError, UsageError
 from likewise.families import MinHash
 from likewise.kernels.sets import overlaps_of_all
 from likewise.planning import choose
+from likewise.planning.curves import bit_sampling, jaccard
 from likewise.planning.density import assumed, measured
+from likewise.runs import sample as pilot
 
 
 def texts(n: int, shared: int, seed: int = 0) -> list[str]:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import likewise as lw
-from likewise.curves import bit_sampling, gaussian_line, jaccard
 from likewise.errors import UsageError
 from likewise.families import FAMILIES, from_plan
 from likewise.methods import MEASURES, parse
 from likewise.planning import chance, choose
+from likewise.planning.curves import bit_sampling, gaussian_line, jaccard
 from likewise.planning.density import BACKGROUND, assumed
 from likewise.planning.families import FAMILIES_FOR, WIDTHS, curves_for
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import likewise as lw
-from likewise import outputs, pipeline
 from likewise.errors import UsageError
 from likewise.io import disk, placing
 from likewise.io.manifest import check_output
+from likewise.runs import pipeline
+from likewise.runs import writing as outputs
 from situations import everything, jsonl, text
 
 

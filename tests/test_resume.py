@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
-from likewise import outputs
 from likewise.io import batches, disk, output, placing
 from likewise.io.formats import lines as byte_formats
 from likewise.io.work import Work
+from likewise.runs import writing as outputs
 from stopping import StoppedError, Stops, snapshot
 
 
@@ -194,7 +194,7 @@ def test_a_file_system_that_cannot_force_or_exchange_will_do(tmp_path, monkeypat
 
 
 def test_an_output_that_appears_meanwhile_stays(tmp_path, monkeypatch):
-    from likewise import pipeline
+    from likewise.runs import pipeline
 
     decide = pipeline.decide
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.joins import scan as scanning
+from likewise.joins.hamming_join import Counts
+from likewise.joins.scan import Scan
+from likewise.joins.vector_join import prepare
 from likewise.measures import measure as function_of
-from likewise.stages import scanning
-from likewise.stages.codes import Counts
-from likewise.stages.scanning import Scan
-from likewise.stages.vectors import prepare
 from near_vectors import LIMITS, all_pairs, listed, near
 
 

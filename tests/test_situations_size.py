@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 import likewise as lw
-from likewise import pipeline
+from likewise.runs import pipeline
 from situations import jsonl, text
 
 # --- many files

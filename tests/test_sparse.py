@@ -17,10 +17,10 @@ from likewise.families import Hyperplane, from_plan
 from likewise.io import batches
 from likewise.io.formats import lines as byte_formats
 from likewise.items.sparse import sparse
+from likewise.joins.sparse_join import Prepared, sparse_pairs
 from likewise.kernels.compare import SparseRule, values
 from likewise.kernels.sparse import MEASURES
-from likewise.stages.sparse import close
-from likewise.stages.sparse_join import Prepared, sparse_pairs
+from likewise.nearest.sparse import close
 from sparse_rows import EACH, LIMITS, SURE, Row, alike, csr, mapping, pairs_of, records, rows, same, value, written_out
 from stopping import StoppedError, Stops, snapshot
 
@@ -287,9 +287,9 @@ def test_threads_and_chunks_change_no_byte(tmp_path, monkeypatch, by, exact):
     listed = lw.pairs(path, threads=1, **how).to_arrow()
     for module in (batches, byte_formats):
         monkeypatch.setattr(module, "CHUNK_BYTES", 2000)
-    monkeypatch.setattr("likewise.search.KEYS_AT_ONCE", 7)
-    monkeypatch.setattr("likewise.stages.sparse_join.ITEMS", 5)
-    monkeypatch.setattr("likewise.stages.sparse_join.ROWS", 1)
+    monkeypatch.setattr("likewise.runs.pair_search.KEYS_AT_ONCE", 7)
+    monkeypatch.setattr("likewise.joins.sparse_join.ITEMS", 5)
+    monkeypatch.setattr("likewise.joins.sparse_join.ROWS", 1)
     lw.dedup(path, out=tmp_path / "two", threads=2, pairs=True, **how)
     names = ("kept/in.jsonl", "removed.parquet", "clusters.parquet", "pairs.parquet", "report.json")
     for name in names:

@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.engines.local import Local
+from likewise.joins import edit_join as strings
+from likewise.joins import edit_walk as strings_walk
+from likewise.joins import prefix
+from likewise.joins.deletions import NO_BOUND
+from likewise.joins.edit_join import Layer, edit_pairs, layers, strings_of
+from likewise.joins.edit_walk import edit_walk
+from likewise.joins.prefix import Counts
 from likewise.kernels import deletions as kernels
 from likewise.kernels.deletions import BASE
 from likewise.kernels.grams import grams
-from likewise.stages import prefix, strings, strings_walk
-from likewise.stages.deletions import NO_BOUND
-from likewise.stages.prefix import Counts
-from likewise.stages.strings import Layer, edit_pairs, layers, strings_of
-from likewise.stages.strings_walk import edit_walk
 
 Rows = list[tuple[int, int, int]]
 

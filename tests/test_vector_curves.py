@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from likewise import curves
 from likewise.families import Bits, CrossPolytope, Hyperplane, Line, Stripe
+from likewise.planning import curves
 from vector_families import ALL, OF_VECTORS, batch_for, named
 
 

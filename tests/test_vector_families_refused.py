@@ -8,9 +8,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from likewise import curves
 from likewise.errors import UsageError
 from likewise.families import Amplified, BBit, Bits, CrossPolytope, Hyperplane, Line, MinHash, Stripe, Threshold
+from likewise.planning import curves
 from vector_families import ALL, OF_DIRECTIONS, OF_VECTORS, batch_for, named, of_directions, of_vectors
 
 BAD = {

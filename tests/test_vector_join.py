@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.joins import hamming_join as code_stage
+from likewise.joins import vector_join as stage
+from likewise.joins.hamming_join import Counts
+from likewise.joins.sign_codes import encode, of_points
+from likewise.joins.vector_join import Layout, choose_layout, cut, prepare, vector_pairs
 from likewise.measures import measure as function_of
-from likewise.stages import codes as code_stage
-from likewise.stages import vectors as stage
-from likewise.stages.codes import Counts
-from likewise.stages.codings import encode, of_points
-from likewise.stages.vectors import Layout, choose_layout, cut, prepare, vector_pairs
 from near_vectors import clustered
 
 LIMITS = {"cosine": 0.8, "angle": 30.0, "l2": 3.0, "l1": 10.0}

@@ -14,8 +14,8 @@ import pytest
 import likewise as lw
 from likewise.choices import TAKES, OfAudit, OfDedup, OfNeighbors, OfPairs
 from likewise.cli.flags import defaults
-from likewise.extraction import extract
 from likewise.options import SWITCHES, Options, checked
+from likewise.runs.extraction import extract
 
 ROWS = ["a b c d e", "a b c d x", "p q r s t"]
 #: Flags of the command line alone, which say where to write and how to talk. `out` is an option of dedup, which writes a folder.

@@ -17,10 +17,10 @@ from likewise.engines.local import Local
 from likewise.kernels.compare import SetRule
 from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import meeting
+from likewise.stages.buckets import group
 from likewise.stages.budget import overfull, what_was_cut
-from likewise.stages.candidates import group
-from likewise.stages.cluster import MODES, Sets, components, empty_lists, independent, walk
 from likewise.stages.verify import all_pairs
+from likewise.stages.walk import MODES, Sets, components, empty_lists, independent, walk
 
 fewest_apart_alone = alone(fewest_apart)
 
@@ -65,8 +65,8 @@ def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THR
     alone = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty)
     assert (found.matches.tolist(), found.compared) == (alone.matches.tolist(), alone.compared)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("likewise.stages.cluster.COMPARED_AT_ONCE", 3)
-        patch.setattr("likewise.stages.cluster.CROWD", 1)  # all that is remembered lies side by side
+        patch.setattr("likewise.stages.walk.COMPARED_AT_ONCE", 3)
+        patch.setattr("likewise.stages.walk.CROWD", 1)  # all that is remembered lies side by side
         steps = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=2)
     assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
     witness, value, cut = slow_walk(sets, keys, threshold)

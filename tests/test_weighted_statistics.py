@@ -10,11 +10,11 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from likewise.curves import amplified
 from likewise.families import MinHash, WeightedMinHash
 from likewise.items.sets import ragged
 from likewise.items.weighted import weighted
 from likewise.kernels.minhash import EMPTY, GOLDEN
+from likewise.planning.curves import amplified
 from sensitivity import SIMILARITIES, assert_sensitive
 
 # mean and variance

@@ -16,12 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
-from likewise import methods, pipeline
+from likewise import methods
 from likewise.families import MinHash
 from likewise.kernels.compare import EXACT, SetRule
 from likewise.kernels.sets import odd_sketches
-from likewise.stages.candidates import Buckets, group, no_splits
-from likewise.stages.cluster import Sets, walk
+from likewise.runs import pipeline
+from likewise.stages.buckets import Buckets, group, no_splits
+from likewise.stages.walk import Sets, walk
 
 WIDTH = 24  # bits of the deliberately narrow keys: chance meetings are rare enough to count and many enough to tell
 

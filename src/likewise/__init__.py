@@ -22,9 +22,9 @@ _HOMES = {
     **dict.fromkeys(("audit", "dedup", "pairs", "neighbors", "plan", "sketch", "similarity"), "likewise.api"),
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
-    **dict.fromkeys(("Removal", "Pairs", "Table"), "likewise.results"),
-    **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.baskets"),
-    "Audit": "likewise.auditing",
+    **dict.fromkeys(("Removal", "Pairs", "Table"), "likewise.runs.results"),
+    **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.runs.frequent_pairs"),
+    "Audit": "likewise.runs.audit",
     "Plan": "likewise.planning",
     "Progress": "likewise.progress",
 }
@@ -58,13 +58,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from likewise.api import audit, dedup, neighbors, pairs, plan, similarity, sketch
-    from likewise.auditing import Audit
-    from likewise.baskets import FrequentPairs, frequent
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.planning import Plan
     from likewise.progress import Progress
-    from likewise.results import Pairs, Removal, Table
+    from likewise.runs.audit import Audit
+    from likewise.runs.frequent_pairs import FrequentPairs, frequent
+    from likewise.runs.results import Pairs, Removal, Table
 
 
 def __getattr__(name: str) -> Any:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from likewise import inspection, methods, outputs, pipeline
-from likewise.auditing import Audit
-from likewise.auditing import audit as measured
+from likewise import methods
 from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, refuse_empty, refuse_others
 from likewise.errors import DataError, UsageError
 from likewise.io.field_names import mentioned
@@ -23,11 +21,9 @@ from likewise.io.manifest import is_output
 from likewise.io.output import check_still, check_target, write_sealed, write_text
 from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown
-from likewise.lifetime import Inputs, sources_of, started
 from likewise.methods import Measure, Text
 from likewise.options import integer, items_of, parse_seed
 from likewise.options import resolve as options_of
-from likewise.pilot import Pilot, of_items, of_sources
 from likewise.planning import Plan
 from likewise.planning.families import family_for
 from likewise.planning.layouts import planned
@@ -38,8 +34,14 @@ from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.report.originals import as_written, document, sealed, whole
-from likewise.results import Pairs, Removal, Table
-from likewise.tables import clusters_rows, pairs_rows, removed_rows, written
+from likewise.runs import inspection, pipeline
+from likewise.runs import writing as outputs
+from likewise.runs.audit import Audit
+from likewise.runs.audit import audit as measured
+from likewise.runs.results import Pairs, Removal, Table
+from likewise.runs.sample import Pilot, of_items, of_sources
+from likewise.runs.session import Inputs, sources_of, started
+from likewise.runs.tables import clusters_rows, pairs_rows, removed_rows, written
 
 if TYPE_CHECKING:
     from likewise.items.documents import Shingled
@@ -320,7 +322,8 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     [0.3333333333333333, 0.0]
     """
     from likewise.items import sets
-    from likewise.measures import measure, sides
+    from likewise.measures import measure
+    from likewise.measures import similarity as sides
 
     check_steps(normalize)
     refuse_empty(by=by, normalize=normalize)

@@ -11,8 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
-from likewise.curves import told
 from likewise.errors import UsageError, no_such
+from likewise.messages import quoted
 from likewise.methods import Measure, Text
 
 #: Between a field and the glob of the sources that have it (--field NAME@GLOB).
@@ -151,7 +151,7 @@ def check_choices(given: Mapping[str, object]) -> None:
     """Refuse what is none of the values that an option may have. Raises UsageError."""
     for name, value in given.items():
         if name in CHOICES and value not in CHOICES[name]:
-            raise UsageError(f"{flag(name)} {told(value)}: choose one of {', '.join(CHOICES[name])}")
+            raise UsageError(f"{flag(name)} {quoted(value)}: choose one of {', '.join(CHOICES[name])}")
 
 
 def refuse_empty(**given: object) -> None:

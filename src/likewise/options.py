@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from likewise import methods
 from likewise.choices import AT, check_choices, flag, refuse_empty
-from likewise.curves import told
 from likewise.errors import UsageError
+from likewise.messages import quoted
 from likewise.methods import Measure, Text
 from likewise.planning import Facts, Plan, choose
 from likewise.planning.choose import NoLayoutError, check, check_plain, limit_of
@@ -240,22 +240,22 @@ def checked(
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)
         if isinstance(number, bool) or not isinstance(number, int):
-            raise UsageError(f"{flag(name)} {told(number)}: give a whole number")
+            raise UsageError(f"{flag(name)} {quoted(number)}: give a whole number")
         if not least <= number < 2**63:
-            raise UsageError(f"{flag(name)} {told(number)}: give {least} or more, and less than 2^63")
+            raise UsageError(f"{flag(name)} {quoted(number)}: give {least} or more, and less than 2^63")
     if rest.get("threads", 1) > MOST_THREADS:
         raise UsageError(f"--threads {rest['threads']:,}: give {MOST_THREADS:,} or fewer; more than there are cores gain nothing")
     for name in ("records", "id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
-            raise UsageError(f"{flag(name)} {told(rest[name])}: give a name")
+            raise UsageError(f"{flag(name)} {quoted(rest[name])}: give a name")
     for name in SWITCHES:
         if not isinstance(rest.get(name, False), bool):
-            raise UsageError(f"{flag(name)} {told(rest[name])}: give True or False")
+            raise UsageError(f"{flag(name)} {quoted(rest[name])}: give True or False")
     if "prefer" in rest:
         rest["prefer"] = globs(rest["prefer"])
     if "work" in rest:
         if not isinstance(rest["work"], str | os.PathLike):
-            raise UsageError(f"--work {told(rest['work'])}: give the path of a folder")
+            raise UsageError(f"--work {quoted(rest['work'])}: give the path of a folder")
         rest["work"] = Path(rest["work"])
     check_keep(rest.get("keep", "first"))
     if isinstance(rest.get("groups"), str):
@@ -306,7 +306,7 @@ def named_fields(given: object, default: str) -> tuple[str, tuple[str, ...]]:
     """The field of all sources, and those of some: one that is given as NAME@GLOB is for the sources that match the glob."""
     several = [default] if given is None else [given] if isinstance(given, str) else given
     if not isinstance(several, list | tuple) or not several or not all(isinstance(one, str) for one in several):
-        raise UsageError(f"--field {told(given)}: give a name, or a list of names as NAME@GLOB")
+        raise UsageError(f"--field {quoted(given)}: give a name, or a list of names as NAME@GLOB")
     plain_ones = [one for one in several if AT not in one]
     if len(plain_ones) > 1:
         meant = f"{plain_ones[1]}@*.parquet"
@@ -368,7 +368,7 @@ def globs(given: object) -> tuple[str, ...]:
     """One glob or several, of str: a manifest names them."""
     several = (given,) if isinstance(given, str) else given
     if not isinstance(several, list | tuple) or not all(isinstance(one, str) for one in several):
-        raise UsageError(f"--prefer {told(given)}: give a glob of file names as a str, or a list of them")
+        raise UsageError(f"--prefer {quoted(given)}: give a glob of file names as a str, or a list of them")
     for one in several:
         refuse_empty(prefer=one)
     return tuple(several)
@@ -383,7 +383,7 @@ def parse_seed(seed: int | str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number < 2**64:
-        raise UsageError(f"--seed {told(seed)}: give a whole number from 0 to 2^64-1, or random")
+        raise UsageError(f"--seed {quoted(seed)}: give a whole number from 0 to 2^64-1, or random")
     return number
 
 
@@ -393,10 +393,12 @@ def parse_size(size: int | str, name: str = "--memory") -> int:
     >>> parse_size("1.5G"), parse_size("512MiB")
     (1610612736, 536870912)
     """
-    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?\s*", size if isinstance(size, str) else told(integer(size)), re.IGNORECASE)
+    match = re.fullmatch(
+        r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?\s*", size if isinstance(size, str) else quoted(integer(size)), re.IGNORECASE
+    )
     found = int(float(match[1]) * UNITS_OF_SIZE[match[2].upper()]) if match else 0
     if not 1 <= found < 2**62:
-        raise UsageError(f"{name} {told(size)}: give a size such as 512M or 1.5G")
+        raise UsageError(f"{name} {quoted(size)}: give a size such as 512M or 1.5G")
     return found
 
 

@@ -18,7 +18,8 @@ import pytest
 from runs import TEXTS, begun, command, failing, go_on
 
 import likewise as lw
-from likewise import outputs, pipeline
+from likewise.runs import pipeline
+from likewise.runs import writing as outputs
 
 HERE = Path(__file__).parent
 

@@ -17,8 +17,8 @@ import jobs
 import pytest
 from runs import LIKEWISE, TEXTS, command, failing, go_on
 
-from likewise import outputs
 from likewise.io.work import Work
+from likewise.runs import writing as outputs
 
 # --- no room on the disk, where the system itself says so
 

@@ -13,7 +13,7 @@ from likewise.cli.screen import Screen, counted, in_line, percent
 from likewise.cli.verbs import verb
 
 if TYPE_CHECKING:
-    from likewise.auditing import Audit
+    from likewise.runs.audit import Audit
 
 
 @verb(

@@ -33,7 +33,7 @@ def share() -> None:
     """Start the second process, where it helps. It ends by itself, or with this one."""
     from likewise.engines.local import usable_cores, usable_memory
     from likewise.kernels.jit import CACHE
-    from likewise.lifetime import temporary_folder
+    from likewise.runs.session import temporary_folder
 
     if CACHE is None or not sys.executable or usable_cores() < 2 or usable_memory() < ENOUGH:
         return

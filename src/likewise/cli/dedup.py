@@ -190,8 +190,8 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
 def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str) -> None:
     """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know. taken: the options
     of the verb; `Options` holds those of all."""
-    from likewise.inspection import inspect_inputs
     from likewise.io.inputs import STDIN
+    from likewise.runs.inspection import inspect_inputs
 
     found = sources_of(inputs, options, out)
     if STDIN in inputs and needs_data(options.method):
@@ -234,8 +234,8 @@ def layout(options: Options) -> str:
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:
     """The sources that the inputs name; standard input is not read."""
-    from likewise.inspection import want
     from likewise.io.inputs import STDIN, resolve
+    from likewise.runs.inspection import want
 
     files = [Path(given) for given in inputs if given != STDIN]
     return resolve(files, out=out, work=options.work, want=want(options)) if files else []

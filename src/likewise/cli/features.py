@@ -35,7 +35,7 @@ def command(
     target, aside = Path(out), rejects.beside(Path(out))
     check(target, aside, inputs, vectors, overwrite=overwrite, skips=choices.get("on_error") == "skip")
     from likewise.cli.progress import told
-    from likewise.extraction import extract
+    from likewise.runs.extraction import extract
 
     progress = told(screen)
     with folder_in(work) as folder:

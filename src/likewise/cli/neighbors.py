@@ -43,7 +43,7 @@ def command(
         check(target, overwrite, (*inputs, *query), options)
     from likewise import api
     from likewise.cli.progress import told
-    from likewise.results import write_table
+    from likewise.runs.results import write_table
 
     progress = told(screen)
     found = api.neighbors([Path(given) for given in inputs], query=[Path(given) for given in query] or None, progress=progress, **choices)

@@ -58,7 +58,7 @@ def command(
 
     from likewise import api
     from likewise.cli.progress import told
-    from likewise.results import write_table
+    from likewise.runs.results import write_table
 
     progress = told(screen)
     found = api.pairs([Path(given) for given in inputs], against=[Path(given) for given in against] or None, progress=progress, **choices)
@@ -83,8 +83,8 @@ def command(
 
 def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options) -> None:
     """Refuse before any work what cannot be written after it, or must not be."""
-    from likewise.inspection import want
-    from likewise.results import FORMATS
+    from likewise.runs.inspection import want
+    from likewise.runs.results import FORMATS
 
     groups = [(str(options.groups), options.groups)] if isinstance(options.groups, Path) else []
     output_file.check(target, inputs, want(options), groups, overwrite=overwrite, formats=FORMATS)

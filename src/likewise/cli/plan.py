@@ -13,9 +13,8 @@ from likewise.choices import TAKES
 from likewise.cli import curve
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import verb
-from likewise.curves import told
-from likewise.drawing.markup import shown
 from likewise.errors import UsageError
+from likewise.messages import quoted, shown
 
 if TYPE_CHECKING:
     from likewise.planning import Plan
@@ -88,8 +87,8 @@ def check(picture: Path, inputs: Sequence[str], by: Any, field: str | None, *, o
 
 def wanted(by: Any, field: str | None) -> Want:
     """The fields of the inputs that a sample reads."""
-    from likewise.inspection import want
     from likewise.options import resolve
+    from likewise.runs.inspection import want
 
     return want(resolve(limited=False, by=by, field=field))
 
@@ -145,7 +144,7 @@ def parse_layouts(text: str | None) -> list[dict[str, int]]:
         return [{}]
     pairs = [layout.strip().lower().partition("x") for layout in text.split(",")]
     if len(pairs) > MOST_LAYOUTS or not all(is_count(bands) and is_count(rows) for bands, _, rows in pairs):
-        raise UsageError(f"--layouts {told(text)}: give up to {MOST_LAYOUTS} of BANDSxROWS, as in 2x25,5x10,10x5")
+        raise UsageError(f"--layouts {quoted(text)}: give up to {MOST_LAYOUTS} of BANDSxROWS, as in 2x25,5x10,10x5")
     return [{"bands": int(bands), "rows": int(rows)} for bands, _, rows in pairs]
 
 

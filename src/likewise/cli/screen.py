@@ -15,9 +15,9 @@ from typing import Any, TextIO
 import click
 
 from likewise.drawing.controls import CONTROL, escaped_json
-from likewise.drawing.markup import counted as counted
-from likewise.drawing.markup import percent as percent
 from likewise.errors import naming
+from likewise.messages import counted as counted
+from likewise.messages import percent as percent
 
 #: CONTROL, which text of a corpus must never bring to a terminal, and line ends, which in a name would begin a message of their own.
 UNLINED = re.compile(rf"\n|{CONTROL.pattern}")

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from likewise.drawing.markup import Html, percent, shown, tag
+from likewise.drawing.markup import Html, tag
 from likewise.drawing.svg import Plane, Point, Span, patterns, svg
 from likewise.errors import UsageError
+from likewise.messages import percent, shown
 
 
 class Drawn(NamedTuple):

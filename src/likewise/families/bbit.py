@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.curves import Curve, b_bit
 from likewise.errors import UsageError
 from likewise.families.checks import index, one_of
 from likewise.families.family import Family
 from likewise.families.minhash import MODES, MinHash, Slots
 from likewise.items.sets import Batch, read_only
 from likewise.kernels import bbit as kernels
+from likewise.planning.curves import Curve, b_bit
 
 Packed = NDArray[np.uint8]
 

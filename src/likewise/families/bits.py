@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from likewise.curves import Curve, bit_sampling
 from likewise.errors import UsageError
 from likewise.families.checks import whole
 from likewise.families.family import Family, Signature
 from likewise.items.codes import codes
 from likewise.kernels.directions import directions
 from likewise.kernels.sampling import bits_at
+from likewise.planning.curves import Curve, bit_sampling
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from likewise.curves import GREATEST_DIMENSION, Curve, cross_polytope, padded
 from likewise.families.checks import whole
 from likewise.families.family import Family, Signature
 from likewise.items.vectors import nonzero, of_dimension, vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.rotations import ROUNDS, nearest_axes
+from likewise.planning.curves import GREATEST_DIMENSION, Curve, cross_polytope, padded
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.curves import Curve, Step, amplified, checked_kind, number_of, told
 from likewise.errors import UsageError
 from likewise.families.checks import check_layout, index, whole
 from likewise.items.sets import read_only
 from likewise.kernels.minhash import band_keys
+from likewise.messages import quoted
+from likewise.planning.curves import Curve, Step, amplified, checked_kind, number_of
 
 Signature = NDArray[Any]
 
@@ -62,7 +63,7 @@ class Chances(ABC):
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """(d1, d2, p1, p2) for two distances, d1 below d2. Raises UsageError."""
         if not number_of(d1) < number_of(d2):
-            raise UsageError(f"sensitivity({told(d1)}, {told(d2)}): give the smaller distance first")
+            raise UsageError(f"sensitivity({quoted(d1)}, {quoted(d2)}): give the smaller distance first")
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
 
 
@@ -238,7 +239,7 @@ def checked_step(step: Any) -> Step:
         raise UsageError(f"a step {step!r}: give ('all', r) or ('any', b)")
     kind, count = checked_kind(step[0]), index(step[1])
     if count is None or count < 1:
-        raise UsageError(f"{kind}_of({told(step[1])}): give a whole number of 1 or more")
+        raise UsageError(f"{kind}_of({quoted(step[1])}): give a whole number of 1 or more")
     return kind, count
 
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from likewise.curves import Curve, angle
 from likewise.errors import UsageError
 from likewise.families.checks import one_of, whole
 from likewise.families.family import Family, Signature
@@ -19,6 +18,7 @@ from likewise.kernels.directions import directions
 from likewise.kernels.projections import sides
 from likewise.kernels.signs import code_bits, sign_codes, turns
 from likewise.kernels.sparse import directed
+from likewise.planning.curves import Curve, angle
 
 MODES = ("gaussian", "signs", "orthogonal", "rotated")
 
@@ -34,7 +34,7 @@ class Hyperplane(Family):
     functions of one block agree less often together (Ji, Li, Yan, Zhang and Tian 2012). A slot's block is its number modulo ``spread``, so
     any ``spread`` slots in a row are independent: an AND of up to so many rows keeps its promise, and an OR of those finds what it says or more.
     ``rotated``: orthogonal ones by structured rotations, d log d additions for d bits: seven times faster for 1,024 bits of 256 dimensions, and
-    what `stages.vectors` joins by. Slots side by side are of different rotations, 1,024 / D of them, D the dimension padded to a power of two from
+    what `joins.vector_join` joins by. Slots side by side are of different rotations, 1,024 / D of them, D the dimension padded to a power of two from
     256 on; then they are of the same ones again. Bands of up to two dozen rows keep their promise, measured to 1%.
 
     Vectors count by direction alone: x and 2x agree in all slots. A zero vector has none, and is refused. Sums are in float32, so a

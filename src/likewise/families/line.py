@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.curves import Curve, cauchy_line, gaussian_line, stripe
 from likewise.errors import UsageError
 from likewise.families.checks import one_of, positive
 from likewise.families.family import Family, Signature
@@ -17,6 +16,7 @@ from likewise.items.sparse import Sparse, is_sparse, sparse
 from likewise.items.vectors import vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.projections import buckets
+from likewise.planning.curves import Curve, cauchy_line, gaussian_line, stripe
 
 #: The curve of each norm, and the distribution of a line's coordinates that is stable under it.
 NORMS = {"l2": (gaussian_line, "gaussian"), "l1": (cauchy_line, "cauchy")}

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.choices import CHOICES
-from likewise.curves import Curve, jaccard
 from likewise.families.checks import check_layout, one_of
 from likewise.families.similarity import SimilarityFamily
 from likewise.items.sets import Batch, ragged
 from likewise.kernels import minhash as kernels
+from likewise.planning.curves import Curve, jaccard
 
 Slots = NDArray[np.uint32]
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from likewise.curves import Curve, threshold_bit
 from likewise.errors import UsageError
 from likewise.families.checks import real, whole
 from likewise.families.family import Family, Signature
 from likewise.items.vectors import of_dimension, vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.sampling import reaches
+from likewise.planning.curves import Curve, threshold_bit
 
 
 @dataclass(frozen=True, slots=True)

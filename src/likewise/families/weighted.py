@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.curves import Curve, jaccard
 from likewise.errors import UsageError
 from likewise.families.checks import check_layout
 from likewise.families.similarity import SimilarityFamily
 from likewise.items.weighted import BEYOND, LEAST, MOST, weighted
 from likewise.kernels import darts
+from likewise.planning.curves import Curve, jaccard
 
 Slots = NDArray[np.uint32]
 

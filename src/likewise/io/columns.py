@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError
-from likewise.io import binary, decoded, fields, nested, payloads, reaching, unusable
+from likewise.io import arrow_items as nested
+from likewise.io import binary, fields, payloads, reaching, unusable
+from likewise.io import json_items as decoded
 from likewise.io.batches import reading
 from likewise.io.field_names import REACHING, steps, top
 from likewise.io.ids import as_json, from_json, to_json

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from likewise.drawing.markup import counted
 from likewise.errors import UsageError
 from likewise.io import binary
 from likewise.items.sets import is_matrix
 from likewise.items.sparse import summed
 from likewise.items.weighted import BEYOND, LEAST, MOST
 from likewise.items.words import Hasher
+from likewise.messages import counted
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.

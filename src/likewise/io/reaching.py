@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from likewise.io import binary, nested
+from likewise.io import arrow_items as nested
+from likewise.io import binary
 from likewise.io.ids import from_json
 from likewise.io.payloads import ends
 

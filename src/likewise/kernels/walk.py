@@ -52,7 +52,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
 
     items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
 
-    bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.candidates.Splits, the parts of overfull buckets.
+    bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.buckets.Splits, the parts of overfull buckets.
     lists: LIST[buckets], empty at first: the kept items that others meet there, for which ``remembered``, REMEMBERED[..], has room. A bucket that is
     not overfull remembers all its kept items, an overfull one and its parts those that ``splits.listed`` marks.
     near: uint64[.., words], the odd sketches of those first in ``remembered``, side by side: crowds are compared with the same ones all the time.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.best import JACCARD, SPARE, Best, Rule, bound_of, offer, resolve
-from likewise.kernels.holders import nothing
+from likewise.kernels.inverted_index import nothing
 from likewise.kernels.jit import inline, kernel
+from likewise.kernels.top_k import JACCARD, SPARE, Best, Rule, bound_of, offer, resolve
 from likewise.kernels.weights import weighted_jaccard
 
 #: A sum of weights, and a quotient of two, may be so much of itself off.

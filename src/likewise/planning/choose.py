@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Any
 
 from likewise.choices import check_choices
-from likewise.curves import Curve, number_of, told
-from likewise.drawing.markup import counted, shown
 from likewise.errors import UsageError
+from likewise.messages import counted, quoted, shown
 from likewise.methods import EMBEDDED, MEASURES, Measure, Text
+from likewise.planning.curves import Curve, number_of
 from likewise.planning.density import Density, assumed
 from likewise.planning.families import Facts, costs, curves_for, family_for
 from likewise.planning.model import SHINGLES, Model, chance
@@ -163,7 +163,7 @@ def check(recall: object, sketch: str, tune: str) -> None:
     """Refuse what cannot be asked."""
     if isinstance(recall, bool | str) or not 0 < number_of(recall) < 1:
         hint = "; hashing comes close to 1 but never reaches it" if recall == 1 else ""
-        raise UsageError(f"--recall {told(recall)}: give a number above 0 and below 1, as in 0.99{hint}")
+        raise UsageError(f"--recall {quoted(recall)}: give a number above 0 and below 1, as in 0.99{hint}")
     check_choices({"sketch": sketch, "tune": tune})
 
 
@@ -189,7 +189,7 @@ def whole(name: str, number: Any, most: int = sys.maxsize) -> int | None:
     except TypeError:
         count = 0
     if not 1 <= count <= most:
-        raise UsageError(f"--{name} {told(number)}: give a whole number from 1 to {most:,}")
+        raise UsageError(f"--{name} {quoted(number)}: give a whole number from 1 to {most:,}")
     return count
 
 

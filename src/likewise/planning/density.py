@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from likewise.curves import Curve, degrees_of
+from likewise.planning.curves import Curve, degrees_of
 
 GRID = 200
 ALIKE_PER_ITEM = 1.0

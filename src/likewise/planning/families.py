@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from likewise import curves
-from likewise.curves import Curve
 from likewise.errors import UsageError
 from likewise.methods import Measure, Text
+from likewise.planning import curves
+from likewise.planning.curves import Curve
 
 #: Vectors of unknown dimension are taken to have so many numbers, sparse ones so many that are not 0.
 DIMENSION, FILLED = 384, 100

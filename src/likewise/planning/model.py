@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from likewise.curves import Curve, all_of, any_of, checked_chance
+from likewise.planning.curves import Curve, all_of, any_of, checked_chance
 from likewise.planning.density import Density
 from likewise.planning.families import DIMENSION, FILLED, costs
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from likewise.curves import Curve, jaccard
 from likewise.drawing.curves import Drawn, s_curves
-from likewise.drawing.markup import percent, shown
 from likewise.drawing.svg import standalone
 from likewise.errors import UsageError
+from likewise.messages import percent, shown
+from likewise.planning.curves import Curve, jaccard
 from likewise.planning.density import GRID, sets
 from likewise.planning.model import Model, chance
 

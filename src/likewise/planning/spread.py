@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from likewise.drawing.markup import percent
+from likewise.messages import percent
 
 #: A lower recall is stated with its spread.
 SURE = 0.9

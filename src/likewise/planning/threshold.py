@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from likewise.curves import told
 from likewise.errors import UsageError
+from likewise.messages import quoted
 
 #: A threshold of sets is a ratio of whole numbers up to this, so that overlap * denominator fits 64 bits.
 MAX_DENOMINATOR = 10**9
@@ -27,7 +27,7 @@ def parse_threshold(value: object, *, real: bool = False) -> Fraction:
         if not 0 < ratio <= 1:
             raise ValueError
     except (ValueError, ArithmeticError):
-        raise UsageError(f"--threshold {quoted(value)}: give a similarity above 0 and up to 1, as in 0.8") from None
+        raise UsageError(f"--threshold {typed(value)}: give a similarity above 0 and up to 1, as in 0.8") from None
     return ratio
 
 
@@ -42,7 +42,7 @@ def parse_within(value: object) -> Fraction:
         if distance < 0:
             raise ValueError
     except (ValueError, ArithmeticError):
-        raise UsageError(f"--within {quoted(value)}: give a distance of 0 or more, up to 1e300, as in 3 or 0.5") from None
+        raise UsageError(f"--within {typed(value)}: give a distance of 0 or more, up to 1e300, as in 3 or 0.5") from None
     return distance
 
 
@@ -54,15 +54,15 @@ def parse_similarity_within(value: object, *, real: bool = False) -> Fraction:
             raise ValueError
         return parse_threshold(1 - distance, real=real)
     except (ValueError, ArithmeticError):
-        raise UsageError(f"--within {quoted(value)}: here it is 1 - similarity; give a number of 0 or more and below 1, as in 0.2") from None
+        raise UsageError(f"--within {typed(value)}: here it is 1 - similarity; give a number of 0 or more and below 1, as in 0.2") from None
 
 
-def quoted(value: object) -> str:
+def typed(value: object) -> str:
     """A value as it was typed."""
     try:
-        return told(str(value))
+        return quoted(str(value))
     except ValueError:  # Python does not write out whole numbers of thousands of digits
-        return told(value)
+        return quoted(value)
 
 
 def written(value: object) -> Fraction:

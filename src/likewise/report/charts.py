@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from likewise.drawing.markup import Html, count, counted, join, share, tag
+from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.svg import svg
+from likewise.messages import count, counted, share
 
 
 def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from likewise import curves
-from likewise.curves import Curve
 from likewise.drawing.curves import Drawn, s_curves
 from likewise.drawing.markup import Html
-from likewise.planning import chance
+from likewise.planning import chance, curves
+from likewise.planning.curves import Curve
 
 #: Family -> the curve of one of its functions, by the family's parameters.
 COLLISION: dict[str, Callable[..., Curve]] = {

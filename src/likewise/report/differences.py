@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from likewise.drawing.markup import counted
 from likewise.errors import LikewiseError
 from likewise.io.groups import pairs_of
+from likewise.messages import counted
 from likewise.report import diff
 from likewise.report.values import MEMBERS, SIGNS, WORDS, ends, listed
 

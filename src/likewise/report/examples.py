@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from likewise.drawing.markup import Html, counted, join, named, tag
+from likewise.drawing.markup import Html, join, named, tag
+from likewise.messages import counted
 from likewise.report import diff, differences, values
 from likewise.report.wording import amount
 

@@ -12,7 +12,7 @@ from likewise.records import Want
 from likewise.report import values
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
-from likewise.results import REASONS, Decision
+from likewise.runs.results import REASONS, Decision
 
 #: Items are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
 NEAR_THE_BEGINNING = 2**28

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from likewise.drawing.markup import Html, at_least, counted, join, named, percent, share, table, tag
+from likewise.drawing.markup import Html, join, named, table, tag
+from likewise.messages import at_least, counted, percent, share
 from likewise.planning import spread
 from likewise.planning.choose import OPH_STEEP_ABOVE
 from likewise.report import charts, curve, removals, wording

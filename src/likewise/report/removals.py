@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from likewise.drawing.markup import counted
 from likewise.io.collection import Collection
+from likewise.messages import counted
 from likewise.methods import Text
 from likewise.options import Options
-from likewise.results import Decision
+from likewise.runs.results import Decision
 
 Report = dict[str, Any]
 

@@ -15,7 +15,7 @@ from likewise.options import Options, items_of
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.report import removals
-from likewise.results import Decision
+from likewise.runs.results import Decision
 
 LARGEST = 10
 #: What to do where nothing is promised.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from likewise.drawing.markup import counted, shown
+from likewise.messages import counted, shown
 
 #: Kind of payload of sets (records.PAYLOADS).
 SETS = ("elements", "weighted")

@@ -1,1 +1,16 @@
-"""What is done to items, step by step: sketch, collapse copies, order, band, compare, cluster. No engine, no I/O."""
+"""The steps of a run, as functions of arrays. No engine, no files.
+
+In the order of a run:
+
+- sketch: rows become words, copies' digests and band keys
+- kinds: how each kind of item is read, sketched and compared
+- copies: exact copies collapse into the first
+- order: the priority order of --keep and --prefer
+- buckets: items of equal band keys, band by band
+- meeting: which items of a bucket meet
+- verify: the exact comparison of pairs
+- walk: greedy removal, witnesses and components
+- budget: the pairs that overfull buckets left out
+- ranking: sets as ranks of their elements, for joins and searches
+- listing: pairs of items as pairs of rows
+"""

@@ -9,9 +9,9 @@ import numpy as np
 
 from likewise.kernels.hashing import derive
 from likewise.kernels.heads import pairs_met
-from likewise.stages.candidates import Buckets
-from likewise.stages.cluster import Sets
+from likewise.stages.buckets import Buckets
 from likewise.stages.verify import verified
+from likewise.stages.walk import Sets
 
 #: The stream of constants, drawn from the seed, that the sample is drawn by.
 SAMPLING = np.uint64(0xB0D6_0001)
@@ -37,7 +37,7 @@ class Cut:
 class Overfull(NamedTuple):
     """The overfull buckets, by band and by their first member, with their kept members. What is here does not depend on how buckets are numbered."""
 
-    number: np.ndarray  # int64[k]: of stages.candidates.Buckets
+    number: np.ndarray  # int64[k]: of stages.buckets.Buckets
     met: np.ndarray  # int64[k]: pairs of kept members that met in the bucket
     places: np.ndarray  # int64[m]: kept members as places in Buckets.splits, in priority order: those of i are places[begin[i] : begin[i + 1]]
     begin: np.ndarray  # int64[k + 1]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.drawing.markup import counted
 from likewise.errors import UsageError
+from likewise.messages import counted
 
 
 class Listing:

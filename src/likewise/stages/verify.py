@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from likewise.kernels.walk import bucket_pairs, verify
-from likewise.stages.candidates import Buckets
-from likewise.stages.cluster import COMPARED_AT_ONCE, MATCHES_AT_ONCE, Sets
+from likewise.stages.buckets import Buckets
+from likewise.stages.walk import COMPARED_AT_ONCE, MATCHES_AT_ONCE, Sets
 
 
 def verified(sets: Sets, left: np.ndarray, right: np.ndarray, run: Callable = map) -> np.ndarray:

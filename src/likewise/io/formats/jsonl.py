@@ -20,8 +20,9 @@ import pyarrow as pa
 
 from likewise.drawing.controls import escaped_json
 from likewise.errors import DataError, UsageError
-from likewise.io import binary, decoded, json_text, payloads, unusable
+from likewise.io import binary, json_text, payloads, unusable
 from likewise.io import fields as names
+from likewise.io import json_items as decoded
 from likewise.io.compression import open_read
 from likewise.io.encoding import BOM
 from likewise.io.field_names import REACHING, beginnings, steps

@@ -13,7 +13,8 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from likewise.errors import UsageError
-from likewise.io import arrays, handed
+from likewise.io import handed
+from likewise.io import python_items as arrays
 from likewise.io.batches import Keeper, gather
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import mentioned, top

@@ -1,0 +1,43 @@
+"""Nanoseconds of one core that the parts of an exact join take, and how many entries of an index are visited. The same on every machine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.joins.prefix import Joined
+
+#: To enter a key into the index, to make and number one of several elements, and to pass over an entry by its marks (kernels.join).
+ENTER, COMBINE, MARKED = 50, 100, 5
+#: Sets whose visits are counted to predict those of all.
+SAMPLED = 1 << 13
+
+
+def cost_of_keys(number: int) -> float:
+    """Nanoseconds to make so many keys of several elements, enter and look them up."""
+    return float((COMBINE + ENTER + 5 + 3 * access(8 * number)) * number)
+
+
+def half_of_lists(joined: Joined) -> int:
+    """About how many entries a walk visits, before its index is filled: half of the entries in the lists of each set if all sets are kept."""
+    lists, entries, _ = joined.index
+    number, step = np.diff(np.append(lists[:, 0].astype(np.int64), len(entries))), max(1, len(joined.probed) // SAMPLED)
+    ids, begin = joined.keys[:2]
+    length = joined.probed[::step].astype(np.int64)
+    at = np.arange(length.sum()) + np.repeat(begin[::step] - np.cumsum(length) + length, length)
+    return int(number[ids[at]].sum()) * step // 2
+
+
+def visit(joined: Joined) -> int:
+    """Nanoseconds for an entry of the index."""
+    return MARKED if len(joined.index[2]) else 2 + 2 * access(4 * len(joined.probed)) + access(joined.sets[4].nbytes)
+
+
+def look_up(joined: Joined) -> int:
+    """Nanoseconds to find the entries of a key."""
+    lists, entries, marks = joined.index
+    return 5 + access(lists.nbytes) + access(entries.nbytes) + (access(marks.nbytes) if len(marks) else 0)
+
+
+def access(size: int) -> int:
+    """Nanoseconds to reach a random place of so many bytes: in a core's own cache, in the one that cores share, in memory."""
+    return 1 if size <= 1 << 20 else 15 if size <= 1 << 25 else 60

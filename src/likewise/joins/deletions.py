@@ -1,0 +1,55 @@
+"""Strings joined by their rests after a few deletions (kernels.deletions), for strings that have most of their q-grams in common anyway."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.joins.combined import shared_keys
+from likewise.joins.prefix import Joined, Longs
+from likewise.kernels import join as kernels
+from likewise.kernels.deletions import BASE, rests
+from likewise.kernels.join import GRAMS
+
+if TYPE_CHECKING:
+    from likewise.joins.edit_join import Strings
+
+#: More deletions leave too many different rests.
+MOST_DELETIONS = 2
+#: A bound on common q-grams that never excludes a pair: the rests decide alone.
+NO_BOUND = 2**40
+
+
+def number_of_rests(length: Longs, within: int) -> Longs:
+    """An upper bound for the number of rests of strings of these lengths."""
+    return 1 + length + (length * (length - 1) // 2 if within > 1 else 0)
+
+
+def joined_by_rests(strings: Strings, items: Longs, order: Longs, probes: NDArray[np.bool_], *, filled: bool) -> Joined:
+    """An index over the rests of the items in this order; empty at first where it is not ``filled``. Those of ``probes`` are looked up.
+
+    Strings that share a rest are within twice the edits, so nearly all candidates are measured; their signs exclude some before.
+    """
+    chosen = items[order]
+    begin, length = strings.begin[chosen], strings.length[chosen]
+    room = number_of_rests(length, strings.within)
+    at = np.cumsum(room) - room
+    powers = np.full(int(length.max(initial=0)) + 1, BASE)
+    powers[0] = 1
+    powers = np.cumprod(powers, dtype=np.uint64)
+    keys = np.empty(int(room.sum()), np.uint64)
+    counts = rests(strings.points, begin, length, strings.within, powers, at, keys)
+    keys = keys[np.arange(counts.sum()) + np.repeat(at - np.cumsum(counts) + counts, counts)]
+    _, ids, before, number = shared_keys(keys)
+    ends = np.cumsum(counts)
+    kept = before[ends] - before[ends - counts]
+    size = length.astype(np.uint32)
+    none = np.zeros(len(chosen), np.uint32)
+    sets = np.empty(0, np.uint32), np.zeros(len(chosen), np.int64), none, size, strings.signs[chosen]
+    held = ids, before[ends - counts].astype(np.int64), np.zeros(len(ids), np.uint32), number, 0
+    index = kernels.build(sets, held, kept, number, filled)
+    differing = (2 if strings.levenshtein else 1) * strings.within
+    elements = np.concatenate(([0], np.cumsum(length)))
+    return Joined(sets, 0, (GRAMS, NO_BOUND, differing), held, np.where(probes[order], kept, 0).astype(np.uint32), index, filled, elements)

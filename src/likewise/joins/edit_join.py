@@ -1,0 +1,220 @@
+"""Exact joins of strings by edit distance: every pair within D edits, with nothing missed.
+
+The count filter (Gravano and others, VLDB 2001). Let s be the longer of two strings, and take an alignment of both with at most D edits. Of the
+|s| - q + 1 runs of q code points of s an edit spoils at most q: those that hold the code point it deletes or replaces, or the q - 1 inside which
+it inserts. The rest, |s| - q + 1 - qD at least, stand in the other string too, each at a place of its own. So the bags of q-grams have that many
+in common, whether replacing is one edit (Levenshtein) or two, and an exact join of them finds all pairs that do; RapidFuzz measures those.
+
+The bound says something where it is 1 or more: for q up to |s| / (D + 1). So pairs are split by the length of the longer string into *layers*,
+each with its own q. Strings of no more than D have no such q: all pairs of those are measured, and are mostly within D, being so short.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from likewise.joins.combined import FEW_KEYS, KEYS_OF_AN_ELEMENT
+from likewise.joins.costs import cost_of_keys, half_of_lists, visit
+from likewise.joins.deletions import MOST_DELETIONS, joined_by_rests, number_of_rests
+from likewise.joins.prefix import Counts, Joined, Longs, Places, Rule, Workers, join_of, matches, windows
+from likewise.kernels import join as kernels
+from likewise.kernels.grams import grams
+from likewise.kernels.join import GRAMS
+from likewise.measures.edit import library
+from likewise.stages.ranking import ranked
+
+#: A q-gram is at most so long.
+LONGEST_GRAM = 12
+#: Distances that are computed at once, and from how many on it is worth to start threads.
+MEASURED_AT_ONCE, MANY = 1 << 16, 1 << 12
+#: No two strings are further apart, and larger numbers do not fit everywhere.
+MOST_EDITS = 2**40
+#: Rests are considered from so many strings on, and used if they are predicted to be this many times faster.
+FEWEST, GAIN = 1 << 10, 2
+#: Words of signs a string: a bit for each code point and how often it came before, modulo so many.
+WORDS = 2
+
+
+def edits(limit: Fraction) -> int:
+    """How many edits are within a distance."""
+    return min(int(limit), MOST_EDITS)
+
+
+@dataclass
+class Strings:
+    """n strings, and what it takes to measure distances."""
+
+    texts: NDArray[np.object_]
+    within: int
+    levenshtein: bool
+    threads: int = 1
+    measured: int = 0  # distances that were computed
+    points: NDArray[np.uint32] = field(init=False)  # the code points of all, end to end
+    begin: Longs = field(init=False)
+    length: Longs = field(init=False)
+    signs: NDArray[np.uint64] = field(init=False)  # uint64[n, WORDS], of the code points of each
+
+    def __post_init__(self) -> None:
+        self.length = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
+        self.begin = np.cumsum(self.length) - self.length
+        self.points = np.frombuffer("".join(self.texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+        values, offsets = grams(self.points, self.begin, self.length, 1)
+        self.signs = kernels.sign((values >> np.uint64(32)).astype(np.uint32), offsets[:-1], self.length.astype(np.uint32), WORDS)
+        rapidfuzz = library()
+        self.scorer = getattr(rapidfuzz.distance, "Levenshtein" if self.levenshtein else "Indel").distance
+        self.measure = rapidfuzz.process.cpdist
+
+    def near(self, pairs: Longs) -> Longs:
+        """Of pairs of strings, int64[m, 2], those within reach: int64[k, 3], both and their distance."""
+        self.measured += len(pairs)
+        found = [np.empty((0, 3), np.int64)]
+        for at in range(0, len(pairs), MEASURED_AT_ONCE):
+            some = pairs[at : at + MEASURED_AT_ONCE]
+            texts = self.texts[some[:, 0]].tolist(), self.texts[some[:, 1]].tolist()
+            threads = self.threads if len(some) > MANY else 1
+            distance = self.measure(*texts, scorer=self.scorer, score_cutoff=self.within, dtype=np.int64, workers=threads).astype(np.int64)
+            found.append(np.column_stack([some, distance])[distance <= self.within])
+        return np.concatenate(found)
+
+    def distance(self, a: int, b: int) -> int:
+        """Of one pair; something above ``within`` where it is out of reach."""
+        self.measured += 1
+        return int(self.scorer(self.texts[a], self.texts[b], score_cutoff=self.within))
+
+
+def strings_of(texts: Sequence[str] | pa.Array, within: int, levenshtein: bool, threads: int, order: Longs | None = None) -> Strings:
+    """Texts as str, in this order; binary ones are UTF-8 with lone surrogates as three bytes each."""
+    listed: Sequence[Any] = texts.to_pylist() if isinstance(texts, pa.Array | pa.ChunkedArray) else texts
+    held = np.empty(len(listed), np.object_)
+    held[:] = [text.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text for text in listed]
+    return Strings(held if order is None else held[order], within, levenshtein, threads)
+
+
+class Layer(NamedTuple):
+    """Pairs whose longer string has ``shortest`` to ``longest`` code points, told by their common grams of q; all pairs where q is 0."""
+
+    q: int
+    shortest: int
+    longest: int
+
+    def members(self, strings: Strings) -> Longs:
+        """The strings that such pairs may have: shorter ones too, down to one gram."""
+        least = max(self.shortest - strings.within, self.q)
+        return np.flatnonzero((strings.length >= least) & (strings.length <= self.longest))
+
+    def joined(
+        self,
+        strings: Strings,
+        items: Longs,
+        order: Longs,
+        probes: NDArray[np.bool_],
+        side: NDArray[np.uint8] | None,
+        workers: Workers,
+        *,
+        filled: bool,
+    ) -> Joined:
+        """The grams of the items in this order, and an index over them. A string has all but q * within of the grams in common, so the first
+        and one more must have one; an edit makes the code points of two strings differ by one more, or by two if it replaces."""
+        chosen = strings.points, strings.begin[items], strings.length[items]
+        ranking = ranked(*grams(*chosen, self.q), side=side, run=workers.run, shares=workers.shares)
+        spoiled, differing = self.q * strings.within, (2 if strings.levenshtein else 1) * strings.within
+        rule: Rule = (GRAMS, spoiled, differing)
+        prefix = np.full(len(items), spoiled + 1)
+        joined = join_of(ranking, order, rule, prefix, prefix * probes, strings.signs[items], rising=filled, filled=filled)
+        return joined_by_rests(strings, items, order, probes, filled=filled) if rests_are_cheaper(strings, items, joined) else joined
+
+
+def rests_are_cheaper(strings: Strings, items: Longs, joined: Joined) -> bool:
+    """True if strings should be joined by their rests, because q-grams are common and so produce many false-positive candidates."""
+    if strings.within > MOST_DELETIONS or len(items) < FEWEST:
+        return False
+    number = int(number_of_rests(strings.length[items], strings.within).sum())
+    cost = visit(joined) * half_of_lists(joined)
+    return GAIN * cost_of_keys(number) < cost and number <= max(FEW_KEYS, KEYS_OF_AN_ELEMENT * len(joined.sets[0]))
+
+
+def layers(strings: Strings) -> list[Layer]:
+    """The layers that have strings.
+
+    The longer a gram, the rarer it is, but the more of them a string must look up. Nor need it be longer than it takes for there to be
+    more different ones than code points in all: log2 of these over the bits of a code point, as often as each comes up here.
+    """
+    if not len(strings.texts):
+        return []
+    most = 2
+    if len(strings.points):
+        share = np.unique(strings.points, return_counts=True)[1] / len(strings.points)
+        bits = max(0.5, -float((share * np.log2(share)).sum()))
+        most = min(LONGEST_GRAM, max(most, math.ceil(math.log2(len(strings.points)) / bits)))
+    lengths = np.unique(strings.length)
+    q = np.minimum(lengths // (strings.within + 1), most)
+    return [Layer(one, int(lengths[q == one][0]), int(lengths[q == one][-1])) for one in np.unique(q).tolist()]
+
+
+def edit_pairs(
+    texts: Sequence[str] | pa.Array,
+    within: int,
+    *,
+    levenshtein: bool,
+    side: NDArray[np.uint8] | None = None,
+    per: NDArray[np.uint64] | None = None,
+    run: Callable = map,
+    shares: int = 1,
+    advance: Callable[[int], None] = lambda items: None,
+    most: int = 2**62,
+    counts: Counts | None = None,
+) -> Iterator[Longs]:
+    """All pairs of strings within so many edits: int64[m, 3] blocks of item, later item, distance. Each once, in no order.
+
+    levenshtein: replacing a code point is one edit and not two. An empty string is a string, and equal ones are pairs at distance 0: callers
+    collapse copies first, and leave empty items out. side, per, run, shares, advance, most: as for `joins.set_join.exact_pairs`.
+    ``counts.compared`` are the distances that were computed.
+    """
+    side = None if side is None or not len(side) else side
+    strings, counts, total = strings_of(texts, within, levenshtein, shares), counts or Counts(), 0
+    workers = Workers(run, shares, lambda items: advance(0))
+    for layer in layers(strings):
+        for block in candidates(strings, layer, side, per, workers, counts):
+            pairs = strings.near(np.sort(block, axis=1))
+            counts.compared, total = strings.measured, total + len(pairs)
+            yield pairs
+            if total > most:
+                return
+        advance(int(((strings.length >= layer.shortest) & (strings.length <= layer.longest)).sum()))
+
+
+def candidates(
+    strings: Strings, layer: Layer, side: NDArray[np.uint8] | None, per: NDArray[np.uint64] | None, workers: Workers, counts: Counts
+) -> Iterator[Longs]:
+    """Pairs of strings of a layer that may be within reach: int64[m, 2] blocks of items."""
+    items = layer.members(strings)
+    side, per = None if side is None else side[items], None if per is None else per[items]
+    grams_of = (strings.length[items] - layer.q + 1) if layer.q else np.zeros(len(items), np.int64)
+    order, low, high = windows(grams_of, (grams_of - strings.within).clip(0), None, per, side)
+    if layer.q:
+        joined = layer.joined(strings, items, order, strings.length[items] >= layer.shortest, side, workers, filled=True)
+        found = matches(joined, low, high, (0, len(order)), workers, counts)
+    else:
+        found = all_in(low, high)
+    for block in found:
+        yield items[order[block[:, :2]]]
+
+
+def all_in(low: Places, high: Places, start: int = 0) -> Iterator[Longs]:
+    """Each place, from ``start`` on, with all between its ``low`` and ``high``: int64[m, 2] blocks."""
+    for begin, end in zip(low.astype(np.int64), high.astype(np.int64), strict=True):
+        number = (end - begin).clip(0)
+        total = np.cumsum(number)
+        cuts = np.searchsorted(total, np.arange(MEASURED_AT_ONCE, int(total[-1]) if len(total) else 0, MEASURED_AT_ONCE), side="right")
+        for places in np.split(np.arange(len(number)), np.unique(cuts)):
+            here = number[places]
+            partner = np.arange(int(here.sum())) - np.repeat(np.cumsum(here) - here - begin[places], here)
+            yield np.column_stack([start + np.repeat(places, here), partner])

@@ -1,0 +1,228 @@
+"""Alike pairs of sets of features by a measure of the features themselves, which has no hash family: encodings propose, the measure decides.
+
+A set becomes one vector (families.Encoding), and vectors of a cosine that is great enough are a candidate pair. How great that is no theory says. It
+is told by copies that are planted: of some of the sets, with noise on all features, with features of other sets in the place of some, or without
+some, each made as unlike the set as the threshold allows. So a recall is aimed at, and can be measured, but is not promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.families.encoding import Encoding
+from likewise.families.space import Space
+from likewise.items.features import Features
+from likewise.items.sets import read_only
+from likewise.joins.hamming_join import Block, Check, Finder, all_finder
+from likewise.joins.vector_join import choose_layout, prepare, vector_finder
+from likewise.measures.chamfer import of_sets
+from likewise.measures.feature_sets import WHOLE, directed
+from likewise.nearest.neighbors import neighbors
+from likewise.nearest.search import Found
+
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Run = Callable[..., Any]
+
+#: Encodings: bits of a bin, tables, and numbers of a feature in one; more are projected onto so many random directions.
+BITS, TABLES, AXES = 4, 8, 16
+#: How far from the origin the centre is, as a share of where the features' mean is: no feature of length 1 lies on it then, and all have a direction.
+TOWARDS = 0.999
+#: How many sets copies are planted of, at least and at most, and how far they are changed: noise as a share of a feature's length, and the share of
+#: features replaced or left out.
+SAMPLE, NOISE, SHARES = (8, 64), np.geomspace(0.03, 3.0, 12), np.linspace(1 / 12, 1.0, 12)
+#: A lower cosine than this parts hardly any encodings: all pairs are compared.
+LEAST = 0.1
+#: Nanoseconds of one core of 2026 for a pair: of each product of two numbers of two features; the same of a pairing, by features of the set³.
+PRODUCT_COST, PAIRING_COST = 0.015, 0.4
+#: What comparing planted copies may take, where they are not fewer than at least.
+PLANTING_COST = 10e9
+#: Sets of the nearest encodings that a query is compared with: so many, or so many times as many as are wanted.
+CANDIDATES, TIMES = 100, 5
+#: Pairs that are compared before a thread looks up.
+PAIRS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Sets of features of length 1, and a vector for each."""
+
+    sets: Features
+    space: Space
+    seed: int
+    vectors: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, sets: Features, seed: int, run: Run = map) -> Encoded:
+        values = sets[0]
+        dimension = values.shape[1]
+        axes = None
+        if dimension > AXES:
+            axes = (np.random.default_rng(seed).normal(size=(dimension, AXES)) / np.sqrt(AXES)).astype(np.float32)
+        space = Space((TOWARDS * values.mean(axis=0, dtype=np.float64)).astype(np.float32), axes)
+        return cls(sets, space, seed, encode(sets, space, seed, run))
+
+    def least_cosine(self, limit: float, recall: float) -> float:
+        """The cosine that a pair at the limit has with this chance, as planted copies tell.
+
+        They are as unlike as chamfer says. The assignment of a pair is no more than that, and takes far longer: this cosine will do for it too.
+        """
+        draw = np.random.default_rng(self.seed)
+        copies_of_one = len(NOISE) + 2 * len(SHARES)
+        size = float((np.diff(self.sets[1]).astype(float) ** 2).mean())
+        number = int(np.clip(PLANTING_COST / (copies_of_one * PRODUCT_COST * 2 * size * self.sets[0].shape[1]), *SAMPLE))
+        some = np.unique(draw.integers(0, len(self.vectors), number))
+        sample, vectors = of_sets(self.sets, some), self.vectors[some]
+        found = []
+        for kind in (noisy, replaced, reduced):
+            told = [(np.ones(len(some)), np.ones(len(some)))]
+            for copies in kind(sample, self.sets[0], draw):
+                told.append((WHOLE["features/chamfer"](sample, copies), cosines(vectors, encode(copies, self.space, self.seed))))
+            values, cosine = (np.array(parts) for parts in zip(*told, strict=True))
+            order = np.argsort(values, axis=0, kind="stable")
+            values, cosine = np.take_along_axis(values, order, 0), np.take_along_axis(cosine, order, 0)
+            found += [np.interp(limit, values[:, place], cosine[:, place]) for place in range(len(some))]
+        return float(np.quantile(found, 1 - recall, method="lower"))
+
+
+def encode(sets: Features, space: Space, seed: int, run: Run = map) -> NDArray[np.float32]:
+    return Encoding(BITS, TABLES, seed, space).documents(sets, run=run)
+
+
+def cosines(a: NDArray[np.float32], b: NDArray[np.float32]) -> Floats:
+    """Of the i-th vectors; 0 for a zero vector."""
+    products, lengths = np.einsum("ij,ij->i", a, b, dtype=np.float64), [np.linalg.norm(side.astype(np.float64), axis=1) for side in (a, b)]
+    return np.divide(products, lengths[0] * lengths[1], out=np.zeros(len(a)), where=lengths[0] * lengths[1] > 0)
+
+
+# Copies of sets, more and more unlike them; ``others``: features that may stand in place of their own.
+
+
+def noisy(sample: Features, others: NDArray[np.float32], draw: np.random.Generator) -> Iterator[Features]:
+    values, offsets = sample
+    noise = draw.normal(size=values.shape) / np.sqrt(values.shape[1])
+    for share in NOISE:
+        yield directed(((values + share * noise).astype(np.float32), offsets))
+
+
+def replaced(sample: Features, others: NDArray[np.float32], draw: np.random.Generator) -> Iterator[Features]:
+    values, offsets = sample
+    turn, strange = turns(offsets, draw), others[draw.integers(0, len(others), len(values))]
+    for share in SHARES:
+        yield read_only(np.where((turn < share)[:, None], strange, values)), offsets
+
+
+def reduced(sample: Features, others: NDArray[np.float32], draw: np.random.Generator) -> Iterator[Features]:
+    values, offsets = sample
+    turn = turns(offsets, draw)
+    for share in SHARES[:-1]:
+        stays = turn >= share
+        stays[offsets[:-1]] |= np.add.reduceat(stays, offsets[:-1]) == 0  # one at least
+        yield read_only(values[stays]), read_only(np.concatenate([[0], np.cumsum(stays, dtype=np.int64)])[offsets])
+
+
+def turns(offsets: Longs, draw: np.random.Generator) -> Floats:
+    """For each feature a place among those of its set, from 0 to below 1, in random order."""
+    sizes = np.diff(offsets)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((draw.random(len(owner)), owner))
+    place = np.empty(len(owner))
+    place[order] = (np.arange(len(owner)) - np.repeat(offsets[:-1], sizes)) / np.repeat(sizes, sizes)
+    return place
+
+
+def checker(sets: Features, name: str, limit: float, advance: Callable[[int], None], first: Check | None = None) -> Check:
+    """Leaves the pairs of this value or more; ``first``: of those that it leaves."""
+
+    def check(left: Longs, right: Longs) -> tuple[Block, int]:
+        if first is not None:
+            (left, right, _), _ = first(left, right)
+        values = np.empty(len(left))
+        for at in range(0, len(left), PAIRS_AT_ONCE):
+            some = slice(at, at + PAIRS_AT_ONCE)
+            values[some] = WHOLE[name](sets, sets, left[some], right[some])
+            advance(0)  # which raises where the run is being stopped
+        good = values >= limit
+        return (left[good], right[good], values[good]), len(left)
+
+    return check
+
+
+def exact_finder(sets: Features, name: str, limit: float, **how: Any) -> Finder:
+    """What finds all alike pairs, by looking at all."""
+    return all_finder(len(sets[1]) - 1, checker(sets, name, limit, how["advance"]), cost(sets, name), **how)
+
+
+def encoded_finder(
+    encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, run: Run = map, **how: Any
+) -> tuple[Finder, float]:
+    """What finds alike pairs whose encodings are near, and the least cosine of these; -1 where all pairs are compared."""
+    least = encoded.least_cosine(limit, recall)
+    if least < LEAST:
+        return exact_finder(encoded.sets, name, limit, run=run, **how), -1.0
+    prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, run)
+    found = vector_finder(prepared, choose_layout(prepared, recall, encoded.seed, walk=walk), run=run, **how)
+    return replace(found, check=checker(encoded.sets, name, limit, how["advance"], found.check)), least
+
+
+def cost(sets: Features, name: str) -> float:
+    """Predicted nanoseconds of one core for all pairs."""
+    sizes, dimension = np.diff(sets[1]).astype(float), sets[0].shape[1]
+    pairs = len(sizes) * (len(sizes) - 1) / 2
+    size = float(sizes.mean()) if len(sizes) else 0.0
+    return pairs * (PRODUCT_COST * 2 * size**2 * dimension + (PAIRING_COST * size**3 if name == "features/assignment" else 0.0))
+
+
+def feature_neighbors(
+    base: Features,
+    queries: Features,
+    name: str,
+    k: int,
+    *,
+    recall: float,
+    exact: bool,
+    limit: float | None,
+    seed: int,
+    run: Run,
+    shares: int,
+    advance: Callable[[int], None],
+    same: bool,
+) -> Found:
+    """The k sets of ``base`` most similar to each query, as `nearest.neighbors.neighbors` gives items: of all, or of the nearest encodings."""
+    n, asking = len(base[1]) - 1, len(queries[1]) - 1
+    wanted = max(CANDIDATES, TIMES * k) + same
+    if exact or wanted >= n:
+        places = np.arange(asking + 1, dtype=np.int64) * n
+        others = np.broadcast_to(np.arange(n), (asking, n))
+        exact = True
+    else:
+        encoded = Encoded.of(base, seed, run)
+        asked = encoded.vectors if same else encode(queries, encoded.space, seed, run)
+        found = neighbors(encoded.vectors, asked, "cosine", wanted, recall=recall, seed=seed, run=run, shares=shares, same=same)
+        places = np.searchsorted(found.query, np.arange(asking + 1))
+        others = found.item
+    values, items, counts = np.empty((asking, k)), np.empty((asking, k), np.int64), np.zeros(asking, np.int64)
+
+    def one(query: int) -> None:
+        these = others[query] if exact else others[places[query] : places[query + 1]]
+        these = these[these != query] if same else these
+        value = np.empty(len(these))
+        for at in range(0, len(these), PAIRS_AT_ONCE):
+            some = these[at : at + PAIRS_AT_ONCE]
+            value[at : at + PAIRS_AT_ONCE] = WHOLE[name](queries, base, np.full(len(some), query), some)
+            advance(0)
+        order = np.lexsort((these, -value))[:k]
+        order = order if limit is None else order[value[order] >= limit]
+        counts[query] = len(order)
+        values[query, : len(order)], items[query, : len(order)] = value[order], these[order]
+        advance(1)
+
+    list(run(one, range(asking)))
+    used = np.arange(k) < counts[:, None]
+    compared = np.diff(places) - (same if exact else 0)
+    return Found(np.nonzero(used)[0], items[used], values[used], np.diff(places), compared, exact)

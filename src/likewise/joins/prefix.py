@@ -1,0 +1,206 @@
+"""Sets with an index over their prefixes, joined task by task: the part that all exact joins share. kernels.join tells how it works."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.joins.combined import Keys, keys_of, prefixes
+from likewise.kernels import join as kernels
+from likewise.stages.ranking import Ranked
+
+Longs = NDArray[np.int64]
+#: Items by the order in which they are entered into an index and looked up there.
+Places = NDArray[np.uint32]
+Rule = tuple[int, int, int]
+
+#: Comparisons after which a kernel returns for a moment, so that progress shows and Ctrl-C works.
+COMPARED_AT_ONCE = 1 << 16
+#: Pairs that a kernel hands over at once, and that a task collects before it rests.
+MATCHES_AT_ONCE, MATCHES_OF_A_TASK = 1 << 14, 1 << 17
+#: Tasks of a round for each share, so that none waits long for the slowest.
+TASKS = 8
+#: Bits by which strangers should differ, as a multiple of what is left to sets that share enough.
+CLEARLY = 1.25
+#: For each side that a probe may be of, the sides of its partners: of pairs across, and where the probe is to hold the partner.
+ACROSS: dict[int, tuple[int, ...]] = {1: (2, 3), 2: (1, 3), 3: (1, 2, 3)}
+HOLDING: dict[int, tuple[int, ...]] = {1: (), 2: (1, 3), 3: (1, 3)}
+
+
+@dataclass
+class Counts:
+    """What a join did. Depends on the input alone."""
+
+    visited: int = 0  # entries of the index that were looked at
+    compared: int = 0  # pairs that were compared
+
+
+class Workers(NamedTuple):
+    """``run`` maps over about ``shares`` tasks at once; ``advance`` hears, on any thread, of the elements of sets that are done, 0 included."""
+
+    run: Callable = map
+    shares: int = 1
+    advance: Callable[[int], None] = lambda elements: None
+
+
+@dataclass
+class Joined:
+    """Sets in the order of places, and an index over them."""
+
+    sets: tuple  # as kernels.join takes them
+    ranks: int
+    rule: Rule
+    keys: tuple  # keys by which sets are entered and looked up
+    probed: Places  # uint32[n]: how many keys of each set are looked up
+    index: tuple
+    rising: bool  # sizes rise with places among those that a probe is compared with
+    elements: Longs  # int64[n + 1]: elements of all sets before each place, the unit of progress
+    idle: list = field(default_factory=list)  # scratch that no task uses just now
+
+    def room(self) -> tuple:
+        """Scratch of one task: what the kernels call room, and matches. Goes back to ``idle``."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            n = len(self.probed)
+            room = np.full(n, -1, np.int32), np.empty((3, n), np.uint32), np.zeros(self.ranks // 64 + 1, np.uint64)
+            return room, np.empty((MATCHES_AT_ONCE, 4), np.int64)
+
+
+def join_of(
+    ranking: Ranked, order: Longs, rule: Rule, entered: Longs, probed: Longs, signs: NDArray[np.uint64], *, rising: bool, filled: bool, depth: int = 1
+) -> Joined:
+    """The sets in this order, and an index over the first ``entered`` elements of each; empty at first where it is not ``filled``.
+
+    signs: uint64[n, words], of the items, by which kernels.join passes over partners. depth: 2 or 3 for keys of so many elements.
+    """
+    sets = ranking.tokens, ranking.first[order], ranking.shared[order], ranking.size[order], signs[order]
+    prefix = prefixes(sets[3].astype(np.int64), sets[2], entered[order], probed[order], depth)
+    plain = Keys((sets[0], sets[1], np.empty(0, np.uint32), 0, 0), ranking.ranks, prefix.entered, prefix.probed)
+    made = plain if depth == 1 else keys_of(sets, prefix, depth)
+    index = kernels.build(sets, made.keys, made.entered, made.number, filled)
+    elements = np.concatenate(([0], np.cumsum(sets[3], dtype=np.int64)))
+    return Joined(sets, ranking.ranks, rule, made.keys, made.probed, index, rising, elements)
+
+
+def signs_of(ranking: Ranked, lacking: Longs) -> NDArray[np.uint64]:
+    """As many words of signs as tell most strangers apart from sets that share enough; none where even eight do not. uint64[n, words]
+
+    lacking: how many elements of a set another of its size may lack. Two sets of s ranks that share nothing differ in b/2 (1 - exp(-4s/b)) of b
+    bits on average, and two that share enough in no more than twice what they may lack.
+    """
+    alone = ranking.size.astype(np.int64) - ranking.shared
+    some = lacking >= alone
+    size, most = float(ranking.shared[some].mean()) if some.any() else 0.0, float((lacking - alone)[some].mean()) if some.any() else 0.0
+    enough = [words for words in (1, 2, 4, 8) if 32 * words * -math.expm1(-size / (16 * words)) >= CLEARLY * 2 * (most + 1)]
+    return np.asarray(kernels.sign(ranking.tokens, ranking.first, ranking.shared, enough[0] if enough else 0))
+
+
+def groups(per: NDArray[np.uint64] | None, n: int) -> Longs:
+    """A number from 0 for each value of ``per``; 0 for all where there is none."""
+    return np.zeros(n, np.int64) if per is None or not per.any() else np.unique(per, return_inverse=True)[1].astype(np.int64)
+
+
+def by_group(per: NDArray[np.uint64] | None, n: int) -> tuple[Longs, Places]:
+    """Items group by group, and for each place the first of its group."""
+    group = groups(per, n)
+    order = np.argsort(group, kind="stable")
+    return order, np.searchsorted(group[order], group[order]).astype(np.uint32)
+
+
+def windows(
+    size: Longs,
+    least: Longs,
+    greatest: Longs | None,
+    per: NDArray[np.uint64] | None,
+    side: NDArray[np.uint8] | None,
+    partners: dict[int, tuple[int, ...]] = ACROSS,
+) -> tuple[Longs, Places, Places]:
+    """(items by group and size, low and high uint32[windows, n]): between which places the partners of the set at each place lie.
+
+    Partners are those of its group with ``least`` to ``greatest`` elements, or with ``least`` up to its own place, so that a pair is met once.
+    """
+    group, span = groups(per, len(size)), int(size.max(initial=0)) + 1
+    key = group * span
+    order = np.lexsort((size, group))
+    keys = (key + size)[order]
+    low = np.searchsorted(keys, (key + least)[order])
+    if greatest is None:
+        high = np.arange(len(order))
+    else:
+        high = np.searchsorted(keys, (key + np.minimum(greatest, span - 1))[order], side="right")
+    if side is not None:
+        return across(order, low, high, side, partners)
+    return order, low[None].astype(np.uint32), high[None].astype(np.uint32)
+
+
+def across(order: Longs, low: Longs, high: Longs, side: NDArray[np.uint8], partners: dict[int, tuple[int, ...]]) -> tuple[Longs, Places, Places]:
+    """The same with the items of each side together, and a window into each side: a list then holds those that may be partners in one run."""
+    sides = side[order]
+    place = np.argsort(sides, kind="stable")  # the former place of the set at each place
+    lows, highs = np.zeros((2, 3, len(order)), np.uint32)
+    for one in (1, 2, 3):
+        begin, end = np.searchsorted(sides[place], (one, one + 1))
+        former = place[begin:end]
+        wanted = np.isin(sides[place], [mine for mine, others in partners.items() if one in others])
+        lows[one - 1, wanted] = begin + np.searchsorted(former, low[place[wanted]])
+        highs[one - 1, wanted] = begin + np.searchsorted(former, high[place[wanted]])
+    return order[place], lows, highs
+
+
+def matches(
+    joined: Joined, low: Places, high: Places, places: tuple[int, int], workers: Workers, counts: Counts, most: int = 2**62
+) -> Iterator[Longs]:
+    """What the sets at these places share enough with in their windows: blocks of probe, partner, overlap, out of, in places.
+
+    Ends early when more than ``most`` are found.
+    """
+    work, elements = np.cumsum(joined.sets[3] + np.int64(1)), joined.elements
+    limit = min(most, MATCHES_OF_A_TASK)
+
+    def task(begin_end: tuple[int, int]) -> tuple[Longs, tuple[int, int], int, int]:
+        begin, end = begin_end
+        room, out = joined.room()
+        state = np.array([begin, 0, 0])
+        found = [np.empty((0, 4), np.int64)]
+        visited = compared = rows = 0
+        while state[0] < end and (rows <= limit or state[2]):
+            before = int(state[0])
+            until = end if rows <= limit else before + 1  # a probe that was begun is done to its end
+            index = joined.keys, joined.index, joined.probed
+            more_of_it = low, high, joined.rising, joined.rule, until, COMPARED_AT_ONCE, state, room, out
+            written, steps, more = kernels.join(joined.sets, *index, *more_of_it)
+            found.append(out[:written].copy())
+            rows, visited, compared = rows + written, visited + steps, compared + more
+            workers.advance(int(elements[state[0]] - elements[before]))
+        joined.idle.append((room, out))
+        return np.concatenate(found), (int(state[0]), end), visited, compared
+
+    ranges, total = [places], 0
+    while ranges:
+        done = list(workers.run(task, split(ranges, work, workers.shares * TASKS)))
+        ranges = [rest for _, rest, _, _ in done if rest[0] < rest[1]]
+        for block, _, visited, compared in done:
+            counts.visited += visited
+            counts.compared += compared
+            total += len(block)
+            yield block
+            if total > most:
+                return
+
+
+def split(ranges: list[tuple[int, int]], work: Longs, tasks: int) -> list[tuple[int, int]]:
+    """Cut ranges of places into about so many of equal work, those of larger sets first."""
+    parts = -(-tasks // len(ranges))
+    out = []
+    for begin, end in ranges:
+        if begin < end:
+            at = work[begin:end]
+            edges = np.unique(np.concatenate(([begin], begin + np.searchsorted(at, np.linspace(at[0], at[-1], parts + 1)[1:-1]), [end])))
+            out += list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    return out[::-1]

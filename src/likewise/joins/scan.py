@@ -1,0 +1,151 @@
+"""All pairs of vectors within a limit by looking at all pairs: nothing is missed.
+
+By cosine, angle and L2 the products of BLAS in float32 tell which pairs may be within the limit, with slack for rounding; those, and by L1 all, are
+decided by the measure.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.items.lengths import Run, to_one
+from likewise.joins.hamming_join import Block, Counts, Stop
+from likewise.joins.prefix import groups
+from likewise.joins.vector_join import Prepared
+
+Longs = NDArray[np.int64]
+
+#: Vectors that are multiplied with others at once, and how many these are; and those that L1 distances are told of.
+PRODUCTS, ALL = (1024, 2048), (256, 1024)
+#: Pairs that are decided at once, and blocks of products that are made at once for each share.
+DECIDED, BLOCKS = 2**18, 2
+#: Nanoseconds of one core of 2026 for a pair, and for each of its numbers: by products, and by L1.
+PRODUCT_COST, L1_COST = (1.0, 0.02), (20.0, 0.2)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Finds the alike pairs of some of the vectors. per, run, shares, expect, advance: as for `joins.hamming_join.Join`."""
+
+    prepared: Prepared
+    per: NDArray[np.uint64] | None = None
+    run: Run = map
+    shares: int = 1
+    expect: Callable[[int], None] = lambda pairs: None
+    advance: Callable[[int], None] = lambda pairs: None
+
+    def pairs(self, counts: Counts, items: Longs | None = None, side: NDArray[np.uint8] | None = None, most: int = 2**62) -> Iterator[Block]:
+        """The pairs among these items, int64[m] ascending, or all, as `joins.hamming_join.Finder` gives them."""
+        some = np.arange(len(self.prepared.vectors)) if items is None else items
+        there = self.prepared.live[some] if side is None else self.prepared.live[some] & (side > 0)
+        some, side = some[there], None if side is None else side[there]
+        order, low, high = partners(side, None if self.per is None else self.per[some], len(some))
+        some = some[order]
+        height, width = ALL if self.prepared.measure == "l1" else PRODUCTS
+        self.expect(int((high - low).sum()))
+        stop = Stop(most)
+
+        def look(tile: tuple[int, int, int, int]) -> tuple[list[Block], Counts]:
+            return self.tile(some, low, high, *tile, stop)
+
+        tiles = cut(low, high, height, width)
+        while not stop and (now := list(itertools.islice(tiles, BLOCKS * self.shares))):
+            for found, seen in self.run(look, now):
+                counts.add(seen)
+                yield from found
+
+    def tile(self, items: Longs, low: Longs, high: Longs, begin: int, end: int, first: int, last: int, stop: Stop) -> tuple[list[Block], Counts]:
+        """The pairs of the items at places ``begin`` to ``end`` with those of their partners that are at places ``first`` to ``last``."""
+        found, counts = [], Counts()
+        check = self.prepared.decider()
+        near = self.near(items[begin:end], items[first:last])
+        row, column = np.divmod(near, last - first)
+        row, column = row + begin, column + first
+        wanted = (low[row] <= column) & (column < high[row])
+        left, right = items[row[wanted]], items[column[wanted]]
+        for at in range(0, len(left), DECIDED):
+            if stop:
+                break
+            one, other = left[at : at + DECIDED], right[at : at + DECIDED]
+            block, computed = check(np.minimum(one, other), np.maximum(one, other))
+            found.append(block)
+            counts.add(Counts(proposed=len(one), computed=computed, found=len(block[0])))
+            stop.found += len(block[0])
+        counts.compared = int(np.maximum(0, np.minimum(high[begin:end], last) - np.maximum(low[begin:end], first)).sum())
+        self.advance(counts.compared)
+        return found, counts
+
+    def near(self, rows: Longs, columns: Longs) -> Longs:
+        """The pairs of a row and a column that may be within the limit, as row · columns + column."""
+        if self.prepared.measure == "l1":
+            return np.arange(len(rows) * len(columns))
+        products = self.factors(rows, False) @ self.factors(columns, True).T
+        return np.flatnonzero(products.ravel() >= self.least)
+
+    def factors(self, items: Longs, second: bool) -> NDArray[np.float32]:
+        """What vectors are multiplied by: they at length 1, whose product is the cosine; or they from the centre, and two numbers more, by which it
+        is minus half the squared distance, a little more where vectors are long. Lengths are 1 at most. float32[m, d or d + 2]"""
+        given, vectors = self.prepared, self.prepared.vectors[items]
+        if given.angles:
+            powers = to_one(given.lengths[items])
+            unit = vectors * powers[:, None]
+            return np.asarray(unit / (given.lengths[items] * powers)[:, None], np.float32)
+        out = np.ones((len(items), vectors.shape[1] + 2), np.float32)
+        out[:, :-2] = vectors * self.scale - given.centre * self.scale
+        out[:, -1 if second else -2] = (given.lengths[items] * self.scale) ** 2 * ((1 - 2 * self.slack) / -2)
+        return out
+
+    @property
+    def slack(self) -> float:
+        """What a product may be off by, as a part of those of the lengths: for the sum of so many terms, and what is rounded before it."""
+        return (self.prepared.vectors.shape[1] + 16) * 2.0**-23
+
+    @cached_property
+    def scale(self) -> np.float64:
+        """The power of two that brings all lengths below 1."""
+        return np.float64(to_one(self.prepared.lengths.max(initial=0.0)))
+
+    @property
+    def least(self) -> float:
+        """The product of a pair at the limit, and less than that by what it may be off."""
+        limit = self.prepared.limit
+        if self.prepared.measure == "l2":
+            return float(-((limit * self.scale) ** 2) / 2 * (1 + self.slack) - 2.0**-100)
+        return (limit if self.prepared.measure == "cosine" else math.cos(math.radians(min(limit, 180.0)))) - self.slack
+
+    @property
+    def cost(self) -> float:
+        """Predicted, in nanoseconds of one core, for all pairs."""
+        (n, dimension), (pair, number) = self.prepared.vectors.shape, L1_COST if self.prepared.measure == "l1" else PRODUCT_COST
+        return n * (n - 1) / 2 * (pair + number * dimension)
+
+
+def partners(side: NDArray[np.uint8] | None, per: NDArray[np.uint64] | None, n: int) -> tuple[Longs, Longs, Longs]:
+    """(items by group and side, and for each place between which places its partners lie): each pair that is wanted is in one window."""
+    group = groups(per, n)
+    turn = np.zeros(n, np.int64) if side is None else np.array([0, 0, 2, 1])[side]  # those of A alone first, those of B alone last
+    order = np.lexsort((turn, group))
+    group, turn = group[order], turn[order]
+    low, high = np.arange(1, n + 1), np.searchsorted(group, group, side="right")
+    if side is not None:
+        low = np.maximum(low, np.searchsorted(3 * group + turn, 3 * group + 1))
+        high = np.where(turn == 2, low, high)
+    return order, low, np.maximum(low, high)
+
+
+def cut(low: Longs, high: Longs, height: int, width: int) -> Iterator[tuple[int, int, int, int]]:
+    """Rows and columns of tiles that hold all windows."""
+    for begin in range(0, len(low), height):
+        end = min(begin + height, len(low))
+        some = low[begin:end] < high[begin:end]
+        if some.any():
+            first, last = int(low[begin:end][some].min()), int(high[begin:end].max())
+            for column in range(first, last, width):
+                yield begin, end, column, min(column + width, last)

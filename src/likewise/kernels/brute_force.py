@@ -1,0 +1,92 @@
+"""The most similar vectors by looking at all of them: exact.
+
+Products that BLAS made in float32 are good enough to tell which items are worth a comparison. Where numbers are so large or small that products may
+overflow or vanish, the measure itself is taken of one pair after the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.blocks import lowest_bit
+from likewise.kernels.jit import inline, kernel
+from likewise.kernels.scan import BLOCK, worth
+from likewise.kernels.top_k import ANGLE, COSINE, SPARE, Best, bound_of, cost_of, offer, resolve, value_of
+
+#: Nothing costs more, and an infinite cost is above it.
+MOST_COST = 3e38
+#: Items that queries are compared with, one after the other.
+ROWS = 256
+
+
+@kernel
+def propose(rule, items, queries, own, begin, first, products, squares, scale, sizes, slack, heaps, found, costs, states, counters):
+    """Compare the queries from ``begin`` on with the items from ``first`` on whose products say that they may be among the k nearest.
+
+    products float32[q * m] and squares float32[m], of vectors about their centre, m a multiple of 64; squares are infinite where there is no item.
+    sizes float64[q]: of the queries, below 0 for one that has no neighbours. A cost times ``scale`` is squares + sizes² - 2 products, give or take
+    slack[q]. heaps, found, costs, states: a row a query, as in Best. counters int64[q, 3]: products looked at, 0, items compared.
+    """
+    width = squares.size
+    for i in range(sizes.size):
+        if sizes[i] < 0:
+            continue
+        query, itself = begin + i, begin + i - first if own else -1
+        best = Best(heaps[i], found[i], costs[i], states[i])
+        spare = slack[i] - sizes[i] ** 2
+        limit = np.float32(min(bound_of(rule, best) * scale + spare, MOST_COST))
+        for at in range(0, width, BLOCK):
+            mask = worth(products, i * width + at, squares, at, limit)
+            while mask:
+                place = at + lowest_bit(mask)
+                mask &= mask - np.uint64(1)
+                if squares[place] - np.float32(2) * products[i * width + place] <= limit and place != itself:
+                    bound = bound_of(rule, best)
+                    cost = cost_of(rule, items, first + place, queries, query)
+                    counters[i, 2] += 1
+                    if cost <= bound:
+                        offer(rule, best, items, first + place, queries, query, cost)
+                        limit = np.float32(min(bound_of(rule, best) * scale + spare, MOST_COST))
+        counters[i, 0] += width
+
+
+@kernel
+def conclude(rule, items, queries, begin, heaps, found, costs, states, out_items, out_values, out_counts):
+    """The neighbours of the queries from ``begin`` on, a row of heaps and so on for each, into those rows of what begins with ``out``."""
+    for i in range(len(heaps)):
+        values = resolve(rule, Best(heaps[i], found[i], costs[i], states[i]), items, queries, begin + i)
+        out_counts[begin + i] = values.size
+        out_items[begin + i, : values.size] = found[i, : values.size]
+        out_values[begin + i, : values.size] = values
+
+
+@kernel
+def one_by_one(rule, items, queries, own, begin, end, out_items, out_values, out_counts, counters):
+    """The k nearest of the vectors begin..end by the measure itself, of numbers of any size. Zero vectors have no neighbours where directions count.
+
+    Some items at a time, which stay in the cache for all queries.
+    """
+    k, many = out_items.shape[1], end - begin
+    heaps, states = np.empty((many, k)), np.zeros((many, 2), np.int64)
+    found, costs = np.empty((many, 2 * k + SPARE), np.int64), np.empty((many, 2 * k + SPARE))
+    directions = rule.kind == COSINE or rule.kind == ANGLE
+    for first in range(0, len(items.rows), ROWS):
+        for query in range(begin, end):
+            i = query - begin
+            best = Best(heaps[i], found[i], costs[i], states[i])
+            for item in range(first, min(first + ROWS, len(items.rows))):
+                if (own and item == query) or (directions and (zero(items.rows[item]) or zero(queries.rows[query]))):
+                    continue
+                cost = value_of(rule, items, item, queries, query, 0.0)
+                counters[query, 2] += 1
+                if cost <= bound_of(rule, best):
+                    offer(rule, best, items, item, queries, query, cost)
+    conclude(rule, items, queries, begin, heaps, found, costs, states, out_items, out_values, out_counts)
+
+
+@inline
+def zero(vector):
+    largest = 0.0
+    for number in vector:
+        largest = max(largest, abs(number))
+    return largest == 0

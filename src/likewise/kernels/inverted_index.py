@@ -1,0 +1,164 @@
+"""The most similar sets, exactly: by lists of the sets that hold an element, the rarest elements first.
+
+A set that was not met in the lists of a query's first elements has only the others in common with it. So as soon as k sets are known to be more
+similar than that allows, lists end, and they would have been the longest: the top-k form of the prefix filter (Xiao, Wang, Lin and Shang 2009).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likewise.kernels.jit import always, inline, kernel
+from likewise.kernels.top_k import JACCARD, SPARE, Best, Items, Rule, bound_of, offer, resolve
+
+#: Sets, beside twice k, that must have been met before it is asked how similar the k-th of them is.
+FIRST = 12
+#: A product of a quotient may be so much of itself too large.
+ROUNDING = 1e-12
+
+
+class Ranked(NamedTuple):
+    """Sets as stages.ranking makes them: set i is shared[i] ranks from tokens[first[i]] on, ascending, of ``size[i]`` elements."""
+
+    tokens: Any  # uint32[m]
+    first: Any  # int64[n]
+    shared: Any  # uint32[n]
+    size: Any  # uint32[n]
+
+
+@kernel
+def lists_of(sets, ranks):
+    """For each rank the sets that hold it, ascending: (begins int64[ranks + 1], holders int32[m])."""
+    tokens, first, shared, _ = sets
+    begins = np.zeros(ranks + 2, np.int64)
+    for i in range(first.size):
+        for at in range(first[i], first[i] + shared[i]):
+            begins[np.int64(tokens[at]) + 2] += 1
+    for rank in range(ranks + 1):
+        begins[rank + 1] += begins[rank]
+    holders = np.empty(begins[ranks + 1], np.int32)
+    for i in range(first.size):
+        for at in range(first[i], first[i] + shared[i]):
+            place = np.int64(tokens[at]) + 1
+            holders[begins[place]] = i
+            begins[place] += 1
+    return begins[: ranks + 1], holders
+
+
+@always
+def similarity(common, size, other):
+    return np.float64(common) / np.float64(size + other - common)
+
+
+@always
+def share_of(similarity):
+    """What two sets of such a similarity have in common, as a share of both sizes; a little less, because it is rounded."""
+    return similarity / (1 + similarity) * (1 - ROUNDING)
+
+
+@inline
+def in_common(sets, item, common, last, bits):
+    """The elements that a set shares with the query: ``common`` are known, of ranks up to ``last``; bits: those that the query has."""
+    at = sets.first[item] + np.int64(sets.shared[item]) - 1
+    while at >= sets.first[item] and np.int64(sets.tokens[at]) > last:
+        token = np.uint64(sets.tokens[at])
+        common += np.int64(bits[token >> np.uint64(6)] >> (token & np.uint64(63)) & np.uint64(1))
+        at -= 1
+    return common
+
+
+@inline
+def mark(probes, query, bits, on):
+    for at in range(probes.first[query], probes.first[query] + np.int64(probes.shared[query])):
+        token = np.uint64(probes.tokens[at])
+        if on:
+            bits[token >> np.uint64(6)] |= np.uint64(1) << (token & np.uint64(63))
+        else:
+            bits[token >> np.uint64(6)] = 0
+
+
+@inline
+def likely(sets, probes, query, last, common, met, bits, own, wanted, highest, tops):
+    """The similarity of the k-th among those that were met most often, about ``wanted`` of them: the k-th of all has as much or more."""
+    tally = np.zeros(highest + 2, np.int64)
+    for item in met:
+        tally[common[item]] += 1
+    least, many = highest, tally[highest]
+    while least > 1 and many < wanted:
+        least -= 1
+        many += tally[least]
+    tops[:] = 0
+    for item in met:
+        if common[item] >= least and item != own and wanted > 0:
+            wanted -= 1
+            shared = in_common(sets, item, np.int64(common[item]), last, bits)
+            value = similarity(shared, np.int64(probes.size[query]), np.int64(sets.size[item]))
+            if value > tops[0]:  # ascending
+                at = 0
+                while at + 1 < tops.size and tops[at + 1] < value:
+                    tops[at] = tops[at + 1]
+                    at += 1
+                tops[at] = value
+    return tops[0]
+
+
+@kernel
+def most_similar(most, sets, begins, holders, probes, own, begin, end, out_items, out_values, out_counts, counters):
+    """The k sets most similar to each of the probes begin..end, the most similar first, ties by the earlier; none that share nothing.
+
+    most: the highest cost that is wanted, 0 or the negative of a similarity. own: probe i is set i, and no neighbour of its own. What begins with
+    ``out`` and counters as in kernels.nearest: entries of lists looked at, sets met, and sets whose similarity was told.
+    """
+    k, n = out_items.shape[1], sets.size.size
+    rule, none = Rule(JACCARD, most, 0.0, 0.0), nothing()
+    common, met = np.zeros(n, np.int32), np.empty(n + 1, np.int32)
+    bits, tops = np.zeros(begins.size // 64 + 1, np.uint64), np.empty(k)
+    best = Best(np.empty(k), np.empty(2 * k + SPARE, np.int64), np.empty(2 * k + SPARE), np.zeros(2, np.int64))
+    wanted = 2 * k + FIRST
+    for query in range(begin, end):
+        shared, size = np.int64(probes.shared[query]), np.int64(probes.size[query])
+        itself = query if own else -1
+        mark(probes, query, bits, True)
+        best.state[:] = 0
+        taken = count = visited = 0
+        last, enough, look = np.int64(-1), -most, 16 * wanted
+        while taken < shared and shared - taken >= enough * size * (1 - ROUNDING):
+            last = np.int64(probes.tokens[probes.first[query] + taken])
+            for entry in range(begins[last], begins[last + 1]):
+                item = np.uint64(holders[entry])
+                met[count] = item
+                count += common[item] == 0
+                common[item] += np.int32(1)
+            taken += 1
+            visited += begins[last + 1] - begins[last]
+            if visited >= look and count >= wanted and taken < shared:
+                enough = max(enough, likely(sets, probes, query, last, common, met[:count], bits, itself, wanted, taken, tops))
+                look = 4 * visited
+        rest, part = shared - taken, share_of(enough)
+        for i in range(count):
+            item = np.uint64(met[i])
+            known, other = np.int64(common[item]), np.int64(sets.size[item])
+            common[item] = 0
+            need = part * (size + other)
+            if known + rest < need or np.int64(item) == itself or known + min(rest, np.int64(sets.shared[item]) - known) < need:
+                continue
+            cost = -similarity(in_common(sets, item, known, last, bits), size, other)
+            counters[query, 2] += 1
+            if cost <= bound_of(rule, best):
+                offer(rule, best, none, np.int64(item), none, query, cost)
+                part = share_of(max(enough, -bound_of(rule, best)))
+        mark(probes, query, bits, False)
+        counters[query, 0] += visited
+        counters[query, 1] += count
+        values = resolve(rule, best, none, none, query)
+        out_counts[query] = values.size
+        out_items[query, : values.size] = best.found[: values.size]
+        out_values[query, : values.size] = values
+
+
+@inline
+def nothing():
+    """Items that nobody looks at: the similarity of sets is exact from the start."""
+    return Items(np.empty((0, 0), np.float32), np.empty(0))

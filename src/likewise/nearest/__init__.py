@@ -1,0 +1,1 @@
+"""The most similar items of a query: by codes, by inverted lists, or by comparing all. No I/O."""

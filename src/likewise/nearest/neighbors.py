@@ -1,0 +1,123 @@
+"""The k most similar items of a collection for each query, with exact values.
+
+Vectors are searched by codes of their signs, as deep as the recall takes (nearest.by_vectors). Codes are scanned for Hamming distances, and sets are
+searched by lists of the sets that hold an element (kernels.inverted_index); both are exact. For L1 distances and weighted sets a query is compared
+with all items. The result for a query depends neither on the other queries nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from likewise.errors import UsageError
+from likewise.items.sets import read_only
+from likewise.items.sparse import Sparse
+from likewise.kernels.inverted_index import Ranked, lists_of, most_similar
+from likewise.kernels.nearest import Asked, Hopes
+from likewise.kernels.scan import MOST
+from likewise.kernels.top_k import ANGLE, COSINE, HAMMING, JACCARD, L1, L2, Items, Rule
+from likewise.kernels.weighted_nearest import most_similar as most_similar_weighted
+from likewise.nearest.by_codes import SCANNED_BITS, Coded, by_codes
+from likewise.nearest.by_vectors import all_near, vectors_near
+from likewise.nearest.search import Found, Longs, Out, Run, Search, Words
+from likewise.nearest.sparse import sparse_near
+from likewise.stages.ranking import ranked
+
+
+def neighbors(
+    base: Any,
+    queries: Any,
+    measure: str,
+    k: int,
+    *,
+    recall: float = 0.99,
+    exact: bool = False,
+    limit: float | None = None,
+    seed: int = 0,
+    run: Run = map,
+    shares: int = 1,
+    advance: Callable[[int], None] = lambda queries: None,
+    same: bool = False,
+) -> Found:
+    """The k items of ``base`` most similar to each query, by a measure of MEASURES.
+
+    cosine, angle, l2, l1: finite float32 or float64 [n, d]; by cosine and l2 also sparse vectors, which are all looked at; hamming: uint64[n, words],
+    of as many bits each; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and distinct;
+    weighted: the same with a set's elements and then, as many, the bits of their weights.
+    Each true neighbour is found with a chance of ``recall`` or more, none is missed with ``exact`` or a recall of 1. limit: the least similarity, or
+    the largest distance, of a neighbour. same: the queries are the items themselves, and no item is its own neighbour.
+    Where there are fewer than k neighbours, fewer are given: a zero vector has none by cosine, nor is a set near one it shares nothing with.
+    ``run`` maps over parts, of which there should be ``shares`` at least; ``advance`` hears of queries done.
+    """
+    if measure not in MEASURES:
+        raise UsageError(f"neighbors by {measure!r}: choose one of {', '.join(MEASURES)}")
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1 or not 0 < recall <= 1:
+        raise UsageError(f"k = {k!r} with recall = {recall!r}: give a whole number of 1 or more, and a recall above 0 and up to 1")
+    kind, near = MEASURES[measure]
+    n, asking = (len(side[1]) - 1 if kind == JACCARD else len(side) for side in (base, queries))
+    if isinstance(base, Sparse):
+        near = partial(sparse_near, measure=measure)
+    elif kind != JACCARD and n and asking and base.shape[1] != queries.shape[1]:
+        unit = "words" if kind == HAMMING else "numbers"
+        raise UsageError(f"items of {base.shape[1]} {unit} and queries of {queries.shape[1]}; they must be equally long")
+    search = Search(kind, min(int(k), max(1, n)), recall, exact or recall == 1, limit, seed, run, max(1, shares), advance, same)
+    out = Out(search, asking)
+    return out.found(near(search, base, queries, out) if n and asking else True)
+
+
+def sets_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
+    """By the lists of the sets that hold an element, the rarest element first."""
+    n = len(base[1]) - 1
+    ranks = ranked(*(base if search.same else joined(base, queries)), run=search.run)
+
+    def part(some: slice) -> Ranked:
+        return Ranked(ranks.tokens, ranks.first[some], ranks.shared[some], ranks.size[some])
+
+    sets, probes = part(slice(0, n)), part(slice(0, n) if search.same else slice(n, None))
+    begins, holders = lists_of(sets, ranks.ranks)
+    most = 0.0 if search.limit is None else -float(search.limit)
+    search.over_queries(len(probes.size), lambda *part: most_similar(most, sets, begins, holders, probes, search.same, *part, *out.arrays))
+    return True
+
+
+def weighted_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
+    """By comparing with all sets."""
+    sides = [(read_only(values), read_only(offsets)) for values, offsets in (base, queries)]
+    most = 0.0 if search.limit is None else -float(search.limit)
+    search.over_queries(len(sides[1][1]) - 1, lambda *part: most_similar_weighted(most, *sides[0], *sides[1], search.same, *part, *out.arrays))
+    return True
+
+
+def joined(base: tuple[Words, Longs], queries: tuple[Words, Longs]) -> tuple[Words, Longs]:
+    """The sets of both, one behind the other."""
+    (values, offsets), (others, ends) = base, queries
+    values = np.concatenate([values[offsets[0] : offsets[-1]], others[ends[0] : ends[-1]]])
+    return values, np.concatenate([offsets - offsets[0], ends[1:] - ends[0] + offsets[-1] - offsets[0]])
+
+
+def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
+    """Codes as they are: how many bits differ is what is asked for."""
+    n, words = base.shape
+    rule = Rule(HAMMING, math.inf if search.limit is None else float(search.limit), 0.0, 0.0)
+    nothing = Items(read_only(np.empty((0, 0), np.float32)), read_only(np.empty(0)))
+    coded = Coded(np.ascontiguousarray(base), np.zeros(n), np.arange(n), min(64 * words, SCANNED_BITS))
+    no_doubt = Hopes(np.zeros(MOST + 1), np.zeros(64 * words + 1))
+    by_codes(search, rule, no_doubt, nothing, coded, nothing, Asked(np.ascontiguousarray(queries), np.zeros(len(queries))), out)
+    return True
+
+
+#: measure -> (kind, search). A search says whether it was exact.
+MEASURES: dict[str, tuple[int, Callable[..., bool]]] = {
+    "cosine": (COSINE, vectors_near),
+    "angle": (ANGLE, vectors_near),
+    "l2": (L2, vectors_near),
+    "l1": (L1, all_near),
+    "elements": (JACCARD, sets_near),
+    "weighted": (JACCARD, weighted_near),
+    "hamming": (HAMMING, codes_near),
+}

@@ -1,0 +1,103 @@
+"""Sparse vectors near others, with none missed: lists of those that have a coordinate tell at once what one vector has in common with all.
+
+A cost is made of that, small for what is near: minus the cosine, the squared L2 distance, the L1 distance. It is good to a bound of rounding;
+whatever it leaves open is decided by the measure's own value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.items.sparse import Sparse
+from likewise.kernels.sparse import MEASURES, in_common, nearest
+from likewise.nearest.search import Out, Search
+
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+#: Costs that are held at once, and queries.
+COSTS, QUERIES = 1 << 21, 256
+#: What a cost may be off by: so much of both weights.
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The vectors that have a coordinate, for each index that one has."""
+
+    words: NDArray[np.uint64]  # the indices, ascending
+    begins: Longs  # those that have words[r] are holders[begins[r] : begins[r + 1]], ascending,
+    holders: Longs
+    values: Floats  # with these values there
+
+    @classmethod
+    def of(cls, vectors: Sparse, values: Floats) -> Lists:
+        order = np.argsort(vectors.indices, kind="stable")
+        words, begins = np.unique(vectors.indices[order], return_index=True)
+        holders = np.repeat(np.arange(len(vectors)), vectors.sizes)
+        return cls(words, np.append(begins, len(order)), holders[order], values[order])
+
+    def ranks(self, vectors: Sparse) -> Longs:
+        """Which of the words each index of the vectors is, -1 for none. int64[m]"""
+        if not len(self.words):
+            return np.full(len(vectors.indices), -1)
+        rank = np.searchsorted(self.words, vectors.indices).clip(max=len(self.words) - 1)
+        return np.where(self.words[rank] == vectors.indices, rank, -1)
+
+
+def weighed(vectors: Sparse, measure: str) -> tuple[Floats, Floats]:
+    """What costs are made of: values, of vectors of length 1 where directions count; and weights, sizes for L1, squared lengths for L2, else 1/2."""
+    with np.errstate(over="ignore"):
+        if measure == "l1":
+            return vectors.values, vectors.sums(np.abs(vectors.values))
+        if measure == "l2":
+            return vectors.values, vectors.sums(vectors.values**2)
+    values = vectors.values / np.repeat(vectors.reduced(np.maximum, np.abs(vectors.values)), vectors.sizes)
+    return values / np.repeat(np.sqrt(vectors.sums(values**2)), vectors.sizes), np.full(len(vectors), 0.5)
+
+
+def close(vectors: Sparse, drawn: Longs, measure: str, limit: float) -> Iterator[tuple[Longs, Longs, int]]:
+    """All pairs of a drawn vector and any vector that are within the limit, and a few more.
+
+    Blocks of rows (drawn, other), and how many of the drawn are done with each.
+    """
+    bound = {"cosine": -limit, "angle": -math.cos(math.radians(min(limit, 180.0))), "l1": limit, "l2": limit * limit}[measure]
+    values, weights = weighed(vectors, measure)
+    for begin in range(0, len(drawn), QUERIES):
+        rows = drawn[begin : begin + QUERIES]
+        queries = vectors[rows]
+        lists = Lists.of(queries, weighed(queries, measure)[0])
+        ranks = lists.ranks(vectors)
+        step = max(1, COSTS // len(rows))
+        for first in range(0, len(vectors), step):
+            last = min(first + step, len(vectors))
+            common = in_common(ranks, values, vectors.offsets, first, last, len(rows), lists.begins, lists.holders, lists.values, measure == "l1")
+            with np.errstate(invalid="ignore", over="ignore"):
+                both = weights[first:last, None] + weights[rows]
+                cost = -common if measure in ("cosine", "angle") else both - (1 if measure == "l1" else 2) * common
+                other, query = np.nonzero(~(cost > bound + SLACK * both))  # where squares overflow, all are looked at
+            yield rows[query], first + other, len(rows) * (last == len(vectors))
+
+
+def sparse_near(search: Search, base: Sparse, queries: Sparse, out: Out, measure: str) -> bool:
+    """The nearest by cosine or L2. By cosine none at 0 or below: a query has nothing in common with most vectors, and all would be as near."""
+    values, weights = weighed(base, measure)
+    asked, own = weighed(queries, measure)
+    lists = Lists.of(base, values)
+    ranks = lists.ranks(queries)
+    most = math.inf if search.limit is None else float(search.limit)
+    if measure == "cosine":
+        most = -0.0 if search.limit is None else -most
+    found = (lists.begins, lists.holders, lists.values)
+    rule = (*MEASURES[measure], most, SLACK)
+
+    def part(begin: int, end: int) -> None:
+        nearest(base.arrays, weights, queries.arrays, asked, own, ranks, found, rule, search.same, begin, end, *out.arrays)
+
+    search.over_queries(len(queries), part)
+    return True

@@ -1,0 +1,176 @@
+"""Recall measured: of a random sample of items, all alike pairs by an exact search, and which of them a run finds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from likewise.errors import UsageError
+from likewise.items.sparse import of_words
+from likewise.kernels.hashing import derive
+from likewise.measures import measure
+from likewise.nearest.sparse import close
+from likewise.runs.items import Block, Items, Run, words
+from likewise.runs.pair_search import engine, of_found, of_sets
+
+#: Streams of constants drawn from the seed: of the sample, and of the samples of it.
+SAMPLING, RESAMPLING = np.uint64(0xA0D1_0001), np.uint64(0xA0D1_0002)
+#: How often the sample is drawn anew for the interval, and what share of these it covers.
+RESAMPLED, COVERED = 1000, 0.95
+#: Bins between the threshold and equality that pairs are counted in, and examples of missed pairs.
+BINS, EXAMPLES = 10, 5
+#: Whole distances up to which each is a bin.
+WHOLE = 20
+
+
+@dataclass
+class Audit:
+    """What an audit measured."""
+
+    items: int  # that were compared
+    sampled: int
+    pairs: int  # alike pairs that a sampled item is part of
+    found: int  # of them
+    promised: float | None  # the chance that a pair exactly at the threshold is found; None: none is promised
+    low: float  # of recall, with 95 % confidence; items are resampled, for pairs of one item are not independent
+    high: float
+    threshold: float
+    value: str  # similarity or distance
+    by_value: list[tuple[float, float, int, int]] = field(default_factory=list)  # from, to, pairs, found
+    missed: list[dict[str, Any]] = field(default_factory=list)  # examples
+    warnings: list[str] = field(default_factory=list)  # what to know of the items
+    precision: float = 1.0  # NaN: what the output tells was not compared exactly
+
+    @property
+    def recall(self) -> float:
+        """The share of the pairs that is found; NaN where there are none."""
+        return self.found / self.pairs if self.pairs else float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        precision = None if math.isnan(self.precision) else self.precision
+        return {**asdict(self), "precision": precision, "recall": None if not self.pairs else self.recall}
+
+
+def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
+    """Search all pairs of a sample of items with all, exactly and as the run does; ``walk``: as one that removes items."""
+    options, n = run.options, len(items.member)
+    order = np.argsort(derive(np.uint64(options.seed), SAMPLING, max(n, 1))[:n], kind="stable")
+    drawn = np.sort(order[:sample])
+    side = np.ones(n, np.uint8)
+    side[drawn] = 3  # pairs across are wanted: of the sample with all, and inside it
+    truth = gathered(exactly(items, run, side, drawn), n)
+    search = partial(of_found, walk=walk) if engine(options) is of_found else engine(options)
+    found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
+    rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
+    low, high = interval(truth[0], found, drawn, n, options.seed)
+    return Audit(
+        items=n,
+        sampled=len(drawn),
+        pairs=len(found),
+        found=int(found.sum()),
+        promised=options.recall,
+        low=low,
+        high=high,
+        threshold=float(options.threshold),
+        value="distance" if options.distances else "similarity",
+        by_value=by_value(truth[1], found, float(options.threshold), options.distances),
+        missed=[example(items, rows[:, place], float(truth[1][place])) for place in np.flatnonzero(~found)[:EXAMPLES]],
+    )
+
+
+def gathered(blocks: Iterator[Block], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs as numbers left · n + right, ascending, and their values."""
+    found = list(blocks)
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0)
+    left, right, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    pair = np.minimum(left, right) * np.int64(n) + np.maximum(left, right)
+    order = np.argsort(pair, kind="stable")
+    return pair[order], value[order]
+
+
+def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[Block]:
+    """All alike pairs across, with none missed."""
+    kind = run.options.items
+    if kind in ("texts", "sets"):
+        return of_sets(items, run, side)
+    if kind in ("vectors", "codes", "weighted sets", "feature sets"):
+        return of_found(items, replace(run, options=replace(run.options, exact=True)), side)
+    if kind == "sparse vectors":
+        return scanned(items, run, drawn)
+    raise UsageError(f"--by {run.options.method}: there is no exact search to audit by; strings are joined exactly anyway")
+
+
+def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
+    """Pairs of some sparse vectors with all: exactly, where costs, good but for rounding, come near the threshold."""
+    options = run.options
+    if len(items.member) < 2:
+        return
+    vectors = of_words(*words(items, run))
+    limit, name = float(options.threshold), options.told_by
+    compare = measure(name)
+    run.begin("scanning", len(drawn), "items")
+    for query, other, done in close(vectors, drawn, name, limit):
+        inside = np.isin(other, drawn)
+        keep = (query != other) & (~inside | (query < other)) & (items.per[query] == items.per[other])
+        left, right = query[keep], other[keep]
+        value = np.asarray(compare(vectors[left], vectors[right]), float)
+        good = value <= limit if options.distances else value >= limit
+        run.advance(done)
+        yield left[good], right[good], value[good]
+
+
+def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, seed: int) -> tuple[float, float]:
+    """An interval of the recall: the sample is drawn again from itself, item by item with its pairs.
+
+    A pair of two sampled items is one observation and not two: it goes with the one that has more of them, so that those of a hub stay together.
+    Where all pairs, or none, are found, drawing again tells nothing: the end is then what so many items with pairs leave room for (Clopper and
+    Pearson 1934).
+    """
+    if not len(pair):
+        return 0.0, 1.0
+    ends = np.stack([pair // n, pair % n])
+    degree = np.full(n, -1)  # of items that were not drawn
+    degree[drawn] = np.bincount(ends.ravel(), minlength=n)[drawn]
+    owner = ends[(degree[ends[1]] > degree[ends[0]]).astype(np.int64), np.arange(len(pair))]
+    total, hits = (np.bincount(owner, weights=each, minlength=n)[drawn] for each in (np.ones(len(pair)), found))
+    tail = (1 - COVERED) / 2
+    if found.all() or not found.any():
+        room = tail ** (1 / np.count_nonzero(total))
+        return (float(room), 1.0) if found.all() else (0.0, float(1 - room))
+    recalls = []
+    for turn in range(RESAMPLED):
+        chance = derive(np.uint64(seed), RESAMPLING ^ np.uint64(turn << 32), len(drawn))
+        again = (chance >> np.uint64(1)) % np.uint64(len(drawn))
+        if (pairs := total[again].sum()) > 0:
+            recalls.append(hits[again].sum() / pairs)
+    return float(np.quantile(recalls, tail)), float(np.quantile(recalls, 1 - tail))
+
+
+def by_value(value: np.ndarray, found: np.ndarray, threshold: float, distances: bool) -> list[tuple[float, float, int, int]]:
+    """Pairs and those found, from the threshold on to equality; by each distance where they are few whole numbers."""
+    if distances and threshold < WHOLE and (value == np.floor(value)).all():
+        each = [(distance, value == distance) for distance in range(int(threshold), -1, -1)]
+        return [(float(distance), float(distance), int(here.sum()), int(found[here].sum())) for distance, here in each if here.any()]
+    edges = np.linspace(threshold, 0.0 if distances else 1.0, BINS + 1)
+    place = np.clip(np.digitize(value, edges) - 1, 0, BINS - 1) if not distances else np.clip(BINS - np.digitize(value, edges[::-1]), 0, BINS - 1)
+    pairs, hits = np.bincount(place, minlength=BINS), np.bincount(place, weights=found, minlength=BINS).astype(int)
+    return [(float(a), float(b), int(p), int(h)) for a, b, p, h in zip(edges[:-1], edges[1:], pairs, hits, strict=True) if p]
+
+
+def example(items: Items, rows: np.ndarray, value: float) -> dict[str, Any]:
+    """A missed pair, by the places of its items."""
+    source, position = items.collection.places(rows)
+    ids = items.collection.names(rows)
+    names = source.to_pylist()
+    return {"value": value} | {
+        f"{what}_{side}": part
+        for side, i in (("a", 0), ("b", 1))
+        for what, part in (("id", ids[i]), ("source", names[i]), ("position", int(position[i])))
+    }

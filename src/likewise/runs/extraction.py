@@ -1,0 +1,282 @@
+"""Files of feature sets made from pictures, videos and texts: an id and a list of vectors an item, all of it accounted for."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from likewise.choices import OfFeatures, refuse_empty, refuse_others
+from likewise.engines.local import Local
+from likewise.errors import DataError, UsageError, has_gone
+from likewise.io import disk, rejects
+from likewise.io.chunks import chunks, failed, parsed
+from likewise.io.collection import explained, first_rows, place
+from likewise.io.idcolumn import IdColumn, id_column
+from likewise.io.inputs import Source, printable, resolve
+from likewise.io.media import files, pictures, videos
+from likewise.io.media.tokens import TokenVectors, load
+from likewise.io.placing import new_file
+from likewise.methods import Text
+from likewise.options import Options
+from likewise.options import resolve as options_of
+from likewise.progress import Progress
+from likewise.records import REJECTED, TEXT, Records, Want
+from likewise.runs import inspection
+
+#: Items whose features are written at once, and features of a picture and seconds between key frames where no others are asked for.
+ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
+
+#: Advice about inputs that cannot be read.
+LISTED = "--on-error skip lists such {} in FILE.rejected.jsonl beside -o FILE, and continues"
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass
+class Batch:
+    """Items in a row: their ids, and the features of each."""
+
+    ids: pa.Array
+    sets: list[Vectors]
+    places: list[tuple[str, int]] | None = None  # source and position of each, where some have no id
+
+
+@dataclass
+class Extraction:
+    """What `write` is to make, and what came of it, once it has been called."""
+
+    batches: Callable[[Extraction], Iterator[Batch]]
+    kind: str  # "pictures", "videos" or "texts"
+    dimension: int  # numbers of a feature
+    note: str | None = None  # what is to be said of the ids
+    items: int = 0
+    features: int = 0
+    empty: int = 0  # items without any feature
+    unknown: int = 0  # distinct tokens of texts, text by text, that have no vector
+    rejected: list[dict[str, Any]] = field(default_factory=list)  # as FILE.rejected.jsonl has them
+
+    @property
+    def report(self) -> dict[str, Any]:
+        told = {"kind": self.kind, "dimension": self.dimension, "read": self.items + len(self.rejected), "items": self.items}
+        told |= {"features": self.features, "empty": self.empty, "rejected": len(self.rejected)}
+        return told | ({"tokens_without_vector": self.unknown} if self.kind == "texts" else {})
+
+    def write(self, path: Path, *, overwrite: bool = False) -> None:
+        """A Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs; where some items have
+        no id, also source and position."""
+        writer = None
+        with new_file(path, overwrite=overwrite) as file:
+            try:
+                for batch in self.batches(self):
+                    table = self.table(batch)
+                    writer = writer or pq.ParquetWriter(file, table.schema, compression="zstd", use_dictionary=False)
+                    writer.write_table(table)
+            finally:
+                if writer is not None:
+                    writer.close()
+            if writer is None:
+                raise DataError("no item has been read" + (f"; all {len(self.rejected):,} were rejected" if self.rejected else ""))
+
+    def table(self, batch: Batch) -> pa.Table:
+        sizes = [len(vectors) for vectors in batch.sets]
+        flat = np.concatenate([np.empty((0, self.dimension), np.float32), *batch.sets])
+        self.items += len(sizes)
+        self.features += len(flat)
+        self.empty += sizes.count(0)
+        rows = pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1)), self.dimension)
+        lists = pa.ListArray.from_arrays(pa.array(np.cumsum([0, *sizes]), pa.int32()), rows)
+        metadata = {"likewise.features": self.kind} | ({"likewise.ids": self.note} if self.note else {})
+        columns = {"id": batch.ids}
+        if batch.places is not None:
+            columns |= {
+                "source": pa.array([source for source, _ in batch.places], pa.string()),
+                "position": pa.array([position for _, position in batch.places], pa.int64()),
+            }
+        return pa.table({**columns, "features": lists}).replace_schema_metadata(metadata)
+
+    def write_rejected(self, path: Path, *, overwrite: bool = False) -> Path:
+        """The list of rejected inputs, and its place: not ``path`` where something has appeared there since `cli.features.check` looked."""
+        lines = [json.dumps(entry).encode() + b"\n" for entry in self.rejected]
+        if overwrite and rejects.are_in(path):
+            with new_file(path, overwrite=True) as file:
+                file.writelines(lines)
+            return path
+        other = path.with_name(f"{path.stem}.{secrets.token_hex(4)}{path.suffix}")
+        with new_file(other, overwrite=False) as file:
+            file.writelines(lines)
+        try:
+            disk.rename_new(other, path)
+        except FileExistsError:
+            return other
+        disk.force_file(path.parent)
+        return path
+
+
+def extract(
+    inputs: Sequence[Path],
+    *,
+    vectors: Path | None = None,
+    most: int | None = None,
+    every: float | None = None,
+    work: Path | None = None,
+    progress: Progress | None = None,
+    **choices: Unpack[OfFeatures],
+) -> Extraction:
+    """Of picture files their local features, of videos the colours of their key frames, of texts, with ``vectors``, the vectors of their tokens.
+
+    vectors: a file of token vectors, as `io.media.tokens.load` reads it. most: features of a picture, the strongest; every: seconds from one key
+    frame to the next. work: where standard input is put. ``by`` and ``normalize`` say what a token is; ``field``, ``records``, ``id``, ``on_error``,
+    ``max_record``, ``limit`` and ``threads`` as of `dedup`. Raises UsageError, DataError, MissingPartError.
+    """
+    refuse_others("features", choices)
+    refuse_empty(**choices)
+    by = choices.pop("by", None)
+    options = options_of(limited=False, by="words:1" if by is None else by, **choices)
+    progress = progress or Progress()
+    if vectors is None:
+        return of_files(inputs, options, most, every, progress)
+    if most is not None or every is not None:
+        raise UsageError(f"--{'most' if most is not None else 'every'} is for pictures and videos; with --vectors the inputs are texts")
+    return of_texts(inputs, options, load(vectors), work, progress)
+
+
+def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: float | None, progress: Progress) -> Extraction:
+    most, every = FEATURES if most is None else most, SECONDS if every is None else every
+    if most < 1:
+        raise UsageError(f"--most {most}: give a whole number of 1 or more")
+    if not 0 < every < float("inf"):
+        raise UsageError(f"--every {every:g}: give a number of seconds above 0")
+    media = files.found(inputs)
+    if media.skipped:
+        some = f"{len(media.skipped):,} files are" if len(media.skipped) > 1 else "a file is"
+        progress.warn(f"{some} no picture or video by the name and passed over, such as {printable(media.skipped[0].name)}")
+    made: Callable[[Path], Vectors]
+    if media.kind == "pictures":
+        made, dimension = partial(pictures.features_of, most=most), pictures.DIMENSION
+    else:
+        made, dimension = partial(videos.features_of, every=every), videos.DIMENSION
+    from likewise.io.media.opencv import library
+
+    library()  # before any file is read, if it is missing
+    return Extraction(partial(of_each_file, media.files[: options.limit], made, options, progress), media.kind, dimension)
+
+
+def of_each_file(
+    named: list[tuple[str, Path]], made: Callable[[Path], Vectors], options: Options, progress: Progress, to: Extraction
+) -> Iterator[Batch]:
+    def stage(entry: tuple[str, Path]) -> tuple[str, Path, Vectors | str]:
+        try:
+            return *entry, made(entry[1])
+        except DataError as error:
+            if has_gone(error):
+                raise
+            return *entry, str(error)
+
+    progress.begin("describing", len(named), "files")
+    engine = Local(options.threads)
+    try:
+        results = engine.map(stage, named)
+        while some := list(islice(results, ITEMS_AT_ONCE)):
+            for name, path, result in some:
+                if isinstance(result, str):
+                    if options.on_error != "skip":
+                        raise DataError(f"{result}; {LISTED.format('files')}")
+                    reason = result.removeprefix(f"{path}: ")  # where the input lies is no part of the result
+                    to.rejected.append({"source": name, "position": 0, "reason": reason, "bytes": ""})
+            good = [(name, result) for name, _, result in some if not isinstance(result, str)]
+            progress.advance(len(some))
+            if good:
+                yield Batch(pa.array([name for name, _ in good], pa.string()), [result for _, result in good])
+    finally:
+        engine.close()
+        progress.finish()
+
+
+def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work: Path | None, progress: Progress) -> Extraction:
+    method = options.method
+    if not isinstance(method, Text) or method.unit == "tokens" or method.k != 1 or method.bag or method.containment:
+        raise UsageError(f"--by {method}: with --vectors, name what a token of a text is: words:1, whitespace:1, chars:1, ...")
+    sources = resolve(list(inputs), work=work, want=inspection.want(options))
+    if said := sources.read_once():
+        progress.warn(said)
+    options = inspection.inspect_inputs(sources, options)
+    progress.begin("reading", 0, "items")
+    seen: list[pa.Array] = []
+    positions: list[np.ndarray] = []
+    for source, first, records in rows_of(sources, options):
+        read = np.flatnonzero(records.kind != REJECTED)
+        identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
+        seen.append(identity.take(pa.array(read)))
+        positions.append(np.array([place(source, first, int(row))[1] for row in read], np.int64))
+    column = id_column(pa.chunked_array(seen, pa.large_binary()))
+    if column is None:
+        column = IdColumn(pa.array(np.concatenate([np.empty(0, np.int64), *positions])))
+    return Extraction(partial(of_each_text, sources, options, known, column.values, progress), "texts", known.vectors.shape[1], column.note)
+
+
+def of_each_text(
+    sources: Sequence[Source], options: Options, known: TokenVectors, column: pa.Array, progress: Progress, to: Extraction
+) -> Iterator[Batch]:
+    assert isinstance(options.method, Text)
+    progress.begin("describing", len(column), "items")
+    found = at = 0
+    try:
+        for source, first, records in rows_of(sources, options):
+            to.rejected += [explained(entry, *place(source, first, entry.row)) for entry in records.rejected]
+            sets: list[Vectors] = []
+            read = np.flatnonzero(records.kind != REJECTED).tolist()
+            places = [place(source, first, row) for row in read] if column.null_count else None
+            for kind, text in zip(records.kind.tolist(), records.text, strict=True):
+                if kind == REJECTED:
+                    continue
+                vectors, unknown = known.features_of(text.as_py().decode("utf-8", "surrogatepass") if kind == TEXT else "", options.method)
+                sets.append(vectors)
+                to.unknown += unknown
+                found += len(vectors)
+            for begin in range(0, len(sets), ITEMS_AT_ONCE):
+                part = sets[begin : begin + ITEMS_AT_ONCE]
+                yield Batch(column[at : at + len(part)], part, places and places[begin : begin + ITEMS_AT_ONCE])
+                at += len(part)
+                progress.advance(len(part))
+    finally:
+        progress.finish()
+    if to.unknown and not found:
+        raise DataError("no token of these texts has a vector; --by and --normalize say how texts are cut, as --normalize none keeps capital letters")
+
+
+def rows_of(sources: Sequence[Source], options: Options) -> Iterator[tuple[Source, int, Records]]:
+    """A source, the number in it of the first row of a chunk, and the rows. Raises DataError for what cannot be read, or gives it as rejected."""
+    want, left, skip = inspection.want(options), options.limit, options.on_error == "skip"
+    for source in sources:
+        first = 0
+        for records in records_of(source, want, skip):
+            if records.rejected and not skip:
+                name, _ = place(source, first, records.rejected[0].row)
+                raise DataError(f"{name}, {records.rejected[0].reason}; {LISTED.format('rows')}")
+            if left is not None and len(records) > left:
+                records = first_rows(records, left)
+            yield source, first, records
+            first += len(records)
+            if left is not None and (left := left - len(records)) <= 0:
+                return
+
+
+def records_of(source: Source, want: Want, skip: bool) -> Iterator[Records]:
+    """Chunk by chunk; the rest of a source that is damaged is one rejected row."""
+    for chunk in chunks(source, want, skip=skip):
+        records = chunk if isinstance(chunk, str) else parsed(source, chunk, want, skip=skip)
+        if isinstance(records, str):
+            yield failed(records, want)
+            return
+        yield records

@@ -1,0 +1,171 @@
+"""Pairs of items that are often in one basket, exactly: by A-Priori, or by PCY, which leaves most pairs uncounted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from likewise.errors import UsageError
+from likewise.families.checks import index
+from likewise.io import binary
+from likewise.io.idcolumn import id_column
+from likewise.io.ids import as_json
+from likewise.items.arrow import is_arrow, lists
+from likewise.items.elements import Numbering
+from likewise.items.given import borders, refuse_masked
+from likewise.items.sets import numbered, refuse_flags
+from likewise.kernels.baskets import count_items, count_pairs
+from likewise.kernels.hashing import derive
+from likewise.runs.results import Table
+
+METHODS = ("apriori", "pcy")
+#: Counters of PCY's first pass, where no number is given: 4 MiB.
+BUCKETS = 2**20
+#: Counters have 32 bits, codes of items 31.
+MOST = 2**31 - 1
+#: What hashing pairs to buckets is for, among the constants of a seed.
+PURPOSE = 0x70637900
+
+FORMS = "baskets are a list of sets or lists of items, an Arrow column of lists, a 2-D array of whole numbers, or (values, offsets)"
+
+#: Items as numbers from 0 on, uint32[m], where each basket begins, int64[n + 1], and the items, a column, ascending.
+Coded = tuple[NDArray[np.uint32], NDArray[np.int64], pa.Array]
+
+
+class FrequentPairs(Table):
+    """The result of ``frequent``: item_a, item_b and in how many baskets both are, the most frequent first.
+
+    ``items`` is a table of the frequent items, item and count; ``report`` the method and what each pass counted.
+    """
+
+    def __init__(self, table: pa.Table, items: Table, report: dict[str, Any]):
+        super().__init__(table)
+        self.items = items
+        self.report = report
+
+    def above(self, support: int) -> FrequentPairs:
+        """The pairs, and the items, of a greater support."""
+        least = checked_support(support)
+        if least < self.report["support"]:
+            raise UsageError(f"support {least}: these pairs were counted for {self.report['support']}; a lower one needs a new count")
+        table, items = (given.filter(pc.greater_equal(given["count"], least)) for given in (self.to_arrow(), self.items.to_arrow()))
+        return FrequentPairs(table, Table(items), self.report | {"support": least})
+
+
+def frequent(baskets: Any, *, support: int, method: str = "apriori", buckets: int | None = None, seed: int = 0) -> FrequentPairs:
+    """The pairs of items that are together in at least ``support`` baskets, and in how many: all of them and no others.
+
+    baskets: a list of sets, lists or 1-D arrays of items; an Arrow column of lists; a 2-D array of whole numbers; or two arrays (values, offsets).
+    Items are whole numbers of any size, or strings; one that is twice in a basket counts once.
+
+    ``apriori`` counts items, then the pairs of frequent ones (Agrawal and Srikant 1994). ``pcy`` in its first pass also hashes each pair to one of
+    ``buckets`` counters, and then counts a pair only where its bucket reached the support (Park, Chen and Yu 1995): fewer counters in the second
+    pass, for a first one that looks at the pairs of all items. Time goes with the pairs inside baskets: a basket of thousands of frequent items
+    takes millions of steps.
+
+    Raises UsageError for a support below 1, and with the row for what is no item.
+
+    >>> import likewise as lw
+    >>> found = lw.frequent([["milk", "bread"], ["milk", "bread", "tea"], ["tea"]], support=2)
+    >>> found.to_arrow().to_pylist()
+    [{'item_a': 'bread', 'item_b': 'milk', 'count': 2}]
+    """
+    least, many, key = checked_support(support), buckets_of(method, buckets), key_of(seed)
+    codes, offsets, items = coded(baskets)
+    counts, in_bucket = count_items(codes, offsets, len(items), key, many)
+    chosen = np.flatnonzero(counts >= least)
+    ranks = np.full(len(items), -1, np.int64)
+    ranks[chosen] = np.arange(len(chosen))
+    pairs, together = count_pairs(codes, offsets, ranks, key, in_bucket >= least, chosen)
+    good = np.flatnonzero(together >= least)
+    good = good[np.lexsort((pairs[good], -together[good].astype(np.int64)))]
+
+    names = items.take(pa.array(chosen))
+    sides = (names.take(pa.array((pairs[good] >> np.uint64(shift)).astype(np.uint32))) for shift in (32, 0))
+    table = pa.table([*sides, pa.array(together[good].astype(np.int64))], ["item_a", "item_b", "count"])
+    of_items = pa.table([names, pa.array(counts[chosen].astype(np.int64))], ["item", "count"])
+    first = {"items": len(items), "frequent_items": len(chosen), "counter_bytes": counts.nbytes + in_bucket.nbytes}
+    if many:
+        first |= {"buckets": many, "frequent_buckets": int((in_bucket >= least).sum())}
+    bytes_held = pairs.nbytes + together.nbytes + many  # for each bucket a byte, whether it is frequent
+    second = {"candidates": int((together > 0).sum()), "frequent_pairs": len(good), "counter_bytes": bytes_held}
+    report = {"method": method, "support": least, "baskets": len(offsets) - 1, "passes": [first, second]}
+    return FrequentPairs(table, Table(of_items), report)
+
+
+def checked_support(support: Any) -> int:
+    least = index(support)
+    if least is None or not 1 <= least <= MOST:
+        raise UsageError(f"support={support!r}: give a whole number of baskets, from 1; of a share, share * baskets rounded up")
+    return least
+
+
+def buckets_of(method: str, buckets: Any) -> int:
+    """How many counters pairs are hashed to: none by A-Priori."""
+    if method not in METHODS:
+        raise UsageError(f"method={method!r}: choose one of {', '.join(METHODS)}")
+    if method == "apriori":
+        if buckets is not None:
+            raise UsageError("buckets= goes with method='pcy'")
+        return 0
+    many = BUCKETS if buckets is None else index(buckets)
+    if many is None or not 1 <= many <= MOST:
+        raise UsageError(f"buckets={buckets!r}: give a whole number from 1 to {MOST:,}")
+    return many
+
+
+def key_of(seed: Any) -> np.uint64:
+    """What the hash of pairs is keyed with."""
+    checked = index(seed)
+    if checked is None or not 0 <= checked < 2**64:
+        raise UsageError(f"seed={seed!r}: give a whole number from 0 to 2^64 - 1")
+    key: np.uint64 = derive(np.uint64(checked), PURPOSE, 1)[0]
+    return key
+
+
+def coded(baskets: Any) -> Coded:
+    """Baskets as numbers, and the items that have them."""
+    for part in baskets if isinstance(baskets, tuple) else [baskets]:
+        refuse_masked(part, FORMS)
+    if is_arrow(baskets):
+        flat, offsets = lists(baskets, FORMS)
+    elif isinstance(baskets, tuple) and len(baskets) == 2 and all(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in baskets):
+        if baskets[0].ndim != 1:
+            raise UsageError(f"(values, offsets): values are a 1-D array of items; here came the shape {baskets[0].shape}")
+        flat, offsets = pa.array(baskets[0]), borders(baskets[1], len(baskets[0]))
+    elif isinstance(baskets, np.ndarray) and baskets.ndim == 2 and baskets.dtype.kind in "iu":
+        flat, offsets = pa.array(baskets.reshape(-1)), np.arange(len(baskets) + 1) * baskets.shape[1]
+        refuse_flags(baskets)
+    else:
+        return of_python(baskets)
+    if not (pa.types.is_integer(flat.type) or pa.types.is_null(flat.type) or is_text(flat.type)):
+        raise UsageError(f"items are whole numbers or strings; here came {flat.type}")
+    encoded = flat.dictionary_encode()
+    return ordered(encoded.indices.to_numpy(zero_copy_only=False), offsets, encoded.dictionary)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def of_python(baskets: Any) -> Coded:
+    """The same of Python's data, numbers of any size and strings in one basket among it."""
+    number = Numbering()
+    values, offsets = numbered(baskets, number)
+    texts = binary.from_list(map(as_json, number.numbers))
+    column = id_column(texts)
+    return ordered(values, offsets, pa.array([], pa.string()) if column is None else column.values)
+
+
+def ordered(values: NDArray[Any], offsets: NDArray[np.int64], items: pa.Array) -> Coded:
+    """Items in an order of their own, numbers by value and strings by code point: neither the order of baskets nor that of a set changes a number."""
+    if max(len(items), len(offsets)) > MOST:
+        raise UsageError(f"{len(offsets) - 1:,} baskets with {len(items):,} items; there may be {MOST:,} of each")
+    order = pc.sort_indices(items) if len(items) else pa.array([], pa.uint64())
+    numbers = np.empty(len(items), np.uint32)
+    numbers[order.to_numpy(zero_copy_only=False)] = np.arange(len(items), dtype=np.uint32)
+    return numbers[values.astype(np.int64)], np.ascontiguousarray(offsets, np.int64), items.take(order)

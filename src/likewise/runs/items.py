@@ -1,0 +1,157 @@
+"""What every step of a run shares, and the items that it compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from likewise.engines.local import Local, give_back, resident_memory
+from likewise.io.collection import Collection
+from likewise.io.work import Work
+from likewise.items.features import Features
+from likewise.items.sets import read_only
+from likewise.items.sparse import Sparse, of_words
+from likewise.kernels.rows import gather
+from likewise.kernels.sets import ODD_SKETCH
+from likewise.methods import Text
+from likewise.options import Options
+from likewise.progress import Progress, heed
+from likewise.stages.kinds import kind_of, set_rule, text_of
+from likewise.stages.walk import MODES, Sets
+
+T = TypeVar("T")
+#: Items, later items, and how alike they are: int64[m], int64[m], float64[m].
+Block = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass
+class Run:
+    """What every step of a run shares."""
+
+    options: Options
+    work: Work
+    engine: Local
+    progress: Progress
+    inputs: list[dict]  # the fingerprint of each source, as it was when the run began
+    first_side: int  # so many sources are of the first collection, the others of the second
+    memory: int  # bytes to stay within
+    listed: bool  # rows that cannot be read are listed in a file of the output
+
+    def begin(self, stage: str, total: int, unit: str) -> None:
+        """A new stage (`Progress.begin`)."""
+        self.spare()
+        self.progress.begin(stage, total, unit)
+
+    def spare(self) -> None:
+        """Release unused memory if more than half of --memory is taken: freed memory, and the pages of columns."""
+        if (resident_memory() or 0) > self.memory // 2:
+            self.work.rest()
+            give_back()
+
+    def advance(self, amount: int) -> None:
+        """Called from several threads: so much more is done, unless the run is being stopped."""
+        self.engine.check()
+        heed()
+        self.progress.advance(amount)
+
+
+@dataclass
+class Items:
+    """The rows that are compared: distinct ones, in keep order."""
+
+    collection: Collection
+    empty: np.ndarray  # bool[rows]: no token at all
+    short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
+    first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
+    member: np.ndarray  # int64[items]: the row of each item
+    begun: object = None  # what weighing two ways against each other made for the one that was chosen
+
+    def taken(self, kind: type[T]) -> T | None:
+        """What was begun, if it is of this kind; it is handed on once, for it may be large."""
+        if not isinstance(self.begun, kind):
+            return None
+        begun, self.begun = self.begun, None
+        return begun
+
+    @property
+    def per(self) -> np.ndarray:
+        """uint64[items]: only items of equal values are compared."""
+        return np.asarray(self.collection.column("per")[self.member])
+
+
+def sets(items: Items, run: Run) -> Sets:
+    """The items' words, where the work folder holds them."""
+    size = items.collection.column("size")
+    offset = np.cumsum(size, dtype=np.int64) - size
+    file, values = run.work.opened("sets", "u8")
+    odd = run.work.column("odd", ODD_SKETCH)
+    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), rule(run.options), odd, items.member)
+
+
+def rule(options: Options) -> Any:
+    """How two items are compared (kernels.compare)."""
+    mode = MODES[options.verify]
+    return set_rule(options, mode) if isinstance(options.method, Text) else kind_of(options).rule(options, mode)
+
+
+def words(items: Items, run: Run, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The words of all items, or of some rows, as one array: uint64[m], and where each begins, int64[n + 1]."""
+    return words_of(items.collection, run, items.member if rows is None else rows)
+
+
+def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    size = np.asarray(collection.column("size"))
+    stored = run.work.column("sets", "u8")
+    as_they_lie = len(rows) == len(size) and (rows == np.arange(len(rows))).all()
+    if len(size) and (each := int(size[0])) and (size == each).all():  # codes and vectors: nothing is looked up to know where they begin
+        offsets = np.arange(len(rows) + 1) * each
+        if as_they_lie:
+            return stored, offsets
+        values = run.work.scratch((len(rows) * each,), "u8")
+        np.take(stored.reshape(-1, each), rows, axis=0, out=values.reshape(-1, each), mode="clip")
+        run.work.rest("sets")
+        return values, offsets
+    begin = np.cumsum(size, dtype=np.int64) - size
+    if as_they_lie:
+        return stored, np.concatenate((begin, [len(stored)]))
+    offsets = np.concatenate(([0], np.cumsum(size[rows], dtype=np.int64)))
+    values = run.work.scratch((int(offsets[-1]),), "u8")
+    gather(stored, begin[rows], offsets, values)
+    run.work.rest("sets")
+    return values, offsets
+
+
+def vectors(found: tuple[np.ndarray, np.ndarray], options: Options) -> np.ndarray | Sparse:
+    """What `words` gave of vectors, as they are compared."""
+    return of_words(*found) if options.facts.sparse else numbers(found[0], options)
+
+
+def numbers(values: np.ndarray, options: Options) -> np.ndarray:
+    """Words of vectors as float32 or float64[n, dimension]."""
+    dtype = np.dtype(np.float64 if options.facts.wide else np.float32)
+    each = -(-options.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
+    return np.ascontiguousarray(values.view(dtype).reshape(-1, each)[:, : options.dimension])
+
+
+def feature_sets(found: tuple[np.ndarray, np.ndarray], options: Options) -> Features:
+    """What `words` gave of sets of features, as they are compared: of length 1, and without zero vectors."""
+    from likewise.measures.feature_sets import directed
+
+    values, offsets = found
+    dimension = max(1, options.facts.features or 0)
+    numbers, sizes = values.view(np.float32), 2 * np.diff(offsets) // dimension
+    begins, lengths = 2 * offsets[:-1], sizes * dimension
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    if ends[-1] != len(numbers):  # words have room for two numbers, and some sets leave one
+        numbers = numbers[np.arange(int(ends[-1])) + np.repeat(begins - ends[:-1], lengths)]
+    return directed((read_only(numbers.reshape(-1, dimension)), read_only(ends // dimension)))
+
+
+def strings(items: Items, run: Run) -> list[bytes]:
+    """The items' strings, as UTF-8 with lone surrogates as three bytes each."""
+    values, offsets = words(items, run)
+    raw, ends = values.tobytes(), (8 * offsets).tolist()
+    return [text_of(raw[begin:end]) for begin, end in pairwise(ends)]

@@ -1,0 +1,401 @@
+"""The story: read, shingle, sketch; collapse copies; band, compare, cluster; keep and write.
+
+An item becomes a set of shingles, the set a signature, the signature band keys; items of equal band key meet in a bucket, bucket mates
+are compared exactly, and each cluster keeps its first item in keep order. What each step does is in stages/; where bytes live is in io/.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError, UsageError
+from likewise.io import bands as band_files
+from likewise.io import compression
+from likewise.io.collection import Collection, read
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Source, printable
+from likewise.items.documents import TEXT_COPIES, memory_of
+from likewise.joins.edit_join import edits
+from likewise.joins.edit_walk import edit_walk
+from likewise.joins.greedy import greedy_walk
+from likewise.joins.hamming_join import Counts
+from likewise.joins.set_join import Begun, exact_cost, exact_walk, ready
+from likewise.joins.sparse_join import join_cost, least_cosine, sparse_walk
+from likewise.kernels.compare import scores
+from likewise.measures import edit
+from likewise.methods import Text
+from likewise.nearest.neighbors import neighbors
+from likewise.options import Options, items_of
+from likewise.planning.families import costs
+from likewise.planning.model import BAND_COST
+from likewise.records import REJECTED, TEXT
+from likewise.report.gather import beginning
+from likewise.runs.inspection import want
+from likewise.runs.items import Items, Run, feature_sets, rule, sets, strings, vectors, words_of
+from likewise.runs.pair_search import bucket, elements, engine, finder, meetings_expected, ranks, rare
+from likewise.runs.results import Decision
+from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
+from likewise.stages.buckets import Buckets
+from likewise.stages.budget import Cut, overfull, what_was_cut
+from likewise.stages.copies import first_of_copies
+from likewise.stages.listing import Listing
+from likewise.stages.order import keep_order
+from likewise.stages.sketch import sketcher
+from likewise.stages.walk import Walk, components, walk
+
+#: Bytes of memory until the end of the run for each row, for each that is no copy, for each of its bands, and for each pair that is listed.
+ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90
+#: What is joined by a finder of pairs.
+FOUND = ("vectors", "codes", "weighted sets", "feature sets")
+#: Buckets that the budget cut most from, named in the report.
+HOTTEST = 5
+#: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
+MEETING_COST = 150.0
+
+
+def takes(options: Options) -> Callable[[np.ndarray], int]:
+    """The bytes of memory that it takes to sketch what a row holds, uint8[n]."""
+    method = options.method
+    if isinstance(method, Text):
+        return partial(memory_of, unit=method.unit)
+    return lambda held: TEXT_COPIES * len(held)
+
+
+def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Collection:
+    """Read and sketch every row; ``bands``: with band keys, where it is certain that they will be used."""
+    options = run.options
+    files = [printable(name) for source in sources for name, _ in source.files]
+    for pattern in options.prefer:
+        if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
+            there = f"there are {', '.join(files[:5])}" if files else "the data come from Python"
+            raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
+    run.begin("reading and sketching", bytes_to_read(sources), "bytes")
+    run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
+    skip = options.on_error == "skip"
+    if items_of(options.method) == "strings":
+        edit.library()  # before any file is read, if it is missing
+    read(
+        sources,
+        want(options),
+        sketcher(options, bands=bands and not options.weighed),
+        run.work,
+        run.engine,
+        skip=skip,
+        listed=run.listed,
+        limit=options.limit,
+        advance=run.advance,
+        memory=run.memory,
+        takes=takes(options),
+    )
+    for number, source in enumerate(sources):
+        check_unchanged(source, run.inputs[number])
+    collection = Collection(sources, run.work, run.first_side)
+    if message := collection.fields_missing(want(options), limited=options.limit is not None) or collection.unusable(
+        want(options), str(options.method)
+    ):
+        raise DataError(message)
+    if options.id and len(collection) and not collection.has_ids:
+        raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
+    for numbers, rows in collection.sides if options.per else ():
+        if not collection.column("per")[rows].any():
+            side = f" of {', '.join(collection.files_in(numbers))}" if len(collection.sides) > 1 else ""
+            raise DataError(f"no row{side} has the field {options.per!r}; name the one to compare inside of with --per")
+    if options.score and len(collection) and np.isnan(collection.column("score")).all():
+        raise DataError(f"no row has a number in the field {options.score!r}; --keep {options.keep} orders by it")
+    return collection
+
+
+def bytes_to_read(sources: Sequence[Source]) -> int:
+    """The bytes of all chunks, for progress; 0 if file sizes do not show them: compressed files expand, and only some columns are read."""
+    for source in sources:
+        if not isinstance(source.path, Files):
+            with suppress(DataError):  # which the reader meets, too
+                if isinstance(source.path, Path) and not hasattr(source.format, "schema") and not compression.kind_of(source.path):
+                    continue
+            return 0
+    return sum(source.size for source in sources)
+
+
+def check_unchanged(source: Source, fingerprint: dict) -> None:
+    """Refuse to go on with an input that was written to since the run began."""
+    if not isinstance(source.path, pa.Table) and (now := source.fingerprint()) != fingerprint:
+        name = next(name for name in fingerprint if now[name] != fingerprint[name])
+        raise DataError(f"{printable(name)}: was changed while likewise worked; start again, and let nothing write to the inputs meanwhile")
+
+
+def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
+    """Put the rows into keep order and collapse exact copies into the first of them. ``walk``: a walk will follow, which has a budget."""
+    options = run.options
+    run.begin("collapsing exact copies", len(collection), "items")
+    kind, tokens = collection.column("kind"), collection.column("tokens")
+    empty = (kind != REJECTED) & (tokens == 0)
+    short = (kind == TEXT) & (tokens > 0) & (tokens < options.min_tokens)
+    live = (kind == TEXT) & (tokens > 0) & ~short
+    copy, copied = collection.column("copy"), live
+    if options.copies == "empty":
+        copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
+    order = keep_order(options.keep, collection.column("chars"), collection.column("score"), preference(collection, options.prefer))
+    rank = order  # of input order; and else its inverse
+    if options.keep != "first" or options.prefer:
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+    first = first_of_copies(copy, collection.column("per"), copied, rank)
+    member = order[(first[order] == order) & live[order]]
+    items = Items(collection, empty, short, first, member)
+    for name in ROW_COLUMNS:
+        run.work.rest(name)
+    if not run.work.done("chosen"):  # a resumed run goes on as it began: what was weighed may be gone by then
+        run.work.append({}, step="chosen", exact=cheaper_exactly(items, run, walk))
+    if run.work.done("chosen")[0]["exact"]:
+        run.options = replace(options, exact=True)
+    bands = 0 if run.options.joined else run.options.plan.bands
+    note_need(f"{len(collection):,} records", ROW_BYTES * len(collection) + (ITEM_BYTES + BAND_BYTES * bands) * len(member), run)
+    return items
+
+
+def note_need(what: str, need: int, run: Run) -> bool:
+    """Note that something takes more than --memory; True if it does."""
+    if need > run.memory:
+        mebibytes = -(-need >> 20)
+        run.progress.note(f"{what} take about {mebibytes:,} MiB, more than --memory allows; the run continues and may exceed the limit")
+    return need > run.memory
+
+
+def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
+    """For each row the number of the first --prefer pattern that its file matches; all others come after them. int64[rows]"""
+    if not patterns:
+        return np.zeros(len(collection), np.int64)
+    files = collection.files
+    place = [next((i for i, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns)) for name in files]
+    return np.array(place, np.int64)[collection.file_of(np.arange(len(collection)))[0]]
+
+
+def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
+    """Whether sets, or sparse vectors, are joined exactly without having been asked: where a plan, not a hand, chose bands, and they cost more."""
+    options, kind = run.options, run.options.items
+    if kind == "sparse vectors":
+        if options.exact is not None or options.verify != "exact" or options.plan.chosen_by != "plan" or not least_cosine(rule(options)):
+            return False
+        joined, plan = rare(items, run), options.plan
+        n, entries = len(joined.vectors), len(joined.vectors.values)
+        model = replace(plan.model, items=n, dimension=round(entries / max(1, n)))
+        cheaper = join_cost(joined) <= n * model.cost(plan.bands, plan.rows)
+        items.begun = joined if cheaper else None
+        return cheaper
+    if not options.weighed:
+        return False
+    ranking, plan = ranks(items, run), options.plan
+    made = ready(ranking, options.threshold)
+    cost = exact_cost(ranking, made)
+    sketching = (BAND_COST * plan.bands + costs("MinHash", 0).slot * plan.slots) * len(items.member)
+    cheaper = cost < sketching or cost < sketching + MEETING_COST * meetings_expected(items, run, walk=walk or options.star)
+    items.begun = Begun(ranking, made) if cheaper else None
+    return cheaper
+
+
+def decide(items: Items, run: Run) -> Decision:
+    """What the walk decides, kept in the work folder; the sets and band keys are not needed after it."""
+    work = run.work
+    if not work.done("decide"):
+        decision = walk_in_order(items, run)
+        work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
+    work.discard("sets", "odd", *(band_files.names(run.options.planned.bands) if run.options.planned else ()))
+    columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
+    return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_of(run.options), counted=counted(run.options))
+
+
+def value_of(options: Options) -> pa.Field:
+    """The column that says how alike two items are."""
+    if not options.distances:
+        return SIMILARITY
+    return WHOLE_DISTANCE if options.items in ("codes", "strings") else DISTANCE
+
+
+def counted(options: Options) -> bool:
+    """True if similarities are ratios of counted shingles (`Decision.counted`)."""
+    return options.items == "texts" and options.verify == "exact" and not options.contained
+
+
+def walk_in_order(items: Items, run: Run) -> Decision:
+    """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
+    found, facts = (walk_joined if run.options.joined else walk_in_buckets)(items, run)
+    stored = sets(items, run)
+    n, member, first, matches = len(items.collection), items.member, items.first, found.matches
+
+    removed = np.flatnonzero(found.witness >= 0)
+    kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
+    kept_row[member[removed]] = member[found.witness[removed]]
+    similarity[member[removed]] = stored.similarity(found.overlap[removed], found.out_of[removed])
+    del found  # of many items it is much
+
+    copies = np.flatnonzero(first != np.arange(n))
+    original = first[copies]
+    stays = kept_row[original] < 0
+    kept_row[copies] = np.where(stays, original, kept_row[original])
+    similarity[copies] = np.where(stays, 0.0 if run.options.distances else 1.0, similarity[original])
+    exact = np.zeros(n, bool)
+    exact[copies[stays]] = True
+
+    component, head = np.arange(n), components(len(member), matches)
+    joined = np.unique(matches[:, 1])
+    component[member[joined]] = member[head[joined]]
+    values = stored.similarity(matches[:, 2], matches[:, 3])
+    return Decision(kept_row, similarity, exact, component, member[matches[:, :2]], values, facts, value_of(run.options), counted(run.options))
+
+
+def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
+    """The walk among items that share a bucket, and its counters for the report."""
+    buckets = bucket(items, run, split=True)
+    run.begin("comparing", len(items.member), "items")
+    stored = sets(items, run)
+    found = walk(stored, buckets, run.work.scratch, run.engine.run, run.engine.threads, run.advance)
+    crowds = overfull(buckets, found.witness < 0)
+    cut = what_was_cut(stored, buckets, crowds, run.options.seed)
+    spread = {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()}
+    hottest = [at for at in np.argsort(-crowds.cut, kind="stable")[:HOTTEST] if crowds.cut[at] > 0]
+    worst = [crowded(items, buckets, int(crowds.number[at]), int(crowds.cut[at]), run) for at in hottest]
+    return found, facts(items, found, spread, cut, cut.recall(run.options.plan.recall, len(found.matches)), worst)
+
+
+def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
+    """The walk as if all items shared a bucket, by a join, and its counters."""
+    options = run.options
+    is_set = options.items in ("texts", "sets")
+    run.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
+    how: dict[str, Any] = {"per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
+    told = dict[str, Any]()
+    recall: float | None = 1.0
+    if options.items in FOUND:
+        (near, way), counts = finder(items, run, walk=True), Counts()
+        found = greedy_walk(near, len(items.member), partial(scores, distances=options.distances), counts)
+        found.compared = way.compared(counts)
+        recall, told = way.recall, way.facts()
+    elif options.items == "strings":
+        texts = pa.array(strings(items, run), pa.large_binary())
+        found = edit_walk(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
+    elif options.facts.sparse:
+        found = sparse_walk(rare(items, run), per=items.per, advance=run.advance)
+    else:
+        found = exact_walk(ranks(items, run), options.threshold, **how)
+    return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), recall, []) | told
+
+
+def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float | None, worst: list[dict]) -> dict:
+    """The counters of a walk, for the report."""
+    missed = {"missed_at_most": round(cut.missed, 1), "recall": recall, "buckets": worst}
+    return {
+        "items": len(items.member),
+        "buckets": buckets,
+        "compared": found.compared,
+        "matched": len(found.matches),
+        "budget": {"cut": cut.cut, "sampled": cut.sampled, "alike": cut.alike, **missed},
+    }
+
+
+def crowded(items: Items, buckets: Buckets, number: int, cut: int, run: Run) -> dict:
+    """A bucket that the budget cut, with the beginning of what its first item holds."""
+    first = int(items.member[buckets.members(number)[0]])
+    source, position = items.collection.places(np.array([first]))
+    text = beginning(items.collection, first, want(run.options))
+    return {"items": int(buckets.sizes[number]), "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
+
+
+def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of rows at or above the threshold: (int64[m, 2] rows, float64[m] similarity or distance), exact copies included.
+
+    sides: uint8[rows]; when given, only pairs of rows of different sides. By containment the first of a pair is that which the second holds.
+    """
+    options = run.options
+    listed = Listing(items.first, items.member, sides, options.max_pairs, 0.0 if options.distances else 1.0, ordered=options.contained)
+    listed.copies()
+    noted = note_need(f"{listed.count:,} pairs of copies", PAIR_BYTES * listed.count, run)
+    for left, right, value in engine(options)(items, run, listed.sides_of_items()):
+        listed.add(left, right, value)
+        noted = noted or note_need(f"{listed.count:,} pairs so far", PAIR_BYTES * listed.count, run)
+    return listed.result()
+
+
+def star_pairs(items: Items, run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Each member against its leader only: what the greedy walk would remove, and for which row."""
+    decision = decide(items, run)
+    rows = np.flatnonzero(decision.removed)
+    return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
+
+
+def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """For each row of the second collection the k most similar rows of the first: (int64[m, 2] of query and row, float64[m], whether none can be
+    missing), nearest first.
+
+    Without a second collection each row is a query, and not its own neighbour. With ``--per`` only rows of the same value are neighbours.
+    """
+    rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0))
+    if not run.options.per:
+        return nearest_among(rows, collection, run, k)
+    value, size = np.unique(collection.column("per")[rows], return_inverse=True, return_counts=True)[1:]
+    groups = np.split(rows[np.argsort(value, kind="stable")], np.cumsum(size)[:-1])
+    found, values, exact = zip(*(nearest_among(group, collection, run, k) for group in groups), strict=True)
+    pairs = np.concatenate(found)
+    order = np.argsort(pairs[:, 0], kind="stable")
+    return pairs[order], np.concatenate(values)[order], all(exact)
+
+
+def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """The same among some rows."""
+    options = run.options
+    second = collection.source_of(rows) >= run.first_side
+    same = not second.any() and run.first_side == len(collection.sources)
+    base, queries = (rows, rows) if same else (rows[~second], rows[second])
+    if not len(base) or not len(queries):
+        return np.zeros((0, 2), np.int64), np.zeros(0), True
+    name = NEAREST[options.items] or options.told_by
+    if options.facts.sparse and name not in ("cosine", "l2"):
+        raise UsageError(f"--by {name}: of sparse vectors neighbours are looked for by cosine and l2; choose one of them")
+    all_compared = name in ALL_COMPARED or (options.exact and options.items == "vectors")
+    run.begin("comparing with all" if all_compared else "looking for neighbours", len(queries), "items")
+    limit = None if options.bound is None else float(options.bound)
+    how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}
+    threads: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
+    sides = [comparable(words_of(collection, run, side), options) for side in ((base,) if same else (base, queries))]
+    found = nearest_by(options)(sides[0], sides[-1], name, k, **how, **threads)
+    return np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact
+
+
+def nearest_by(options: Options) -> Callable[..., Any]:
+    """What looks for neighbours."""
+    if options.items != "feature sets":
+        return neighbors
+    from likewise.joins.feature_join import feature_neighbors
+
+    return feature_neighbors
+
+
+#: What is compared -> the measure that neighbours are told by; None: the measure's own name.
+NEAREST: dict[str, str | None] = {
+    "texts": "elements",
+    "sets": "elements",
+    "weighted sets": "weighted",
+    "codes": "hamming",
+    **dict.fromkeys(("vectors", "sparse vectors", "feature sets")),
+}
+#: Measures by which a query is compared with all there is, asked for or not.
+ALL_COMPARED = ("l1", "weighted")
+
+
+def comparable(words: tuple[np.ndarray, np.ndarray], options: Options) -> Any:
+    """Words of rows as `nearest.neighbors` takes them."""
+    values, offsets = words
+    kind = options.items
+    if kind in ("vectors", "sparse vectors"):
+        return vectors(words, options)
+    if kind == "feature sets":
+        return feature_sets(words, options)
+    return values.reshape(len(offsets) - 1, -1) if kind == "codes" else (values, offsets)

@@ -1,0 +1,139 @@
+"""The life of a run: its inputs are found and its work folder claimed; when it ends, that folder goes, or stays for the run to go on from."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from likewise.engines.local import Local, usable_memory
+from likewise.errors import LikewiseError, UsageError, can_go_on
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Sources, printable, resolve, typed
+from likewise.io.layouts import DELTA_LOG
+from likewise.io.output import work_beside
+from likewise.io.work import Work
+from likewise.messages import quoted
+from likewise.options import Options
+from likewise.progress import Progress
+from likewise.records import Want
+from likewise.runs import inspection, pipeline
+from likewise.runs import writing as outputs
+
+#: A longer text is not looked up as a file name: systems refuse such names.
+LONGEST_NAME = 255
+
+Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
+
+
+@contextmanager
+def started(
+    inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
+) -> Iterator[tuple[Sources, pipeline.Run]]:
+    """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
+    if not isinstance(progress, Progress | None):
+        raise UsageError(f"progress={quoted(progress)}: give an object of a class that is made from likewise.Progress, or nothing")
+    if against is not None and options.limit is not None:
+        raise UsageError(f"--limit {options.limit}: counts the items of both collections as one, and may leave none of the second; leave it out")
+    temporary = options.work is None and out is None
+    folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
+    memory = options.memory or usable_memory() * 3 // 4
+    resume = options.resume or (None if out is None else False)
+    work = Work.claim(folder, resume=resume, in_memory=memory // 2, made=temporary)
+    try:
+        wanted = inspection.want(options)
+        sources = sources_of(inputs, out, folder, wanted)
+        first = len(sources)
+        if against is not None:
+            sources = beside(sources, sources_of(against, out, folder, wanted))
+        options = inspection.inspect_inputs(sources, options)
+        made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
+        work.begin(made)
+    except BaseException:
+        work.close(remove=not work.begun)
+        raise
+    listed = verb == "dedup" and out is not None
+    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
+    if skipped := sources.skipped:
+        some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
+        run.progress.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
+    if said := sources.read_once():
+        run.progress.warn(said)
+    for path in sources.skipped:
+        if path.name == DELTA_LOG:
+            old = "all its Parquet files are read, including rows that were changed or deleted since"
+            run.progress.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
+    if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
+        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.options.field!r} (--field)"
+        run.progress.warn(f"standard input was taken as one text: {other}")
+    useless = True  # the work folder, once the run is over; an interrupted run goes on from it
+    try:
+        yield sources, run
+    except LikewiseError as error:  # what is to be changed is, mostly, the input or an option, and that makes another run
+        why = error if can_go_on(error) else changed(sources, run.inputs) or error
+        useless = out is None or not can_go_on(why)
+        raise why from why.__cause__  # `can_go_on` looks at it
+    except BaseException as error:
+        useless = out is None
+        if isinstance(error, KeyboardInterrupt):
+            run.engine.interrupt()
+        raise
+    finally:
+        run.progress.finish()
+        run.engine.close()
+        work.close(remove=useless)
+
+
+def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
+    """What has become of an input since a run began, which may be why it could not be read."""
+    try:
+        for source, fingerprint in zip(sources, inputs, strict=True):
+            pipeline.check_unchanged(source, fingerprint)
+    except LikewiseError as error:
+        return error
+    return None
+
+
+def temporary_folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="likewise-"))
+    except FileNotFoundError as error:
+        raise UsageError("no folder for temporary files can be written to (TMPDIR, /tmp); name one for intermediate files with --work DIR") from error
+
+
+def unforeseen(folder: Path) -> Path:
+    """The default work folder. Raises UsageError where another user may have prepared it, who could then read the data."""
+    if folder.is_symlink() or (folder.exists() and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
+        raise UsageError(f"{folder}: this folder for intermediate files is a link or belongs to another user; name another with --work")
+    return folder
+
+
+def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:
+    """A str or Path is a path, and so are several Paths; everything else is data."""
+    if isinstance(inputs, str | os.PathLike):
+        named = [inputs]
+    elif isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
+        named = list(inputs)
+    else:
+        if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):
+            raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
+        named = [inputs]
+    return resolve(named, out=out, work=folder, want=want)
+
+
+def is_file_name(text: str) -> bool:
+    try:
+        return 0 < len(text) < LONGEST_NAME and Path(text).exists()
+    except (OSError, ValueError):  # in bytes it is too long for a name, or the system refuses to look at it
+        return False
+
+
+def beside(first: Sources, second: Sources) -> Sources:
+    """Both sides; a source of the second whose name is taken is called against/NAME."""
+    taken = {source.name for source in first}
+    renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
+    return Sources(typed([*first, *renamed]), [*first.skipped, *second.skipped], [*first.again, *second.again])

@@ -1,0 +1,173 @@
+"""The tables of a result, made block by block: a large one never has to be in memory as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from likewise import schema
+from likewise.io.collection import Collection
+from likewise.io.ids import repeated
+from likewise.runs.results import REASONS, Decision, Made, Table
+
+#: Rows that are made, and written, at once. A table of more rows that is in a file is not kept in memory for the caller in Python.
+BLOCK_ROWS = 1 << 16
+#: Columns of ids of several types as JSON text; None where a column has one type.
+Typed = dict[str, pa.Array | None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table that is made block by block."""
+
+    schema: pa.Schema
+    count: int
+    columns: Callable[[slice], list[Any]]  # of the rows from slice.start to slice.stop
+    typed: Callable[[slice], Typed] = lambda part: {}
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        """The blocks; one without rows where the table has none."""
+        for begin in range(0, max(1, self.count), BLOCK_ROWS):
+            yield pa.table(self.columns(slice(begin, min(begin + BLOCK_ROWS, self.count))), schema=self.schema)
+
+    def whole(self) -> Made:
+        """The table in memory."""
+        typed = self.typed(slice(0, self.count))
+        return pa.concat_tables(self), {name: texts for name, texts in typed.items() if texts is not None}
+
+
+def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) -> Table:
+    """The table of ``count`` rows that a file holds. A large one is read when it is first used; a small one is in memory, as ``make`` gives it.
+
+    typed: each id has a type of its own, which the file does not say.
+    """
+    if count <= BLOCK_ROWS or typed or os.name == "nt":  # Windows refuses to replace a file that is open
+        return Table(make().whole())
+    file = pa.OSFile(os.fsencode(path))  # stays the same file when another takes its name
+    return Table(lambda: pq.ParquetFile(file).read().replace_schema_metadata())
+
+
+def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
+    """Similarities or distances as a column; NaN, where nothing was checked, is null."""
+    return pa.array(similarity, from_pandas=True).cast(value.type)
+
+
+class ClusterNames:
+    """The names of clusters: the ids of their representatives where each of these has one of its own, otherwise the places of all, SOURCE:POSITION.
+
+    Otherwise clusters without a name, or with the same name, would be indistinguishable in a table.
+    """
+
+    def __init__(self, collection: Collection, decision: Decision):
+        self.collection = collection
+        self.by_id = not collection.repeated_ids[0] and not collection.without_id.any()
+        if not self.by_id:
+            ids = collection.ids(np.unique(decision.kept_row[decision.removed]))
+            self.by_id = not ids.null_count and not repeated(ids)[0]
+
+    @property
+    def type(self) -> pa.DataType:
+        return self.collection.id_type() if self.by_id else pa.string()
+
+    def of(self, representatives: np.ndarray | pa.Array) -> pa.Array:
+        """The names of the clusters of these rows; null where there is no row."""
+        if self.by_id:
+            return self.collection.ids(representatives)
+        chosen = pa.array(representatives)
+        source, position = self.collection.places(chosen.fill_null(0).to_numpy())
+        places = pc.binary_join_element_wise(source, pa.array(position).cast(pa.string()), ":")
+        return pc.if_else(chosen.is_valid(), places, pa.scalar(None, pa.string()))
+
+    def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
+        """The same as JSON text, where the names are ids of several types."""
+        return self.collection.json_ids(representatives) if self.by_id else None
+
+
+def removed_rows(collection: Collection, decision: Decision) -> Rows:
+    """The table of removed records. docs/reference/outputs.md explains its columns."""
+    removed, reason = np.flatnonzero(decision.removed), decision.reason
+    names = ClusterNames(collection, decision)
+
+    def columns(part: slice) -> list[Any]:
+        rows = removed[part]
+        kept = decision.kept_row[rows]
+        return [
+            collection.ids(rows),
+            *collection.places(rows),
+            collection.ids(kept),
+            *collection.places(kept),
+            value_column(decision.similarity[rows], decision.value),
+            pa.DictionaryArray.from_arrays(pa.array(reason[rows]), REASONS).cast(pa.string()),
+            names.of(kept),
+        ]
+
+    def typed(part: slice) -> Typed:
+        kept = decision.kept_row[removed[part]]
+        return {"id": collection.json_ids(removed[part]), "kept_id": collection.json_ids(kept), "cluster": names.json(kept)}
+
+    return Rows(schema.removed(collection.id_type(), names.type, decision.value), len(removed), columns, typed)
+
+
+def clusters_rows(collection: Collection, decision: Decision) -> Rows:
+    """The table of clusters: cluster after cluster, the representative of each first."""
+    clustered = by_cluster(decision)
+    names = ClusterNames(collection, decision)
+
+    def columns(part: slice) -> list[Any]:
+        rows = clustered[part]
+        head = decision.head(rows)
+        return [collection.ids(rows), *collection.places(rows), names.of(head), names.of(decision.component[head]), rows == head]
+
+    def typed(part: slice) -> Typed:
+        head = decision.head(clustered[part])
+        return {"id": collection.json_ids(clustered[part]), "cluster": names.json(head), "component": names.json(decision.component[head])}
+
+    return Rows(schema.clusters(collection.id_type(), names.type), len(clustered), columns, typed)
+
+
+def by_cluster(decision: Decision) -> np.ndarray:
+    """The rows that are in clusters, ordered by representative, which comes before the rows that were removed for it. int64[m]"""
+    clustered = decision.removed
+    clustered[decision.kept_row[clustered]] = True
+    rows = np.flatnonzero(clustered)
+    key = decision.head(rows)
+    later = key != rows
+    key *= 2
+    key += later
+    return rows[np.argsort(key, kind="stable")]
+
+
+def pairs_rows(
+    collection: Collection,
+    a: np.ndarray,
+    b: np.ndarray,
+    similarity: np.ndarray,
+    value: pa.Field,
+    *,
+    sides: tuple[int, int] = (0, 0),
+    ordered: bool = False,
+) -> Rows:
+    """Pairs of items of two ``sides``, or twice the same, sorted by place, or in the given order if ``ordered``. Places are added if ids do not
+    identify items."""
+    places = not collection.ids_are_unique
+    order = None if ordered else np.lexsort((b, a))
+
+    def columns(part: slice) -> list[Any]:
+        chosen = part if order is None else order[part]
+        left, right = a[chosen], b[chosen]
+        found = [collection.ids(left, sides[0]), collection.ids(right, sides[1]), value_column(similarity[chosen], value)]
+        return [*found, *collection.places(left), *collection.places(right)] if places else found
+
+    def typed(part: slice) -> Typed:
+        chosen = part if order is None else order[part]
+        return {"id_a": collection.json_ids(a[chosen], sides[0]), "id_b": collection.json_ids(b[chosen], sides[1])}
+
+    return Rows(schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places), len(a), columns, typed)

@@ -1,0 +1,283 @@
+"""What ``dedup`` writes: kept records, the tables that account for the rest, and how it was made."""
+
+from __future__ import annotations
+
+import errno
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from likewise import __version__, schema
+from likewise.engines.local import peak_memory
+from likewise.errors import DataError, UsageError, naming
+from likewise.io.collection import Collection
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Source, printable
+from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
+from likewise.io.placing import name_beside, publish, sweep
+from likewise.items.unicode_data import UNICODE_VERSION
+from likewise.options import Options
+from likewise.records import REJECTED, Each, in_turn
+from likewise.runs.pipeline import Items, Run, check_unchanged
+from likewise.runs.results import Decision
+from likewise.runs.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
+
+#: Names the way in which shingles, other words that are compared, slots and band keys are computed. Whatever changes one of their bits changes this.
+HASH_SCHEME = "lw3"
+
+
+#: Of which rows --output writes one each.
+WHOLE = {"copy": ("kept",), "annotate": ("kept", "removed"), "ids": ("kept",), "mask": ("kept", "removed", "rejected")}
+
+
+class Step(NamedTuple):
+    name: str  # for the journal
+    rows: int | None  # how many it has to write; None: it writes something else
+    write: Callable[[], tuple[list[Path], int | None]]  # returns the files, and how many rows, it wrote
+
+
+def described(options: Options, verb: str) -> dict[str, Any]:
+    """How a result is made, by all that can change it."""
+    versions = {"likewise": __version__, "hash_scheme": HASH_SCHEME, "unicode": UNICODE_VERSION}
+    groups = {} if options.grouped is None else {"groups": options.grouped.digest}  # what the file held, of which the method has the name
+    return {"verb": verb, "versions": versions, "method": options.described(), **groups}
+
+
+def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:
+    """Refuse, before any work, sources whose records cannot be written. ``written``: there is a folder to write to."""
+    if options.output == "annotate" and any(isinstance(source.path, Files) for source in sources):
+        raise UsageError("--output annotate: a text file has no field that could be added; choose copy, ids or mask")
+    if written and (options.output in ("copy", "annotate") or options.removed_records):
+        for source in sources:
+            if check_written := getattr(source.format, "check_written", None):
+                with suppress(DataError):  # the reader reports damage, or skips it
+                    check_written(source.path)
+
+
+def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:
+    """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again."""
+    collection, options, work = items.collection, run.options, run.work
+    staged, note = work.staged(), collection.id_note
+    counts = report["counts"]
+    # the threads share the work within one file, or across several: a task that waited for other tasks could wait for ever
+    within, across = (run.engine.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.engine.map)
+    of_records = records(collection, decision, options, staged, counts, within)
+    tables = [
+        table(staged / "removed.parquet", counts["removed"], partial(removed_rows, collection, decision), note),
+        table(staged / "clusters.parquet", clustered(report), partial(clusters_rows, collection, decision), note),
+        alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(work.column("rejected", "u1"), path)),
+        alone(staged / "report.json", None, lambda path: write_json(report, path)),
+    ]
+    if options.pairs:
+        tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, collection, decision), note))
+    written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
+    run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
+    run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
+
+    def take(each: Each, steps: list[Step]) -> Iterator[tuple[Step, list[dict[str, Any]]]]:
+        def stage(step: Step) -> tuple[Step, list[dict[str, Any]]]:
+            outputs = checksums(written_by(step), staged)
+            run.spare()
+            return step, outputs
+
+        return each(stage, (step for step in steps if step.name not in written))
+
+    for step, outputs in chain(take(across, of_records), take(run.engine.map, tables)):
+        work.append({}, step="write", file=step.name, outputs=outputs)
+        written[step.name] = outputs
+        run.progress.advance(step.rows or 0)
+    for source, fingerprint in zip(collection.sources, run.inputs, strict=True):
+        check_unchanged(source, fingerprint)
+    write_sealed(manifest(collection, options, [entry for outputs in written.values() for entry in outputs]), staged / "manifest.json")
+    return staged
+
+
+def written_by(step: Step) -> list[Path]:
+    """Take a step, and see that it wrote all its rows; its files."""
+    paths, rows = step.write()
+    if rows != step.rows:
+        raise AssertionError(f"{step.name}: {rows} rows were written where there are {step.rows}, so that nothing is put into its place")
+    return paths
+
+
+def alone(path: Path, rows: int | None, write: Callable[[Path], int | None]) -> Step:
+    """A step that writes one file."""
+    return Step(path.name, rows, lambda: ([path], write(path)))
+
+
+def table(path: Path, rows: int, make: Callable[[], Rows], note: str | None = None) -> Step:
+    """A step that writes one table, which is made when its turn has come."""
+
+    def write(path: Path) -> int:
+        made = make()
+        return write_table(made, made.schema, path, note)
+
+    return alone(path, rows, write)
+
+
+def clustered(report: dict[str, Any]) -> int:
+    """How many items are in clusters."""
+    return int(report["counts"]["removed"] + report["clusters"]["number"])
+
+
+def are_there(outputs: list[dict[str, Any]], folder: Path) -> bool:
+    """Whether files are in a folder as their checksums say."""
+    paths = [folder / entry["path"] for entry in outputs]
+    return all(path.is_file() for path in paths) and checksums(paths, folder) == outputs
+
+
+def published(out: Path, run: Run) -> bool:
+    """Whether this run had put its output into place before it was interrupted."""
+    done = any(entry["manifest"] == digest(out / "manifest.json") for entry in run.work.done("publish"))
+    if done:
+        sweep_all(out, run)
+    return done
+
+
+def publish_staged(staged: Path, out: Path, run: Run) -> None:
+    """Put the output into its place. The journal knows it by its manifest, so that a run that is killed here is known to be done."""
+    overwrite = run.options.overwrite
+    check_still(out, overwrite=overwrite)
+    name = name_beside(out)
+    run.work.append({}, step="publish", manifest=digest(staged / "manifest.json"), beside=name)
+    try:
+        publish(staged, out, name, overwrite=overwrite)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            check_still(out, overwrite=overwrite)
+        raise
+    sweep_all(out, run)
+
+
+def sweep_all(out: Path, run: Run) -> None:
+    """Remove what earlier runs with this work folder left beside the output."""
+    for entry in run.work.done("publish"):
+        sweep(out, entry["beside"])
+
+
+def digest(path: Path) -> str | None:
+    with naming(path):
+        return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
+
+
+def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int], each: Each) -> list[Step]:
+    """The steps that write records, or stand for them: --output and --removed-records. Their rows are as many as the report counts."""
+    readable = collection.column("kind") != REJECTED
+    kept = readable & ~decision.removed
+
+    whole = {
+        "copy": lambda: copied(collection, kept, staged / "kept", each),
+        "annotate": lambda: copied(collection, readable, staged / "annotated", each, added(collection, decision)),
+        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed(collection, np.flatnonzero(kept)), collection.id_note)],
+        "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept))],
+    }
+
+    steps = whole[options.output]()
+    if sum(step.rows or 0 for step in steps) != sum(counts[part] for part in WHOLE[options.output]):
+        raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a fault of likewise, please report it")
+    if options.removed_records:
+        steps += copied(collection, decision.removed, staged / "removed", each)
+    return steps
+
+
+def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, add: Callable[..., pa.Table] | None = None) -> list[Step]:
+    """A step a source: its rows of ``keep``, as they were, under ``folder``."""
+
+    def step(number: int) -> tuple[list[Path], int]:
+        source = collection.sources[number]
+        rows = collection.rows_of(number)
+        target = source.target(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        here = keep[rows]
+        added = None if add is None else add(rows.start + np.flatnonzero(here), typed=not hasattr(source.format, "schema"))
+        try:
+            with naming(target):
+                start, length = collection.column("start")[rows], collection.column("length")[rows]
+                written = source.format.write(source.path, target, here, start, length, added, each)
+        except DataError:
+            if here.any() or not collection.failed(number):
+                raise
+            if target.is_file():  # the source was set aside as a whole: nothing can be written in its format
+                target.unlink()
+            return [], 0
+        return [target / source.path.names[row] for row in np.flatnonzero(here)] if isinstance(source.path, Files) else [target], written
+
+    rows = [int(np.count_nonzero(keep[collection.rows_of(number)])) for number in range(len(collection.sources))]
+    return [Step(f"{folder.name}/{number}", count, partial(step, number)) for number, count in enumerate(rows)]
+
+
+def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]:
+    """A function of rows and ``typed`` that makes a table: cluster, witness and similarity of the rows, under names that are not likely to be taken.
+    ``typed``: ids of several types are JSON texts, for records that are JSON or CSV."""
+    clustered = decision.removed.copy()
+    clustered[decision.kept_row[decision.removed]] = True
+    names = ClusterNames(collection, decision)
+
+    def column(heads: pa.Array, typed: bool) -> pa.Array:
+        """The names of clusters; ``typed``: as JSON texts, if they are ids of several types."""
+        texts = names.json(heads) if typed else None
+        return names.of(heads) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
+
+    def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
+        cluster = pa.array(decision.head(rows), mask=~clustered[rows])
+        witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
+        similarity = value_column(decision.similarity[rows], decision.value)
+        heads = {"likewise_cluster": column(cluster, typed), "likewise_witness": column(witness, typed)}
+        return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
+
+    return table
+
+
+def placed(collection: Collection, rows: np.ndarray) -> Rows:
+    """The id and place of some rows."""
+    return Rows(schema.placed(collection.id_type()), len(rows), lambda part: [collection.ids(rows[part]), *collection.places(rows[part])])
+
+
+def mask(collection: Collection, kept: np.ndarray) -> Rows:
+    """The place of each row, and whether it is kept."""
+    return Rows(schema.MASK, len(kept), lambda part: [*collection.places(np.arange(part.start, part.stop)), kept[part]])
+
+
+def compared_pairs(collection: Collection, decision: Decision) -> Rows:
+    a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
+    return pairs_rows(collection, a, b, decision.match_similarity, decision.value)
+
+
+def manifest(collection: Collection, options: Options, outputs: list[dict[str, Any]]) -> dict[str, Any]:
+    inputs = [
+        {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
+        for source, rows, digest in zip(collection.sources, np.diff(collection.first_row), collection.digests(), strict=True)
+    ]
+    outputs = [{**entry, "path": printable(entry["path"])} for entry in sorted(outputs, key=lambda entry: entry["path"].split("/"))]
+    return {"format": "likewise/output", "version": 1, **described(options, "dedup"), "inputs": inputs, "outputs": outputs}
+
+
+def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
+    """What run.json holds: times, rates and the machine; nothing here is promised to be equal twice."""
+    return {
+        "inputs": [
+            {"source": printable(name), "path": str(path.absolute()), **fingerprint[name]}
+            for source, fingerprint in zip(sources, run.inputs, strict=True)
+            for name, path in source.files
+        ],
+        "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
+        "input_bytes": sum(source.size for source in sources),
+        "work_bytes": sum(run.work.lengths.values()),
+        "memory_bytes": run.memory,
+        "peak_memory_bytes": peak_memory(),
+        "notes": run.progress.notes,
+        "threads": run.engine.threads,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "system": platform.platform(),
+        "versions": {"numpy": np.__version__, "numba": version("numba"), "pyarrow": pa.__version__},
+    }

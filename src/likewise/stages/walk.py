@@ -1,0 +1,147 @@
+"""The greedy walk of removal, and what follows from it: witnesses, clusters, components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from likewise.kernels.bands import MIX
+from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_distance
+from likewise.kernels.compare import values as scored
+from likewise.kernels.unionfind import join_buckets, roots
+from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
+from likewise.stages.buckets import Allocate, Buckets
+from likewise.stages.meeting import BUDGET
+
+MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
+#: Comparisons that a kernel makes before it returns for a moment, so that progress shows and Ctrl-C works.
+COMPARED_AT_ONCE = 2**16
+#: Verified pairs that a kernel hands over at once.
+MATCHES_AT_ONCE = 2**16
+#: Parts of the walk for each thread: they take unequal time, and who is done takes the next.
+PARTS = 4
+#: The odd sketches of what a larger bucket remembers are copied side by side: fetched from all over memory they took half the time of a walk.
+CROWD = 32
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The items' words and how two items are compared; kernels.walk tells what the arrays are."""
+
+    file: int  # an open file, or -1: the words are in ``values``
+    values: np.ndarray
+    offset: np.ndarray
+    size: np.ndarray
+    rule: Any  # one of kernels.compare
+    odd: np.ndarray  # of the rows, or of none
+    row: np.ndarray
+
+    def arguments(self) -> tuple[tuple, Any]:
+        """(sets, rule), as the kernels take them."""
+        return (self.file, self.values, self.offset, self.size, self.odd, self.row), self.rule
+
+    def similarity(self, overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
+        """Similarities, or distances where the rule is for them; NaN where nothing was checked. float64[n]"""
+        if isinstance(self.rule, SetRule) or self.rule.mode == UNCHECKED:
+            return ratio(overlap, out_of)
+        return scored(overlap, distances=is_distance(self.rule))
+
+    def buffers(self) -> np.ndarray:
+        """Room for two items; each thread has its own. uint64[2, largest size]"""
+        return np.empty((2, int(self.size.max(initial=0))), np.uint64)
+
+
+@dataclass
+class Walk:
+    """What the walk over n items in keep order found."""
+
+    witness: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
+    overlap: np.ndarray  # int64[n]: similarity to the witness is overlap / out_of
+    out_of: np.ndarray
+    matches: np.ndarray  # int64[m, 4]: every verified pair: item, kept item, overlap, out of
+    compared: int
+
+
+def walk(
+    sets: Sets, buckets: Buckets, allocate: Allocate, run: Callable = map, shares: int = 1, advance: Callable[[int], None] = lambda items: None
+) -> Walk:
+    """The greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold.
+
+    ``run`` maps over parts of the items, ``shares`` at once; parts have no bucket in common, so the result does not depend on them.
+    """
+    bands, n = buckets.bucket.shape
+    levels = 1 + len(buckets.splits.bucket)
+    lists, remembered, near = empty_lists(buckets, sets.odd, allocate)
+    seen = np.full(n, -1, np.int32)
+    state = np.full((n, 3), -1, np.int64)
+
+    def part(items: np.ndarray) -> tuple[list[np.ndarray], int]:
+        matches = np.empty((levels * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
+        buffers, cursor = sets.buffers(), buckets.splits.begin[:-1].copy()
+        found, compared, place = [], 0, 0
+        while place < len(items):
+            before = place
+            room = (cursor, buffers, seen, state, matches)
+            place, written, more = greedy_walk(
+                *sets.arguments(), buckets.bucket, buckets.splits, lists, remembered, near, BUDGET, items, place, COMPARED_AT_ONCE, *room
+            )
+            found.append(matches[:written].copy())
+            compared += more
+            advance(place - before)
+        return found, compared
+
+    done = list(run(part, independent(buckets, 1 if shares == 1 else PARTS * shares)))
+    matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
+    matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
+    compared = sum(number for _, number in done)
+    return Walk(state[:, 0], state[:, 1], state[:, 2], matches, compared)
+
+
+def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Allocate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(lists, remembered, near) as the kernel takes them: room for the kept items of each bucket, as many as it has or may remember."""
+    finer, numbered = buckets.splits.bucket[buckets.splits.bucket >= 0], len(buckets.sizes)
+    sizes = np.concatenate([buckets.sizes, np.bincount(finer - numbered, minlength=buckets.count - numbered)])
+    crowded, room = sizes > crowd_above(sizes, buckets.bucket.shape[1]), np.minimum(sizes, BUDGET).astype(np.int32)
+    del sizes  # of many buckets it is much
+    lists, near, end = np.zeros(buckets.count, LIST), int(room[crowded].sum()), 0
+    for some in (crowded, ~crowded):
+        mine = room[some]
+        begin = np.cumsum(mine, dtype=np.int64)
+        begin -= mine
+        begin += end
+        lists["begin"][some] = begin
+        end += int(mine.sum())
+    return lists, allocate((end,), REMEMBERED), allocate((near if len(odd) else 0, odd.shape[1]), "u8")
+
+
+def crowd_above(sizes: np.ndarray, most: int) -> int:
+    """The size above which a bucket is a crowd: CROWD, or more where crowds would remember more than ``most`` items, as many middling ones do."""
+    crowds = np.sort(sizes[sizes > CROWD])[::-1]
+    fit = int(np.searchsorted(np.cumsum(np.minimum(crowds, BUDGET)), most, side="right"))
+    return int(crowds[fit]) if fit < len(crowds) else CROWD
+
+
+def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
+    """The items that share a bucket with any, in up to ``shares`` parts of about equal size that share none with each other; each ascending."""
+    head = join_buckets(buckets.bucket, len(buckets.sizes))
+    items = np.flatnonzero(head >= 0)
+    part = (head[items].astype(np.uint64) * MIX >> np.uint64(32)) % np.uint64(shares)  # of the connected group that it is in
+    part = part.astype(np.uint16)  # words of 16 bits are sorted by their digits: no look at all items for each part
+    parts = np.split(items[np.argsort(part, kind="stable")], np.cumsum(np.bincount(part, minlength=shares))[:-1])
+    return [found for found in parts if len(found)]
+
+
+def components(n: int, matches: np.ndarray) -> np.ndarray:
+    """For each kept item the first of its component: representatives that one item matched are joined. int64[n]"""
+    order = np.argsort(matches[:, 0], kind="stable")
+    item, kept = matches[order, 0], matches[order, 1]
+    same = item[1:] == item[:-1]
+    return roots(n, kept[1:][same], kept[:-1][same])
+
+
+def ratio(overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
+    """Similarities; NaN where nothing was checked."""
+    return np.divide(overlap, out_of, out=np.full(len(overlap), np.nan), where=out_of > 0)
