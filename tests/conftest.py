@@ -18,7 +18,7 @@ from likewise.cli.main import main, status_of
 
 @pytest.fixture(autouse=True)
 def no_word_of_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Messages do not depend on what earlier tests have had compiled; tests/test_compiling.py, with processes of its own, tests that they do."""
+    """Messages do not depend on what earlier tests have had compiled; tests/cli/test_compiling.py, with processes of its own, tests that they do."""
     monkeypatch.setattr("likewise.cli.progress.heard", lambda *_: nullcontext())
 
 

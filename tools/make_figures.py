@@ -1,4 +1,4 @@
-"""Draw the figures of docs/explanation. tests/test_lecture.py holds the files to what this makes."""
+"""Draw the figures of docs/explanation. tests/docs/test_lecture.py holds the files to what this makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write docs/reference/flags.md from the table of flags that the command line is built from. tests/test_docs.py holds the page to it."""
+"""Write docs/reference/flags.md from the table of flags that the command line is built from. tests/docs/test_docs.py holds the page to it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import likewise
 import likewise as lw
 import likewise.stages
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_the_wheel_holds_the_package_and_its_command(tmp_path):

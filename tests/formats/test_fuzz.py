@@ -1,7 +1,7 @@
 """Readers, the cutting of texts and the files of likewise's own, under bytes that nobody meant.
 
 A longer run, each property in a process of its own so that a crash or a hang is a find and not the end:
-``python tests/test_fuzz.py --examples 20000 [--only NAME]``. It prints how many inputs were tried, and what was found.
+``python tests/formats/test_fuzz.py --examples 20000 [--only NAME]``. It prints how many inputs were tried, and what was found.
 Under pytest a few dozen of each are tried, and the finds of longer runs stand as examples.
 """
 

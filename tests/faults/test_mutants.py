@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @dataclass(frozen=True)
@@ -43,28 +43,31 @@ MUTANTS = {
     for j in range(begin, end):
         state += np.uint64(slots[j])
 """,
-        ("test_minhash.py::test_narrow_keys_collide_as_chance_says", "test_minhash.py::test_keys_know_the_order_of_slots"),
+        ("oracle/test_minhash.py::test_narrow_keys_collide_as_chance_says", "oracle/test_minhash.py::test_keys_know_the_order_of_slots"),
     ),
     "band keys of 32 bits": Mutant(
         "a million items make a hundred false meetings in each band",
         "kernels/minhash.py",
         "    return mix64(state)\n",
         "    return np.uint64(np.uint32(mix64(state)))\n",
-        ("test_minhash.py::test_narrow_keys_collide_as_chance_says", "test_widths.py::test_each_bit_of_each_slot_moves_half_of_the_key"),
+        ("oracle/test_minhash.py::test_narrow_keys_collide_as_chance_says", "kinds/test_widths.py::test_each_bit_of_each_slot_moves_half_of_the_key"),
     ),
     "half slots in band keys": Mutant(
         "two slots are packed into one word with too short a shift, and lie over each other",
         "kernels/minhash.py",
         "(np.uint64(slots[j]) << np.uint64(32) | ",
         "(np.uint64(slots[j]) << np.uint64(16) | ",
-        ("test_widths.py::test_each_bit_of_each_slot_moves_half_of_the_key",),
+        ("kinds/test_widths.py::test_each_bit_of_each_slot_moves_half_of_the_key",),
     ),
     "unmixed ids, oph": Mutant(
         "an element is taken for its own hash: consecutive numbers fall side by side",
         "kernels/minhash.py",
         "mixed[i] = mix64(values[begin + i] ^ key)",
         "mixed[i] = values[begin + i] ^ key",
-        ("test_statistics.py::test_structured_elements[highest byte-1000-oph]", "test_statistics.py::test_one_element_falls_into_any_slot[100]"),
+        (
+            "statistics/test_statistics.py::test_structured_elements[highest byte-1000-oph]",
+            "statistics/test_statistics.py::test_one_element_falls_into_any_slot[100]",
+        ),
     ),
     "unmixed ids, classic": Mutant(
         "a * x + b of the bare number, the textbook's own: similarity .53 is reported where .6 is true",
@@ -77,8 +80,8 @@ MUTANTS = {
                 least[c] = min(least[c], np.uint32(multipliers[c] * np.uint32(values[begin + i] ^ key) + addends[c]))
 """,
         (
-            "test_statistics.py::test_structured_elements[consecutive-40-classic]",
-            "test_statistics.py::test_two_runs_of_consecutive_integers[2000-classic]",
+            "statistics/test_statistics.py::test_structured_elements[consecutive-40-classic]",
+            "statistics/test_statistics.py::test_two_runs_of_consecutive_integers[2000-classic]",
         ),
     ),
     "rotation": Mutant(
@@ -92,8 +95,8 @@ MUTANTS = {
         row[empty[c]] = row[j % row.size] | np.uint32(FILLED)
 """,
         (
-            "test_statistics.py::test_the_curve_of_16_bands_of_8_rows[oph-4-100]",
-            "test_statistics.py::test_a_band_agrees_no_more_often_than_chance[200-oph]",
+            "statistics/test_statistics.py::test_the_curve_of_16_bands_of_8_rows[oph-4-100]",
+            "statistics/test_statistics.py::test_a_band_agrees_no_more_often_than_chance[200-oph]",
         ),
     ),
     "empty slots are alike": Mutant(
@@ -101,56 +104,59 @@ MUTANTS = {
         "kernels/minhash.py",
         "    if count == 0:\n",
         "    if count >= 0:\n",
-        ("test_statistics.py::test_mean_and_variance[16-8-oph]", "test_statistics.py::test_no_slot_is_favoured[50-128-oph]"),
+        ("statistics/test_statistics.py::test_mean_and_variance[16-8-oph]", "statistics/test_statistics.py::test_no_slot_is_favoured[50-128-oph]"),
     ),
     "mixing in 32 bits": Mutant(
         "the upper half of an element is lost before it is mixed: ids that differ there alone are one",
         "kernels/hashing.py",
         "    x = np.uint64(x)\n    x ^= x >> np.uint64(33)\n",
         "    x = np.uint64(np.uint32(x))\n    x ^= x >> np.uint64(33)\n",
-        ("test_statistics.py::test_structured_elements[high half-40-oph]", "test_statistics.py::test_structured_elements[high half-40-classic]"),
+        (
+            "statistics/test_statistics.py::test_structured_elements[high half-40-oph]",
+            "statistics/test_statistics.py::test_structured_elements[high half-40-classic]",
+        ),
     ),
     "threshold in 32 bits": Mutant(
         "sizes times the threshold's numerator overflow: unlike sets pass, like ones fail",
         "kernels/sets.py",
         "(numerator * (size_a + size_b) + total - 1) // total",
         "np.int64(np.int32(numerator * (size_a + size_b) + total - 1)) // total",
-        ("test_widths.py::test_a_threshold_of_nine_digits",),
+        ("kinds/test_widths.py::test_a_threshold_of_nine_digits",),
     ),
     "places in 32 bits": Mutant(
         "a set beyond 4 GiB of the work folder is read from 4 GiB before it",
         "kernels/walk.py",
         "8 * offset[item]) != 8 * count",
         "np.int64(np.uint32(8 * offset[item]))) != 8 * count",
-        ("test_widths.py::test_sets_beyond_four_gigabytes",),
+        ("kinds/test_widths.py::test_sets_beyond_four_gigabytes",),
     ),
     "offsets of 32 bits": Mutant(
         "the elements of all sets are numbered in 32 bits",
         "run.py",
         "    offset = np.cumsum(size, dtype=np.int64) - size",
         "    offset = np.cumsum(size, dtype=np.uint32) - size",
-        ("test_widths.py::test_more_elements_than_32_bits_can_number",),
+        ("kinds/test_widths.py::test_more_elements_than_32_bits_can_number",),
     ),
     "pairs in 32 bits": Mutant(
         "the pairs of a large bucket are counted in 32 bits",
         "stages/buckets.py",
         "(self.sizes * others // 2).sum()",
         "(self.sizes.astype(np.int32) * others.astype(np.int32) // 2).sum()",
-        ("test_widths.py::test_one_bucket_of_a_million_has_half_a_trillion_pairs",),
+        ("kinds/test_widths.py::test_one_bucket_of_a_million_has_half_a_trillion_pairs",),
     ),
     "empty sets estimate as equal": Mutant(
         "all slots of two empty sets are the same value, so that their share of equal slots is 1",
         "families/similarity.py",
         "        share = np.where(both_empty, np.nan, share)\n",
         "",
-        ("test_minhash.py::test_estimates",),
+        ("oracle/test_minhash.py::test_estimates",),
     ),
     "empty items are copies": Mutant(
         "items without a token collapse into the first of them",
         "pipeline.py",
         '    copy, copied = collection.column("copy"), live\n',
         '    copy, copied = collection.column("copy"), live | empty\n',
-        ("test_dedup.py::test_empty_items_are_kept_unless_they_are_to_be_copies",),
+        ("oracle/test_dedup.py::test_empty_items_are_kept_unless_they_are_to_be_copies",),
     ),
     "transitive closure": Mutant(
         "connected components of the verified pairs go, but for their first item: A goes for C because B is like both",
@@ -166,8 +172,8 @@ MUTANTS = {
     state[:, 0] = np.where(least == np.arange(n), -1, least)
 """,
         (
-            "test_walk.py::test_a_long_chain_keeps_every_second_item",
-            "test_dedup.py::test_a_chain_never_removes_an_item_for_one_that_is_not_alike",
+            "oracle/test_walk.py::test_a_long_chain_keeps_every_second_item",
+            "oracle/test_dedup.py::test_a_chain_never_removes_an_item_for_one_that_is_not_alike",
         ),
     ),
 }

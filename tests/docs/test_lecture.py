@@ -21,7 +21,7 @@ from likewise.api import shingle
 from likewise.families import Bits, Hyperplane, Line, MinHash, Stripe, Threshold, WeightedMinHash
 from likewise.planning import Plan, chance
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 TENTHS = [tenth / 10 for tenth in range(1, 10)]
 
 

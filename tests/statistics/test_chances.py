@@ -13,12 +13,13 @@ import likewise as lw
 from likewise import families, methods
 from likewise.errors import UsageError
 from likewise.families import BBit, Bits, CrossPolytope, Hyperplane, Line, MinHash, Stripe, Threshold, WeightedMinHash
+from likewise.messages import quoted
 from likewise.planning import curves
 
 
 def str_of(value: object) -> str:
     """A name for a test, for Python does not write the longest numbers."""
-    return curves.told(value)
+    return quoted(value)
 
 
 FAMILIES = [

@@ -16,7 +16,7 @@ from likewise.measures import FUNCTIONS
 from likewise.methods import MEASURES, SUFFIXES, UNITS, Measure, Text, parse
 from likewise.report import wording
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 
 
