@@ -132,7 +132,7 @@ MUTANTS = {
     ),
     "offsets of 32 bits": Mutant(
         "the elements of all sets are numbered in 32 bits",
-        "run.py",
+        "runs/items.py",
         "    offset = np.cumsum(size, dtype=np.int64) - size",
         "    offset = np.cumsum(size, dtype=np.uint32) - size",
         ("kinds/test_widths.py::test_more_elements_than_32_bits_can_number",),
@@ -153,7 +153,7 @@ MUTANTS = {
     ),
     "empty items are copies": Mutant(
         "items without a token collapse into the first of them",
-        "pipeline.py",
+        "runs/pipeline.py",
         '    copy, copied = collection.column("copy"), live\n',
         '    copy, copied = collection.column("copy"), live | empty\n',
         ("oracle/test_dedup.py::test_empty_items_are_kept_unless_they_are_to_be_copies",),
