@@ -107,3 +107,26 @@ def test_stages_are_listed_in_the_order_of_a_run():
 def test_few_modules_are_outside_of_folders():
     loose = [path.stem for path in Path(likewise.__file__).parent.glob("*.py") if not path.stem.startswith("__")]
     assert len(loose) <= 10, loose
+
+
+def test_calls_below_the_command_stay_in_one_chunk_of_frames():
+    """At some depth a loop of 1,000 calls would cross the end of a chunk of frames, each call mapping a page: 1,000 faults at least."""
+    code = """
+import resource
+import likewise.cli.main
+from likewise.__main__ import run
+
+def leaf(): pass
+
+def calls(depth):
+    if depth:
+        return calls(depth - 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(1000): leaf()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+likewise.cli.main.main = lambda: print(max(calls(depth) for depth in range(400)))
+run()
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 500
