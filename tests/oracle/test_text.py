@@ -205,3 +205,9 @@ def test_invisible_characters_never_split_words():
     plain, hidden, apart = (shingler(method, 0)(array([text]), np.ones(1, bool)) for text in ("Sofa bed", "So\u00adfa\u200d bed\ufeff", "so fa bed"))
     assert plain.values.tolist() == hidden.values.tolist() != apart.values.tolist()
     assert plain.copy.tolist() != hidden.copy.tolist()  # the normalised texts do differ
+
+
+def test_the_table_of_some_steps_is_made_once():
+    table, _ = tables.normalisation(("nfc", "lower"))
+    assert tables.normalisation(("nfc", "lower"))[0] is table
+    assert tables.normalisation(("nfc", "lower"), True)[0] is not table

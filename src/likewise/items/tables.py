@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -20,8 +20,9 @@ SIGMA, DOTTED_I = ord("Σ"), ord("İ")
 TOUCHED = np.concatenate([np.arange(low, high, dtype=np.int32) for low, high in ((0, 0x20000), (0x2F800, 0x2FA20), (0xE0000, 0xE0200))])
 
 
-def normalisation(steps: Collection[str], in_lines: bool = False) -> tuple[np.ndarray, int]:
-    """The table of kernels.text for these steps, and the manner in which it is to be used.
+@lru_cache(maxsize=16)
+def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.ndarray, int]:
+    """The table of kernels.text for these steps, and the manner in which it is to be used. It is made once, in some 10 ms: do not write to it.
 
     What each character becomes is followed from step to step. That is enough where a character does not depend on its
     neighbours; where it may, the entry says so, rather too often than not often enough.
