@@ -29,7 +29,7 @@ def edit_walk(
     advance: Callable[[int], None] = lambda items: None,
     counts: Counts | None = None,
 ) -> Walk:
-    """The greedy walk (stages/walk.py) over strings in keep order, as if all of them, or all of equal ``per``, shared a bucket.
+    """The greedy walk (stages/walk.py) over strings in priority order, as if all of them, or all of equal ``per``, shared a bucket.
 
     The witness is the nearest. Arguments as for `edit_pairs`. In the result ``overlap`` is the distance, and ``out_of`` 1.
     """

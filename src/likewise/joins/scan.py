@@ -32,7 +32,7 @@ PRODUCT_COST, L1_COST = (1.0, 0.02), (20.0, 0.2)
 
 @dataclass(frozen=True)
 class Scan:
-    """Finds the alike pairs of some of the vectors. per, run, shares, expect, advance: as for `joins.hamming_join.Join`."""
+    """Finds the similar pairs of some of the vectors. per, run, shares, expect, advance: as for `joins.hamming_join.Join`."""
 
     prepared: Prepared
     per: NDArray[np.uint64] | None = None

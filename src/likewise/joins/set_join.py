@@ -148,7 +148,7 @@ def exact_walk(
     advance: Callable[[int], None] = lambda elements: None,
     counts: Counts | None = None,
 ) -> Walk:
-    """The greedy walk (stages/walk.py) over items in keep order, as if all of them, or all of equal ``per``, shared a bucket.
+    """The greedy walk (stages/walk.py) over items in priority order, as if all of them, or all of equal ``per``, shared a bucket.
 
     Arguments as for `exact_pairs`. Only kept items are entered into the index: a crowd of like items costs each of its members one comparison.
     """

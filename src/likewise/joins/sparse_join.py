@@ -135,7 +135,7 @@ def sparse_pairs(
 
 
 def sparse_walk(prepared: Prepared, *, per: NDArray[np.uint64], advance: Callable[[int], None] = lambda items: None) -> Walk:
-    """The greedy walk (stages/walk.py) over items in keep order, as if all of equal ``per`` shared a bucket."""
+    """The greedy walk (stages/walk.py) over items in priority order, as if all of equal ``per`` shared a bucket."""
     n = len(prepared.vectors)
     state = np.full((n, 2), -1, np.int64)
     found, compared = [np.empty((0, 4), np.int64)], 0

@@ -1,4 +1,4 @@
-"""How alike the pairs of a collection are: assumed where nothing is known, or measured on a sample (runs/sample.py).
+"""The distribution of similarities in a collection: assumed, or measured on a sample (runs/sample.py).
 
 Pairs come in two kinds. Unlike pairs are a share of all pairs, so an item meets more of them in a larger collection. Alike pairs, the
 duplicates, are so many an item, whatever the size of the collection; a small sample holds hardly any, so they are always assumed.

@@ -1,4 +1,4 @@
-"""What the verbs give back: Arrow-backed tables that know how to leave likewise again."""
+"""The results of the verbs: Arrow-backed tables, and the ways out of likewise."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ REASONS = ("near", "equal", "exact")
 
 @dataclass
 class Decision:
-    """What became of each row of a collection, by row number. The unit of everything that is written."""
+    """The outcome of each row of a collection, by row number. All files are written from it."""
 
     kept_row: np.ndarray  # int64[n]: the kept row that this one was removed for; -1 where the row stays
     similarity: np.ndarray  # float64[n]: to that row; NaN where the row stays or nothing was checked
