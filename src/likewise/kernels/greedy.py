@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from likewise.kernels.jit import kernel
 
 
@@ -11,3 +13,18 @@ def remove(left, right, gone):
     for i in range(len(left)):
         if not gone[left[i]]:
             gone[right[i]] = True
+
+
+@kernel
+def settle(later, earlier, overlap, out_of, witness, best, of):
+    """Remove each item for the most similar kept item before it, of several the earliest; all arrays int64, pairs by rising ``later``.
+
+    witness, best, of: of each item its witness, -1 at first, and the overlap and out of with it. Ratios are compared by products, without rounding.
+    """
+    for i in range(len(later)):
+        item, other = later[i], earlier[i]
+        if witness[other] >= 0:
+            continue
+        better = overlap[i] * of[item] - best[item] * out_of[i] if witness[item] >= 0 else np.int64(1)
+        if better > 0 or (better == 0 and other < witness[item]):
+            witness[item], best[item], of[item] = other, overlap[i], out_of[i]

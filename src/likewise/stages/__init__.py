@@ -10,6 +10,7 @@ In the order of a run:
 - meeting: which items of a bucket meet
 - verify: the exact comparison of pairs
 - walk: greedy removal, witnesses and components
+- settle: greedy removal where all similar pairs are known
 - budget: the pairs that overfull buckets left out
 - ranking: sets as ranks of their elements, for joins and searches
 - listing: pairs of items as pairs of rows
