@@ -125,12 +125,12 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         removed, clusters = partial(removed_rows, collection, decision), partial(clusters_rows, collection, decision)
         if target is None:
             kept.to_arrow()  # while the work folder is there
-            return Removal(kept, Table(removed().whole()), Table(clusters().whole()), report)
+            return Removal(kept, Table(removed().whole()), Table(clusters().whole()), report, decision.compared)
         if not outputs.published(target, run):
             check_still(target, overwrite=options.overwrite)
             staged = outputs.write(items, decision, report, run)
             run.progress.finish()
-            facts = outputs.machine_facts(sources, run)
+            facts = outputs.machine_facts(sources, decision, run)
             write_sealed(facts, staged / "run.json")
             page = render(report, facts, examples(collection, decision, options, inspection.want(options)))
             write_text(page, staged / "report.html")
@@ -138,7 +138,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         read = partial(written, typed=collection.json_ids(np.zeros(0, np.int64)) is not None)
         removed_table = read(target / "removed.parquet", report["counts"]["removed"], removed)
         clusters_table = read(target / "clusters.parquet", outputs.clustered(report), clusters)
-        return Removal(kept, removed_table, clusters_table, report, target)
+        return Removal(kept, removed_table, clusters_table, report, decision.compared, target)
 
 
 def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Unpack[OfPairs]) -> Pairs:

@@ -83,7 +83,6 @@ def report(**changed: Any) -> dict[str, Any]:
         "verified": "exact",
         "items": 1111,
         "buckets": {"number": 640, "largest": 321, "by_size": {"2": 600, "3-4": 39, "257-512": 1}},
-        "compared": 7654,
         "matched": 87,
         "budget": {"cut": 0, "recall": 0.99228, "buckets": []},
         "clusters": {
@@ -104,6 +103,7 @@ def report(**changed: Any) -> dict[str, Any]:
 def run_facts() -> dict[str, Any]:
     return {
         "seconds": {"reading": 3.0, "comparing": 1.0},
+        "compared": 7654,
         "inputs": [{"path": "/home"}],
         "threads": 2,
         "peak_memory_bytes": 123456,
@@ -215,7 +215,6 @@ def test_an_empty_run():
     empty = report(
         counts=counts,
         items=0,
-        compared=0,
         matched=0,
         buckets={"number": 0, "largest": 0, "by_size": {}},
         clusters={"number": 0, "components": 0, "by_size": {}, "largest": []},
@@ -233,6 +232,10 @@ def test_what_was_not_checked_exactly_is_said_first(verified, said):
     assert "Example 1: near-duplicate, not checked" in page.by_tag["h3"]
     assert ("Example 2: near-duplicate, similarity about 0.875 (an estimate)" in page.by_tag["h3"]) == (verified == "estimate")
     assert "Not exact." not in Page(render(report(), None, [])).words
+
+
+def test_a_page_without_run_facts_says_only_what_was_found():
+    assert "the largest of 321 items; 87 pairs were found similar." in Page(render(report(), None, [])).words
 
 
 def test_pairs_that_overfull_buckets_left_out_are_reported():

@@ -29,7 +29,7 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
     report, run: what report.json and run.json hold (run: None where there is none). examples: a few removed items with their texts.
     """
     parts = [banner(report), warnings(report), counts(report), removed(report), similar(report), promise(report), clusters(report)]
-    parts += [pairs(report, examples), buckets(report), sources(report), machine(report, run), choices(report)]
+    parts += [pairs(report, examples), buckets(report, run), sources(report), machine(report, run), choices(report)]
     header = tag("header", tag("h1", headline(report["counts"])), subtitle(report))
     head = tag(
         "head",
@@ -227,7 +227,7 @@ def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
     return section("Removed items beside what was kept", said, *shown)
 
 
-def buckets(report: Report) -> Html | None:
+def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     if "buckets" not in report:
         return None
     met, budget = report["buckets"], report["budget"]
@@ -236,7 +236,10 @@ def buckets(report: Report) -> Html | None:
     how = f"met in {counted(met['number'], 'bucket')}, the largest of {counted(met['largest'], 'item')}" if report["curve"] else "were joined exactly"
     how = "were proposed by their encodings, and compared as a whole" if "least_cosine" in report.get("join", {}) else how
     how = "were joined by bits of codes, which then were compared as a whole" if report["curve"] and "join" in report else how
-    said = f"{distinct} {how}; {counted(report['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}."
+    matched = f"{counted(report['matched'], 'pair was', 'pairs were')} {found}"
+    if run and "compared" in run:  # earlier versions had it in report.json
+        matched = f"{counted(run['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}"
+    said = f"{distinct} {how}; {matched}."
     parts: list[object] = [tag("p", said)]
     if not report["curve"] or "join" in report:
         return section("Comparisons", *parts)
@@ -274,7 +277,7 @@ def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
     rows: list[list[object]] = [[stage, round(spent, 2), share(spent, total)] for stage, spent in seconds.items()]
     rate = f"{report['counts']['read'] / total:,.0f} items a second in all. " if total and report["counts"]["read"] else ""
     times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["all", round(total, 2), share(total, total)])
-    facts = {name: value for name, value in run.items() if name not in ("seconds", "inputs")}  # inputs: the table of sources has them
+    facts = {name: value for name, value in run.items() if name not in ("seconds", "inputs", "compared")}  # other sections have them
     note = tag("p", f"{rate}Times and machine differ from run to run; nothing else on this page does.")
     return section("Time and machine", note, times, tag("details", tag("summary", "Machine and versions"), values("Machine and versions", facts)))
 

@@ -207,10 +207,11 @@ def decide(items: Items, run: Run) -> Decision:
     work = run.work
     if not work.done("decide"):
         decision = walk_in_order(items, run)
-        work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts)
+        work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
     work.discard("sets", "odd", *(band_files.names(run.options.planned.bands) if run.options.planned else ()))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
-    return Decision(**columns, facts=work.done("decide")[0]["facts"], value=value_of(run.options), counted=counted(run.options))
+    done = work.done("decide")[0]
+    return Decision(**columns, facts=done["facts"], compared=done["compared"], value=value_of(run.options), counted=counted(run.options))
 
 
 def value_of(options: Options) -> pa.Field:
@@ -229,7 +230,7 @@ def walk_in_order(items: Items, run: Run) -> Decision:
     """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
     found, facts = (walk_joined if run.options.joined else walk_in_buckets)(items, run)
     stored = sets(items, run)
-    n, member, first, matches = len(items.collection), items.member, items.first, found.matches
+    n, member, first, matches, compared = len(items.collection), items.member, items.first, found.matches, found.compared
 
     removed = np.flatnonzero(found.witness >= 0)
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
@@ -249,7 +250,8 @@ def walk_in_order(items: Items, run: Run) -> Decision:
     joined = np.unique(matches[:, 1])
     component[member[joined]] = member[head[joined]]
     values = stored.similarity(matches[:, 2], matches[:, 3])
-    return Decision(kept_row, similarity, exact, component, member[matches[:, :2]], values, facts, value_of(run.options), counted(run.options))
+    pairs = member[matches[:, :2]]
+    return Decision(kept_row, similarity, exact, component, pairs, values, facts, compared, value_of(run.options), counted(run.options))
 
 
 def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
@@ -295,7 +297,6 @@ def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float | No
     return {
         "items": len(items.member),
         "buckets": buckets,
-        "compared": found.compared,
         "matched": len(found.matches),
         "budget": {"cut": cut.cut, "sampled": cut.sampled, "alike": cut.alike, **missed},
     }

@@ -150,6 +150,7 @@ class Decision:
     matches: np.ndarray  # int64[m, 2]: the verified pairs that the walk compared: row, kept row
     match_similarity: np.ndarray  # float64[m]
     facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report
+    compared: int = 0  # pairs that were compared: how many depends on the way, not only on the input, so it is no part of the report
     value: pa.Field = schema.SIMILARITY  # or of a distance: what the numbers above are
     counted: bool = False  # similarities are ratios of counted shingles, so that 1.0 means the same shingles
 
@@ -181,12 +182,16 @@ def warned(report: dict[str, Any]) -> str:
 
 @dataclass
 class Removal:
-    """The result of ``dedup``. docs/reference/outputs.md tells the columns of the tables; ``report`` is what report.json holds."""
+    """The result of ``dedup``. docs/reference/outputs.md tells the columns of the tables; ``report`` is what report.json holds.
+
+    ``compared``: pairs that were compared, as in run.json.
+    """
 
     kept: Table
     removed: Table
     clusters: Table
     report: dict[str, Any]
+    compared: int
     out: Path | None = None
 
     def __repr__(self) -> str:

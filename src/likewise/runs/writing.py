@@ -261,7 +261,7 @@ def manifest(collection: Collection, options: Options, outputs: list[dict[str, A
     return {"format": "likewise/output", "version": 1, **described(options, "dedup"), "inputs": inputs, "outputs": outputs}
 
 
-def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
+def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> dict[str, Any]:
     """What run.json holds: times, rates and the machine; nothing here is promised to be equal twice."""
     return {
         "inputs": [
@@ -270,6 +270,7 @@ def machine_facts(sources: Sequence[Source], run: Run) -> dict[str, Any]:
             for name, path in source.files
         ],
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
+        "compared": decision.compared,
         "input_bytes": sum(source.size for source in sources),
         "work_bytes": sum(run.work.lengths.values()),
         "memory_bytes": run.memory,
