@@ -40,11 +40,11 @@ def unit(vectors):
 
 
 def likewise(items, queries, task, **more):
-    from likewise.engines.local import Local
+    from likewise.engines.threads import Threads
     from likewise.nearest.neighbors import neighbors
 
-    local = Local()
-    some = {"run": local.run, "shares": local.threads, **more}
+    engine = Threads()
+    some = {"run": engine.run, "shares": engine.threads, **more}
     neighbors(items[:4000], queries[:40], TASKS[task][0], K, **some)  # compiles
     began = time.perf_counter()
     found = neighbors(items, queries, TASKS[task][0], K, **some)

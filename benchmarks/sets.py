@@ -33,11 +33,11 @@ FEW = 200
 
 
 def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Callable[[str, int], Pairs]:
-    from likewise.engines.local import Local
+    from likewise.engines.threads import Threads
     from likewise.joins.set_join import exact_pairs
     from likewise.stages.ranking import ranked
 
-    values, engine = elements.astype(np.uint64), Local()
+    values, engine = elements.astype(np.uint64), Threads()
 
     def pairs(threshold: str, sets: int) -> Pairs:
         how = {"run": engine.run, "shares": engine.threads}

@@ -43,10 +43,10 @@ def unit(folder: Path, task: str) -> tuple[np.ndarray, float]:
 
 
 def likewise_join(folder: Path, task: str, recall: float) -> Callable[[], Pairs]:
-    from likewise.engines.local import Local
+    from likewise.engines.threads import Threads
     from likewise.joins.vector_join import choose_layout, prepare, vector_pairs
 
-    engine = Local(CORES)
+    engine = Threads(CORES)
 
     def job(vectors: np.ndarray) -> Pairs:
         prepared = prepare(vectors, "cosine", threshold, run=engine.run)
@@ -126,10 +126,10 @@ def numpy_join(folder: Path, task: str) -> Callable[[], Pairs]:
 
 
 def likewise_codes(folder: Path, task: str) -> Callable[[], Pairs]:
-    from likewise.engines.local import Local
+    from likewise.engines.threads import Threads
     from likewise.joins.hamming_join import code_pairs
 
-    engine = Local(CORES)
+    engine = Threads(CORES)
     codes = np.load(folder / f"{task}.npy").reshape(-1, 1)
 
     def job(codes: np.ndarray) -> Pairs:

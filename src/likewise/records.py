@@ -30,7 +30,7 @@ PAYLOADS = {
 BATCH_FACTOR = 64
 
 
-#: `engines.local.Local.map`, or what stands for it on one thread.
+#: `engines.threads.Threads.map`, or what stands for it on one thread.
 Each = Callable[..., Iterator[Any]]
 
 

@@ -19,7 +19,7 @@ from command_line import SOURCE, TEXTS, run
 from likewise.cli.main import in_compiler, main, status_of
 from likewise.cli.progress import Told
 from likewise.cli.screen import Screen
-from likewise.engines.local import usable_cores
+from likewise.engines.threads import usable_cores
 from likewise.kernels import jit
 from likewise.progress import INTERRUPTED
 

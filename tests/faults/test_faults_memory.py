@@ -16,7 +16,7 @@ import jobs
 import pytest
 from runs import LIKEWISE, command, go_on
 
-from likewise.engines import local
+from likewise.engines import threads
 
 
 def limited(megabytes: int, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -87,7 +87,7 @@ def test_the_limits_of_all_cgroups_above_count(tmp_path, monkeypatch, unified):
     (root / "a.slice/b.scope" / name).write_text("max\n" if unified else "9223372036854771712\n")
     read = Path.read_text
     monkeypatch.setattr(Path, "read_text", lambda self, *args: "\n".join(lines) if str(self) == "/proc/self/cgroup" else read(self, *args))
-    found = list(local.limits("memory", ("memory.max",), ("memory.limit_in_bytes",), tmp_path))
+    found = list(threads.limits("memory", ("memory.max",), ("memory.limit_in_bytes",), tmp_path))
     assert min(found) == (3000,)
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.engines.local import Local
+from likewise.engines.threads import Threads
 from likewise.errors import UsageError
 from likewise.joins import prefix
 from likewise.joins import set_join as exact
@@ -220,7 +220,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     monkeypatch.setattr(prefix, "COMPARED_AT_ONCE", 200)
     monkeypatch.setattr(exact, "LEAST_STEP", 100)
     sets = crowd(1000)
-    engine = Local(threads)
+    engine = Threads(threads)
     done: list[int] = []
     choices = {"run": engine.run, "shares": threads, "advance": done.append}
     try:

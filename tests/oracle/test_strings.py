@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.engines.local import Local
+from likewise.engines.threads import Threads
 from likewise.joins import edit_join as strings
 from likewise.joins import edit_walk as strings_walk
 from likewise.joins import prefix
@@ -184,7 +184,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
     monkeypatch.setattr(strings, "MEASURED_AT_ONCE", 70)
     monkeypatch.setattr(strings_walk, "LEAST_STEP", 40)
-    texts, engine = names(700), Local(threads)
+    texts, engine = names(700), Threads(threads)
     done: list[int] = []
     try:
         counts, walked = Counts(), Counts()

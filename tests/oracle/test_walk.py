@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bucket_meetings import budget, met_in
 from compiled import alone
-from likewise.engines.local import Local
+from likewise.engines.threads import Threads
 from likewise.kernels.compare import SetRule
 from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import meeting
@@ -153,7 +153,7 @@ def test_parts_that_walk_at_once_find_the_same():
     sets = [set(draw.integers(0, 30, 8).tolist()) for _ in range(3000)]
     keys = draw.integers(0, 700, (4, 3000)) + (np.arange(3000) // 300 * 1000)  # ten groups that share no bucket
     alone = walk(batch(sets), buckets_of(keys, split=True), np.empty)
-    engine = Local(3)
+    engine = Threads(3)
     together = walk(batch(sets), buckets_of(keys, split=True), np.empty, engine.run, 3)
     engine.close()
     assert len(independent(buckets_of(keys, split=True), 3)) == 3

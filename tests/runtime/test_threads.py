@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
-from likewise.engines.local import Local
+from likewise.engines.threads import Threads
 from likewise.io import compression
 from likewise.io.formats import lines, parquet
 from likewise.records import Chunk, in_turn
@@ -25,8 +25,8 @@ ROWS = jobs.rows(5, 200)
 
 
 @pytest.fixture
-def engine() -> Iterator[Local]:
-    engine = Local(3)
+def engine() -> Iterator[Threads]:
+    engine = Threads(3)
     yield engine
     engine.close()
 
@@ -48,7 +48,7 @@ def slowly(value: int) -> int:
     return -value
 
 
-def test_results_come_in_order_and_little_is_read_ahead(engine: Local) -> None:
+def test_results_come_in_order_and_little_is_read_ahead(engine: Threads) -> None:
     for at_once, ahead in ((None, 6), (1, 1), (2, 2)):
         read: list[int] = []
         taken = 0
@@ -60,7 +60,7 @@ def test_results_come_in_order_and_little_is_read_ahead(engine: Local) -> None:
     assert list(in_turn(slowly, range(40), at_once=1)) == [-i for i in range(40)]
 
 
-def test_a_stage_one_at_a_time_never_meets_itself_while_the_next_batch_is_read(engine: Local) -> None:
+def test_a_stage_one_at_a_time_never_meets_itself_while_the_next_batch_is_read(engine: Threads) -> None:
     second, lock = threading.Event(), threading.Lock()
 
     def batches() -> Iterator[int]:
@@ -78,7 +78,7 @@ def test_a_stage_one_at_a_time_never_meets_itself_while_the_next_batch_is_read(e
     assert list(engine.map(stage, batches(), at_once=1)) == list(range(20))
 
 
-def test_when_a_map_ends_early_its_stage_has_ended(engine: Local) -> None:
+def test_when_a_map_ends_early_its_stage_has_ended(engine: Threads) -> None:
     begun, ended = threading.Event(), threading.Event()
 
     def stage(value: int) -> int:
@@ -98,7 +98,7 @@ def test_when_a_map_ends_early_its_stage_has_ended(engine: Local) -> None:
 # --- what is read
 
 
-def test_lines_that_one_thread_counts_are_not_counted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Local) -> None:
+def test_lines_that_one_thread_counts_are_not_counted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Threads) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" * 1000)
     count, begun, sizes = lines.count_lines, threading.Event(), []
@@ -240,7 +240,7 @@ def test_what_fails_on_a_thread_names_the_file_and_the_run_goes_on_from_there(
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.zst", "a.parquet"])
-def test_a_source_that_has_shrunk_is_told_after_what_was_read_of_it(tmp_path: Path, engine: Local, name: str) -> None:
+def test_a_source_that_has_shrunk_is_told_after_what_was_read_of_it(tmp_path: Path, engine: Threads, name: str) -> None:
     """The failure of reading comes through the threads that write."""
     MAKE[name](tmp_path / name, ROWS[:100])
     module = parquet if name == "a.parquet" else lines

@@ -31,7 +31,7 @@ def must_compile() -> bool:
 
 def share() -> None:
     """Start the second process, where it helps. It ends by itself, or with this one."""
-    from likewise.engines.local import usable_cores, usable_memory
+    from likewise.engines.threads import usable_cores, usable_memory
     from likewise.kernels.jit import CACHE
     from likewise.runs.session import temporary_folder
 

@@ -114,13 +114,13 @@ SELF_TESTS: dict[str, Callable[[], bool]] = {"similarity": similarity_agrees, "s
 def cores() -> Check:
     import os
 
-    from likewise.engines.local import usable_cores
+    from likewise.engines.threads import usable_cores
 
     return Check("threads", "ok", f"{usable_cores()}, on a machine of {counted(os.cpu_count() or 1, 'core')}")
 
 
 def memory() -> Check:
-    from likewise.engines.local import usable_memory
+    from likewise.engines.threads import usable_memory
 
     most = usable_memory()
     return Check("memory", "ok", f"{size(most)} usable; a run keeps within {size(most * 3 // 4)} unless told otherwise")

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from likewise.choices import OfFeatures, refuse_empty, refuse_others
-from likewise.engines.local import Local
+from likewise.engines.threads import Threads
 from likewise.errors import DataError, UsageError, has_gone
 from likewise.io import disk, rejects
 from likewise.io.chunks import chunks, failed, parsed
@@ -184,7 +184,7 @@ def of_each_file(
             return *entry, str(error)
 
     progress.begin("describing", len(named), "files")
-    engine = Local(options.threads)
+    engine = Threads(options.threads)
     try:
         results = engine.map(stage, named)
         while some := list(islice(results, ITEMS_AT_ONCE)):

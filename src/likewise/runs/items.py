@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from likewise.engines.local import Local, give_back, resident_memory
+from likewise.engines.threads import Threads, give_back, resident_memory
 from likewise.io.collection import Collection
 from likewise.io.work import Work
 from likewise.items.features import Features
@@ -33,7 +33,7 @@ class Run:
 
     options: Options
     work: Work
-    engine: Local
+    engine: Threads
     progress: Progress
     inputs: list[dict]  # the fingerprint of each source, as it was when the run began
     first_side: int  # so many sources are of the first collection, the others of the second

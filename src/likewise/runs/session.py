@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from likewise.engines.local import Local, usable_memory
+from likewise.engines.threads import Threads, usable_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Sources, printable, resolve, typed
@@ -57,7 +57,7 @@ def started(
         work.close(remove=not work.begun)
         raise
     listed = verb == "dedup" and out is not None
-    run = pipeline.Run(options, work, Local(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
+    run = pipeline.Run(options, work, Threads(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
     if skipped := sources.skipped:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.progress.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")

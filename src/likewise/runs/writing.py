@@ -17,7 +17,7 @@ import pyarrow as pa
 import xxhash
 
 from likewise import __version__, schema
-from likewise.engines.local import peak_memory
+from likewise.engines.threads import peak_memory
 from likewise.errors import DataError, UsageError, naming
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files

@@ -25,7 +25,7 @@ class StoppedError(Exception):
     """Ends a task on a thread when the run has been stopped elsewhere; nobody waits for its result."""
 
 
-class Local:
+class Threads:
     """Threads of this process. Kernels let go of the GIL, so threads are enough; results never depend on their number."""
 
     def __init__(self, threads: int | None = None):
