@@ -103,7 +103,7 @@ class Records:
     fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
     nulls: np.ndarray | None = None  # int64[n]; missing elements that were left out of a set; None: none
     matrix: int = 0  # elements of each row where all rows look like those of a matrix of 0 and 1; 0: they do not
-    other: str = ""  # description (io.unusable.held) of the first value that is not of the wanted kind, or empty
+    other: str = ""  # description (items.unusable.held) of the first value that is not of the wanted kind, or empty
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
 
     def __len__(self) -> int:

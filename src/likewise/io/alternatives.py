@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.io import binary, fields
+from likewise.io import fields
 from likewise.io.field_names import literals, top
+from likewise.items import binary
 from likewise.records import NO_TEXT, TEXT, Chunk, Records, Want
 
 

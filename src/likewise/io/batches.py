@@ -13,18 +13,12 @@ import pyarrow as pa
 
 from likewise.errors import DEVICE_ERRORS, DataError, UsageError
 from likewise.io import expansion
+from likewise.items.arrow import as_bytes
 from likewise.records import Chunk
 
 #: A chunk closes when it holds this many bytes or rows. Rows are bounded too: a dictionary-encoded row is small here and large once decoded.
 CHUNK_BYTES = 8 << 20
 CHUNK_ROWS = 1 << 16
-#: Lists of any length, and what makes the type of one from that of its values.
-LISTS = (
-    (pa.types.is_list, pa.list_),
-    (pa.types.is_large_list, pa.large_list),
-    (pa.types.is_list_view, pa.list_view),
-    (pa.types.is_large_list_view, pa.large_list_view),
-)
 
 
 @contextmanager
@@ -147,22 +141,6 @@ def check(batch: pa.RecordBatch, *, full: bool = False) -> pa.RecordBatch:
                 column = column.view(as_bytes(column.type))
             column.validate(full=True)
     return batch
-
-
-def as_bytes(kind: pa.DataType) -> pa.DataType:
-    """The type with bytes in place of strings, however deep in others: what of them is UTF-8 is looked at elsewhere."""
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(as_bytes(field.type)) for field in kind])
-    if pa.types.is_map(kind):
-        return pa.map_(as_bytes(kind.key_type), kind.item_field.with_type(as_bytes(kind.item_type)))
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(kind.value_field.with_type(as_bytes(kind.value_type)), kind.list_size)
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, as_bytes(kind.value_type), kind.ordered)
-    for test, make in LISTS:
-        if test(kind):
-            return make(kind.value_field.with_type(as_bytes(kind.value_type)))
-    return {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}.get(kind, kind)
 
 
 def select(batch: pa.RecordBatch, keep: np.ndarray) -> pa.RecordBatch:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from likewise.io import binary
-from likewise.io.payloads import Fault, Rows, code, ends
+from likewise.items import binary
+from likewise.items.payloads import Fault, Rows, code, ends
 from likewise.items.words import is_word
 
 #: Codes that are examined before the decision, so that a damaged one seldom decides for all.

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, no_room
-from likewise.io import bands, binary, consistency, ids, payloads, presence, unusable
+from likewise.io import bands, consistency, ids, presence
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
 from likewise.io.formats.text import Files
@@ -25,6 +25,7 @@ from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
+from likewise.items import binary, payloads, unusable
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 

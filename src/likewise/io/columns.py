@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError
-from likewise.io import arrow_items as nested
-from likewise.io import binary, fields, payloads, reaching, unusable
-from likewise.io import json_items as decoded
+from likewise.io import fields, reaching
 from likewise.io.batches import reading
 from likewise.io.field_names import REACHING, steps, top
 from likewise.io.ids import as_json, from_json, to_json
+from likewise.items import arrow_items as nested
+from likewise.items import binary, payloads, sparse_names, unusable
+from likewise.items import json_items as decoded
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
@@ -103,7 +104,7 @@ def _may_fit(want: Want, schema: pa.Schema) -> bool:
     names = fields.names(want, schema.names)
     kinds = [kind for name in names if (kind := fields.type_of(schema, name)) is not None]
     judged = all if want.kind in payloads.WHOLE else any
-    return not kinds or fields.is_sparse(names) or judged(nested.fits(kind, want) for kind in kinds)
+    return not kinds or sparse_names.are_parts(names) or judged(nested.fits(kind, want) for kind in kinds)
 
 
 def _place(chunk: Chunk, row: int) -> str:

@@ -12,21 +12,15 @@ import pyarrow as pa
 
 from likewise.errors import UsageError
 from likewise.io.field_names import alternatives
+from likewise.items.sparse_names import SPARSE, are_parts, looks_sparse
 from likewise.records import Want
 
 #: Most columns that one range may name.
 MOST = 1 << 16
-#: What the parts of a sparse vector are called, where they are fields of one value or of the record itself. The last may be missing.
-SPARSE = ("indices", "values", "dim")
 #: Where they are fields of the record, and under which name they are looked for.
 PARTS, DEFAULT = ("+".join(SPARSE), "+".join(SPARSE[:2])), "vector"
 #: Values of a column of JSON texts that are looked at.
 SAMPLE = 20
-#: Why vectors of two forms are refused.
-MIXED = "{} among {}; give all vectors in one form"
-SPARSE_AMONG_LISTS = MIXED.format("a sparse vector", "lists of numbers")
-LIST_AMONG_SPARSE = MIXED.format("a list of numbers", "sparse vectors")
-
 #: Types of numbers that float32 holds exactly (items.vectors.NARROW).
 NARROW = (pa.float16(), pa.float32(), pa.int8(), pa.uint8(), pa.int16())
 
@@ -55,15 +49,9 @@ def every(want: Want, there: Sequence[str] | None = None) -> list[str]:
     return list(dict.fromkeys(name for one in each(want, there) for name in names(one, there)))
 
 
-def is_sparse(parts: Sequence[str]) -> bool:
-    """Whether the names are those of the parts of a sparse vector, as in ``indices+values+dim``, all in one place."""
-    tops, ends = zip(*(part.rpartition(".")[::2] for part in parts), strict=True)
-    return len(set(tops)) == 1 and ends in (SPARSE, SPARSE[:2])
-
-
 def found(parts: Sequence[str], there: Sequence[bool]) -> bool:
     """Whether all fields are there that must be; a sparse vector may go without its dimension."""
-    return all(here for part, here in zip(parts, there, strict=True) if here or not (is_sparse(parts) and part.endswith(SPARSE[2])))
+    return all(here for part, here in zip(parts, there, strict=True) if here or not (are_parts(parts) and part.endswith(SPARSE[2])))
 
 
 def as_record(parts: Sequence[bytes | None]) -> bytes | None:
@@ -197,8 +185,3 @@ def _loaded(text: str | bytes) -> Any:
         return json.loads(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
     except (ValueError, RecursionError):  # a whole number of thousands of digits, say
         return None
-
-
-def looks_sparse(value: Any, alone: bool = False) -> bool:
-    """Whether a JSON value is meant as a sparse vector, or, ``alone``, as its indices."""
-    return isinstance(value, list) if alone else isinstance(value, dict) and set(SPARSE[:2]) <= value.keys()

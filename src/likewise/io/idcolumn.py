@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.io import binary
+from likewise.items import binary
 from likewise.items.words import WHOLE, Hasher, without_fractions
 
 #: Notes on columns whose ids have no single type (metadata ``likewise.ids`` of the tables that are written).

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.io import binary
+from likewise.items import binary
 from likewise.items.words import Hasher
 
 _QUOTE = pa.scalar(b'"', binary.TYPE)

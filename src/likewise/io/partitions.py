@@ -15,11 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.io import binary, fields
+from likewise.io import fields
 from likewise.io.columns import joined
 from likewise.io.formats import Format
 from likewise.io.ids import as_json
 from likewise.io.layouts import PARTITION
+from likewise.items import binary
 from likewise.records import TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 NULL = "__HIVE_DEFAULT_PARTITION__"

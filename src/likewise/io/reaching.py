@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from likewise.io import arrow_items as nested
-from likewise.io import binary
 from likewise.io.ids import from_json
-from likewise.io.payloads import ends
+from likewise.items import arrow_items as nested
+from likewise.items import binary
+from likewise.items.payloads import ends
 
 LINE_END = "\n"
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from likewise.io import binary
+from likewise.items import binary
 from likewise.records import Chunk, Records
 
 #: Copies of a chunk's bytes in memory while it is parsed and cut, about.

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
-from likewise.io import arrow_items as nested
-from likewise.io import binary
 from likewise.io.batches import reading
+from likewise.items import arrow_items as nested
+from likewise.items import binary
 from likewise.items.arrow import chunked, is_arrow
 from likewise.items.given import SINGLE, rows, shown
 from likewise.items.sets import ragged

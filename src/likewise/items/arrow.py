@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from likewise.errors import DataError, UsageError
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+#: Lists of any length, and what makes the type of one from that of its values.
+LISTS = (
+    (pa.types.is_list, pa.list_),
+    (pa.types.is_large_list, pa.large_list),
+    (pa.types.is_list_view, pa.list_view),
+    (pa.types.is_large_list_view, pa.large_list_view),
+)
 
 
 def is_arrow(batch: Any) -> bool:
@@ -19,8 +25,6 @@ def is_arrow(batch: Any) -> bool:
 
 def chunked(batch: Any) -> pa.ChunkedArray:
     """As an Arrow array in pieces. Raises UsageError for a table, whose rows are no items."""
-    import pyarrow as pa
-
     array = pa.chunked_array([batch] if isinstance(batch, pa.Array) else batch)
     if pa.types.is_struct(array.type):
         raise UsageError(f"a batch is a list or one column; here came {type(batch).__name__}, a table: give a column of it")
@@ -29,8 +33,6 @@ def chunked(batch: Any) -> pa.ChunkedArray:
 
 def valid(array: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same array. Raises DataError for one whose buffers are not what its type says, such as a string that is not UTF-8."""
-    import pyarrow as pa
-
     try:
         array.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -49,8 +51,6 @@ def lists(batch: Any, forms: str, *, nulls: bool = False) -> tuple[pa.Array, NDA
     ``forms`` says what is wanted, for the message. Raises UsageError for another type, and with the row for a null; inside lists, unless ``nulls``
     allows them.
     """
-    import pyarrow as pa
-
     array = valid(chunked(batch)).combine_chunks()
     if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type)):
         raise UsageError(f"{forms}; here came {array.type}; one item alone is a batch of one")
@@ -62,3 +62,19 @@ def lists(batch: Any, forms: str, *, nulls: bool = False) -> tuple[pa.Array, NDA
         at = flat.is_null().to_numpy(zero_copy_only=False).argmax()
         raise UsageError(f"row {np.searchsorted(begins, at, side='right') - 1} holds a null; fill or drop it first")
     return flat, begins
+
+
+def as_bytes(kind: pa.DataType) -> pa.DataType:
+    """The type with bytes in place of strings, however deep in others: what of them is UTF-8 is looked at elsewhere."""
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(as_bytes(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(as_bytes(kind.key_type), kind.item_field.with_type(as_bytes(kind.item_type)))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(as_bytes(kind.value_type)), kind.list_size)
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, as_bytes(kind.value_type), kind.ordered)
+    for test, make in LISTS:
+        if test(kind):
+            return make(kind.value_field.with_type(as_bytes(kind.value_type)))
+    return {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}.get(kind, kind)

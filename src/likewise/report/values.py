@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from likewise import methods
-from likewise.io import payloads
 from likewise.io.collection import readable
 from likewise.io.field_names import mapped
+from likewise.items import payloads
 from likewise.methods import Text
 from likewise.options import MOST_BYTES
 from likewise.records import TEXT, Records, Want

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.families.checks import index
-from likewise.io import binary
 from likewise.io.idcolumn import id_column
 from likewise.io.ids import as_json
+from likewise.items import binary
 from likewise.items.arrow import is_arrow, lists
 from likewise.items.elements import Numbering
 from likewise.items.given import borders, refuse_masked

@@ -9,13 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from likewise.errors import DataError, UsageError
-from likewise.io import presence, unusable
+from likewise.io import presence
 from likewise.io.columns import unfit
 from likewise.io.field_names import mapped
 from likewise.io.fields import sparse as sparse_field
 from likewise.io.fields import wide as wide_numbers
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
+from likewise.items import unusable
 from likewise.joins.sparse_join import least_cosine
 from likewise.methods import Text
 from likewise.options import Options, acquainted, items_of, needs_data

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import DataError, UsageError
-from likewise.io import presence, unusable
+from likewise.io import presence
 from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
+from likewise.items import unusable
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.similarity import batch_of, function_of

@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError, UsageError
-from likewise.io import binary, code_cells, fields, payloads, unusable
+from likewise.io import code_cells, fields
 from likewise.io.compression import KINDS, open_read, read_into
 from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, save_rows, values
+from likewise.items import binary, payloads, unusable
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn

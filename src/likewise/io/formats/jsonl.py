@@ -20,9 +20,8 @@ import pyarrow as pa
 
 from likewise.drawing.controls import escaped_json
 from likewise.errors import DataError, UsageError
-from likewise.io import binary, json_text, payloads, unusable
 from likewise.io import fields as names
-from likewise.io import json_items as decoded
+from likewise.io import json_text
 from likewise.io.compression import open_read
 from likewise.io.encoding import BOM
 from likewise.io.field_names import REACHING, beginnings, steps
@@ -44,6 +43,8 @@ from likewise.io.formats.lines import (
     values,
 )
 from likewise.io.ids import as_json, compact, from_json
+from likewise.items import binary, payloads, sparse_names, unusable
+from likewise.items import json_items as decoded
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
@@ -180,7 +181,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
     raw = chunk.data.tobytes()
     places = [list(zip(first[:, part].tolist(), last[:, part].tolist(), strict=True)) for part in range(len(parts))]
     texts = [[raw[at:stop] if at >= 0 and raw[at : at + 4] != b"null" else None for at, stop in part] for part in places]
-    if want.kind in ("sparse", "elements") and names.is_sparse(parts):
+    if want.kind in ("sparse", "elements") and sparse_names.are_parts(parts):
         texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
     rows = decoded.rows(texts, want)
     kind, records.text, records.width = payloads.laid(rows, want)

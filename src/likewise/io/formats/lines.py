@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError, FormatError, no_room
-from likewise.io import binary, fields
+from likewise.io import fields
 from likewise.io.batches import changed
 from likewise.io.compression import kind_of, open_read, read_into, read_readable, save
 from likewise.io.encoding import BOM, refuse_other
+from likewise.items import binary
 from likewise.kernels.bytes import gather
 from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
 

@@ -14,11 +14,11 @@ from pyarrow import ipc
 
 from likewise.errors import UsageError
 from likewise.io import handed
-from likewise.io import python_items as arrays
 from likewise.io.batches import Keeper, gather
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import mentioned, top
 from likewise.io.formats.arrow import save
+from likewise.items import python_items as arrays
 from likewise.items.given import shown
 from likewise.records import Chunk, Each, Want, in_turn
 

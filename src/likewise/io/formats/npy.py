@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
 from likewise.io import columns
-from likewise.io import python_items as arrays
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.field_names import mentioned
+from likewise.items import python_items as arrays
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
 KIND = "a .npy file"

@@ -18,9 +18,9 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, LikewiseError, UsageError
-from likewise.io import python_items as arrays
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.formats.npy import COLUMN, Header, header_of, known, parse
+from likewise.items import python_items as arrays
 from likewise.items.given import borders
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 

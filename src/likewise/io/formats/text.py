@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, UsageError, has_gone, naming
-from likewise.io import binary
 from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.encoding import other
 from likewise.io.ids import as_json
+from likewise.items import binary
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 KIND = "text"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.io import binary
+from likewise.items import binary
 from likewise.items.sets import is_matrix
 from likewise.items.sparse import summed
 from likewise.items.weighted import BEYOND, LEAST, MOST

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import UsageError
-from likewise.io.arrow_items import BYTES, PAIR, is_list, is_string
-from likewise.io.fields import SPARSE
-from likewise.io.payloads import ends
+from likewise.items.arrow_items import BYTES, PAIR, is_list, is_string
 from likewise.items.elements import is_missing
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
+from likewise.items.payloads import ends
 from likewise.items.sets import is_flags, refuse_flags, refuse_matrix
 from likewise.items.sparse import csr_of
+from likewise.items.sparse_names import SPARSE
 from likewise.items.words import is_word
 from likewise.records import Want
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from likewise.io import binary, payloads, unusable
-from likewise.io import json_items as decoded
-from likewise.io.batches import as_bytes
-from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, is_sparse
-from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
+from likewise.items import binary, payloads, unusable
+from likewise.items import json_items as decoded
+from likewise.items.arrow import as_bytes
+from likewise.items.payloads import FLAT, WEIGHTED, Fault, Rows, ends
+from likewise.items.sparse_names import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, are_parts
 from likewise.items.words import Hasher, Words
 from likewise.records import Want
 
@@ -55,7 +55,7 @@ def is_list(kind: pa.DataType) -> bool:
 def rows(columns: Sequence[pa.Array | None], names: Sequence[str], want: Want, n: int, stored: pa.DataType | None) -> Rows:
     """What is compared, from the columns that hold it, or its parts; None where there is no such column. ``stored``: the type of the first."""
     strings = stored is not None and is_string(stored)
-    if want.kind in ("sparse", "elements") and is_sparse(names):
+    if want.kind in ("sparse", "elements") and are_parts(names):
         there = [(column, name) for column, name in zip(columns, SPARSE, strict=False) if column is not None]
         columns = [pa.StructArray.from_arrays(*zip(*there, strict=True)) if there else None]
     return payloads.checked(payloads.compared([_with_others(column, want, n, strings) for column in columns], want.kind), want)

@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.io import payloads, unusable
-from likewise.io.fields import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, looks_sparse
-from likewise.io.payloads import FLAT, WEIGHTED, Fault, Rows, ends
+from likewise.items import payloads, unusable
 from likewise.items.elements import is_missing, whole
+from likewise.items.payloads import FLAT, WEIGHTED, Fault, Rows, ends
+from likewise.items.sparse_names import LIST_AMONG_SPARSE, SPARSE, SPARSE_AMONG_LISTS, looks_sparse
 from likewise.items.words import Hasher, is_word
 from likewise.records import Want
 
