@@ -48,7 +48,7 @@ def test_huge_whole_numbers_are_refused_in_words(given: Any, choices: dict[str, 
         lw.pairs(given, **choices)
 
 
-def test_so_in_other_verbs() -> None:
+def test_huge_whole_numbers_are_refused_by_neighbors_and_audit() -> None:
     for call in (lambda: lw.neighbors(["a"], k=-HUGE), lambda: lw.audit(["a"], sample=-HUGE)):
         with pytest.raises(lw.UsageError, match=f"{BITS}: give a whole number of 1 or more"):
             call()

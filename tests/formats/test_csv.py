@@ -177,7 +177,7 @@ bodies = st.lists(cells | marks, max_size=20).map("".join)
 @settings(max_examples=400, deadline=None)
 @given(bodies)
 def test_reads_what_csv_reads(tmp_path_factory: pytest.TempPathFactory, body: str) -> None:
-    path = tmp_path_factory.getbasetemp() / "twin.csv"
+    path = tmp_path_factory.getbasetemp() / "drawn.csv"
     path.write_bytes(b"id,text\n" + body.encode())
     try:
         expected = [row for row in csv.reader(io.StringIO(body, newline=""), strict=True) if row]

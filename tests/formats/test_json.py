@@ -50,7 +50,7 @@ INVALID = r"""
 
 
 @pytest.mark.parametrize("line", [*VALID, *(f" {v}\t\r" for v in VALID), *(f'[{v} , {{"k" : {v} }} ]' for v in VALID)])
-def test_valid(line: str) -> None:
+def test_valid_json_is_a_record(line: str) -> None:
     assert strict(line.encode())
     assert records(line.encode()).kind.tolist() == [NO_TEXT]
 
@@ -58,7 +58,7 @@ def test_valid(line: str) -> None:
 @pytest.mark.parametrize(
     "line", [*INVALID, *(f'{{"text": {v}}}' for v in INVALID if v not in ("1,2", "}")), *(f"[{v}]" for v in INVALID if v != "1,2")]
 )
-def test_invalid(line: str) -> None:
+def test_invalid_json_is_rejected(line: str) -> None:
     assert not strict(line.encode())
     assert records(line.encode()).kind.tolist() == [REJECTED]
 
@@ -164,7 +164,7 @@ def wtf8(value: str) -> bytes:
 
 
 def lookup(value: Any, name: str) -> Any:
-    """The twin of paths: the key itself, else the way by its parts."""
+    """The reference implementation of paths: the key itself, else the way by its parts."""
     for path in ([name], name.split(".")):
         at = value
         for key in path:

@@ -23,7 +23,7 @@ from likewise.kernels.minhash import BAND, FOLD, GOLDEN, band_keys
 from likewise.methods import Text
 from likewise.stages.buckets import Buckets, no_splits
 from likewise.stages.meeting import BUDGET, FINER
-from twins import WORD, folded, mix
+from reference import WORD, folded, mix
 
 KNOWN, OTHER = 7, 8  # a seed that the attacker knows, and one that the user drew
 

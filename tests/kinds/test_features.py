@@ -46,7 +46,7 @@ def counts(sets: list[np.ndarray]) -> np.ndarray:
     return Histograms(Stripe(feature_sets.WIDTH), feature_sets.BITS, feature_sets.TABLES, space=space).counts(sets)
 
 
-def twin(by: str, a: np.ndarray, b: np.ndarray) -> float:
+def reference(by: str, a: np.ndarray, b: np.ndarray) -> float:
     """The measure, slowly, of two sets, or of their histograms; the pairing by trying all of them."""
     if by in WHOLE:
         products = unit(a) @ unit(b).T
@@ -66,17 +66,17 @@ def found(result: lw.Pairs) -> dict[tuple[int, int], float]:
 
 def all_pairs(sets: list[np.ndarray], by: str) -> dict[tuple[int, int], float]:
     items = sets if by in WHOLE else counts(sets)
-    return {(i, j): twin(by, items[i], items[j]) for i, j in itertools.combinations(range(len(sets)), 2)}
+    return {(i, j): reference(by, items[i], items[j]) for i, j in itertools.combinations(range(len(sets)), 2)}
 
 
 @pytest.mark.parametrize("by", MEASURES)
-def test_values_are_those_of_a_slow_twin(by):
+def test_values_are_those_of_a_slow_reference(by):
     draw = np.random.default_rng(3)
     left, right = ([draw.normal(size=(draw.integers(1, 6), 4)) for _ in range(25)] for _ in range(2))
     right[:10] = [one + draw.normal(size=one.shape) * 0.05 for one in left[:10]]
     values = lw.similarity(left, right, by=by)
     sides = (left, right) if by in WHOLE else (counts(left), counts(right))
-    assert values == pytest.approx([twin(by, a, b) for a, b in zip(*sides, strict=True)], abs=1e-6)
+    assert values == pytest.approx([reference(by, a, b) for a, b in zip(*sides, strict=True)], abs=1e-6)
     assert values == pytest.approx(lw.similarity(right, left, by=by), abs=1e-12)
     assert values[0] > 0.5 > np.median(values[10:])
     assert lw.similarity(left[0], right[0], by=by) == values[0]

@@ -24,13 +24,13 @@ from likewise.items.words import Hasher
 from likewise.kernels import hashing
 from likewise.records import NO_TEXT, PAYLOADS, REJECTED, TEXT, Records, Want
 from payload_rows import HASHER, ROWS, codes, csr, kinds, numbers, of_column, of_file, of_json, of_lines, of_table, pairs, reasons, word, words
-from twins import folded, mix
+from reference import folded, mix
 
 # --------------------------------------------------------------------------------------------------------------- words
 
 
 def hashed(raw: bytes, keys: list[int]) -> int:
-    """The twin of kernels.digest.hash_bytes."""
+    """The reference implementation of kernels.digest.hash_bytes."""
     if not raw:
         return keys[1]
     state, at = keys[0], 0
@@ -53,14 +53,14 @@ def test_words_are_keyed_hashes(seed: int, elements: list[int | str]) -> None:
     derived = hashing.derive(np.uint64(seed), np.uint64(0xE1E3_0001), 12).tolist()
     keys, (plain, negative, string, large) = derived[:8], derived[8:]
 
-    def twin(element: int | str) -> int:
+    def reference(element: int | str) -> int:
         if isinstance(element, str):
             return mix(hashed(element.encode("utf-8", "surrogatepass"), keys) ^ string)
         if -(2**63) <= element < 2**64:
             return mix(element % 2**64 ^ (negative if element < 0 else plain))
         return mix(hashed(f"{element:x}".encode(), keys) ^ large)
 
-    assert Hasher(seed).listed(elements).tolist() == [twin(element) for element in elements]
+    assert Hasher(seed).listed(elements).tolist() == [reference(element) for element in elements]
 
 
 def test_what_is_one_element_and_what_is_not() -> None:

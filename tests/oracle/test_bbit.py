@@ -1,4 +1,4 @@
-"""b-bit MinHash: packing against a slow twin, and bias and variance as Li and König (2010) give them.
+"""b-bit MinHash: packing against a slow reference implementation, and bias and variance as Li and König (2010) give them.
 
 Seeds are fixed; bounds are four standard errors of what theory predicts.
 """
@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from likewise.errors import UsageError
 from likewise.families import BBit, MinHash
 from likewise.kernels.bbit import BITS
+from reference import WORD, mix
 from sensitivity import SIMILARITIES, assert_sensitive
-from twins import WORD, mix
 
 SIZES = (1, 2, 4, 8, 16)
 MODES = ("oph", "classic")
 
 
-def twin(slots: list[int], bits: int, seed: int) -> bytes:
+def reference(slots: list[int], bits: int, seed: int) -> bytes:
     """One signature as one large number, the first slot lowest."""
     groups = [mix((slot << 32 | value) ^ mix(seed ^ BITS)) >> 64 - bits for slot, value in enumerate(slots)]
     whole = sum(group << slot * bits for slot, group in enumerate(groups))
@@ -31,12 +31,12 @@ def twin(slots: list[int], bits: int, seed: int) -> bytes:
 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.sampled_from(SIZES), st.integers(1, 70), st.integers(0, 3), st.integers(0, WORD))
-def test_packing_against_the_twin(data, bits, slots, rows, seed):
+def test_packing_against_the_reference(data, bits, slots, rows, seed):
     values = data.draw(st.lists(st.lists(st.integers(0, 2**32 - 1), min_size=slots, max_size=slots), min_size=rows, max_size=rows))
     family, signatures = BBit(slots, bits, seed=seed), np.array(values, np.uint32).reshape(rows, slots)
     packed = family.of(signatures)
     assert packed.shape == (rows, family.width)
-    assert [row.tobytes() for row in packed] == [twin(row, bits, seed) for row in values]
+    assert [row.tobytes() for row in packed] == [reference(row, bits, seed) for row in values]
     groups = [[int.from_bytes(row.tobytes(), "little") >> slot * bits & 2**bits - 1 for slot in range(slots)] for row in packed]
     assert family.unpacked(packed).tolist() == groups
     for row, alone in zip(packed, signatures, strict=True):

@@ -1,4 +1,4 @@
-"""Fixed-dimensional encodings: by a slow twin, by what they can never exceed, and where Chamfer similarity is met exactly."""
+"""Fixed-dimensional encodings: by a slow reference implementation, by what they can never exceed, and where Chamfer similarity is met exactly."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def by_hand(family: Encoding, one: np.ndarray, means: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize("bits", [1, 3, 6])
-def test_encodings_by_a_slow_twin(bits):
+def test_encodings_by_a_slow_reference(bits):
     family, sets = Encoding(bits, tables=3, seed=5), some_sets()
     queries, documents = family.queries(sets), family.documents(sets)
     assert queries.shape == documents.shape == (len(sets), 3 * 2**bits * DIMENSION)

@@ -1,4 +1,4 @@
-"""Frequent pairs of baskets: worked by hand, beside brute force, and each pass counted by a slow twin."""
+"""Frequent pairs of baskets: worked by hand, beside brute force, and each pass counted by a slow reference implementation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_pcy_counts_fewer_pairs():
     assert (one.report["passes"][0]["frequent_buckets"], one.report["passes"][1]["candidates"]) == (1, 6)
 
 
-def test_counters_by_a_slow_twin():
+def test_counters_by_a_slow_reference():
     """Buckets of a random collection, and the pairs that the second pass counts, one by one."""
     draw = np.random.default_rng(4)
     baskets = [np.unique(draw.integers(0, 40, draw.integers(0, 9))).tolist() for _ in range(300)]
@@ -114,7 +114,7 @@ def test_all_forms_of_baskets_are_one(baskets, support):
     assert sorted(row[2] for row in rows(lw.frequent(named, support=support))) == sorted(row[2] for row in expected)
 
 
-def test_many_pairs():
+def test_the_table_of_candidates_grows():
     """More pairs than the table has room for at first, in one basket and in many."""
     baskets = [list(range(60)), *([i, j] for i in range(60) for j in range(i))]
     found = lw.frequent(baskets, support=2)
@@ -132,7 +132,7 @@ def test_types_of_items_stay():
 
 @pytest.mark.parametrize("nothing", [[], [[]], [[], []], pa.array([], pa.list_(pa.string())), (np.empty(0, np.int64), np.array([0]))])
 @pytest.mark.parametrize("method", ["apriori", "pcy"])
-def test_no_items(nothing, method):
+def test_baskets_without_items_have_no_pairs(nothing, method):
     found = lw.frequent(nothing, support=1, method=method)
     assert rows(found) == rows(found.items) == []
     assert found.report["passes"][1]["candidates"] == 0

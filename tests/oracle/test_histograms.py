@@ -1,4 +1,4 @@
-"""Random histograms of sets of vectors: by slow twins, by the closed form of what matches are on average, and what adds up."""
+"""Random histograms of sets of vectors: by slow reference implementations, by the closed form of what matches are on average, and what adds up."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def by_hand(family: Histograms, sets: list[np.ndarray], weights: list[np.ndarray
 
 
 @named
-def test_counts_by_a_slow_twin(name):
+def test_counts_by_a_slow_reference(name):
     family, sets = FAMILIES[name], some_sets()
     assert (family.counts(sets) == by_hand(family, sets)).all()
     assert (family.embed(sets) == by_hand(family, sets)).all()

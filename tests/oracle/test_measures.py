@@ -1,4 +1,4 @@
-"""Each measure against a slow, obvious twin; the axioms of a distance where they hold, and a counterexample where they do not."""
+"""Each measure against a slow, obvious reference implementation; the axioms of a distance where they hold, and a counterexample where they do not."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def test_a_weighted_value_does_not_depend_on_its_batch():
 # strings
 
 
-def edit_twin(a: str, b: str, substitute: int) -> int:
+def edit_reference(a: str, b: str, substitute: int) -> int:
     """The textbook's recursion over the last characters."""
 
     @cache
@@ -288,8 +288,8 @@ def test_edit_distances(items):
     a, b = pairs_of(items)
     inserts, substitutions = edit(a, b), levenshtein(a, b)
     assert inserts.dtype == substitutions.dtype == np.int64
-    equal(inserts, [edit_twin(x, y, 2) for x, y in zip(a, b, strict=True)])
-    equal(substitutions, [edit_twin(x, y, 1) for x, y in zip(a, b, strict=True)])
+    equal(inserts, [edit_reference(x, y, 2) for x, y in zip(a, b, strict=True)])
+    equal(substitutions, [edit_reference(x, y, 1) for x, y in zip(a, b, strict=True)])
 
 
 def test_the_worked_strings():

@@ -1,4 +1,4 @@
-"""The MinHash kernels against their slow twins in plain Python, bit for bit, and the family around them."""
+"""The MinHash kernels against their slow reference implementations in plain Python, bit for bit, and the family around them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from likewise.kernels.minhash import BAND, EMPTY, FILL, FOLD, GOLDEN
 from likewise.options import resolve
 from likewise.runs.inspection import want
 from likewise.stages.sketch import sketcher
-from twins import WORD, mix
+from reference import WORD, mix
 
 WORDS = st.integers(0, WORD)
 SETS = st.lists(st.sets(WORDS | st.integers(0, 300), max_size=40), max_size=6)
 
 
-def twin(elements, slots: int, seed: int, mode: str) -> list[int]:
+def reference(elements, slots: int, seed: int, mode: str) -> list[int]:
     """One signature, slot by slot, as the head of kernels/minhash.py tells it."""
     key = mix(seed ^ GOLDEN)
     words = [mix(x ^ key) for x in elements]
@@ -42,7 +42,7 @@ def twin(elements, slots: int, seed: int, mode: str) -> list[int]:
     return signature
 
 
-def twin_key(slots: list[int], band: int, seed: int) -> int:
+def reference_key(slots: list[int], band: int, seed: int) -> int:
     """The key of one band: two slots at a time into a 128-bit product, whose halves are laid over each other."""
     state = mix(mix(mix(seed ^ GOLDEN) ^ BAND) + GOLDEN * (band + 1) & WORD)
     pairs = [slots[i] << 32 | slots[i + 1] for i in range(0, len(slots) - 1, 2)] + ([slots[-1]] if len(slots) % 2 else [])
@@ -54,11 +54,11 @@ def twin_key(slots: list[int], band: int, seed: int) -> int:
 
 @settings(max_examples=80, deadline=None)
 @given(SETS, st.integers(1, 70), WORDS, st.sampled_from(["oph", "classic"]))
-def test_signatures_against_the_twin(sets, slots, seed, mode):
+def test_signatures_against_the_reference(sets, slots, seed, mode):
     signatures = MinHash(slots, mode, seed).signature(sets)
     assert signatures.shape == (len(sets), slots)
     assert signatures.dtype == np.uint32
-    assert signatures.tolist() == [twin(one, slots, seed, mode) for one in sets]
+    assert signatures.tolist() == [reference(one, slots, seed, mode) for one in sets]
 
 
 @pytest.mark.parametrize("mode", ["oph", "classic"])
@@ -66,17 +66,17 @@ def test_signatures_against_the_twin(sets, slots, seed, mode):
 def test_sizes_around_the_chunks(n, mode):
     """Elements are mixed 256 at a time, and filled in four at a time."""
     values = np.random.default_rng(n).integers(0, 2**64, n, np.uint64)
-    assert MinHash(20, mode).signature([values])[0].tolist() == twin(values.tolist(), 20, 0, mode)
+    assert MinHash(20, mode).signature([values])[0].tolist() == reference(values.tolist(), 20, 0, mode)
 
 
 @settings(max_examples=60, deadline=None)
 @given(SETS, st.integers(1, 9), st.integers(1, 9), st.integers(0, 5), WORDS, st.sampled_from(["oph", "classic"]))
-def test_band_keys_against_the_twin(sets, bands, rows, unused, seed, mode):
+def test_band_keys_against_the_reference(sets, bands, rows, unused, seed, mode):
     family = MinHash(bands * rows + unused, mode, seed)
     signatures = family.signature(sets)
     keys = family.band_keys(sets, bands, rows)
     assert keys.shape == (bands, len(sets))
-    assert keys.tolist() == [[twin_key(one.tolist()[b * rows : (b + 1) * rows], b, seed) for one in signatures] for b in range(bands)]
+    assert keys.tolist() == [[reference_key(one.tolist()[b * rows : (b + 1) * rows], b, seed) for one in signatures] for b in range(bands)]
     assert (family.band_keys_of(signatures, bands, rows) == keys).all()
 
 
@@ -232,8 +232,8 @@ def test_strings_and_large_numbers_are_hashed_by_the_seed(mode):
     """A set of them has the slots of its words, which are those that a run makes of a column of strings; 7 is the word 7, and "7" is not."""
     words = Hasher(5).listed(["a", "é", "7", "\ud800", 2**64, -(2**70)]).tolist()
     family = MinHash(30, mode, 5)
-    assert family.signature([["a", "é", "7", "\ud800", 2**64, -(2**70)]])[0].tolist() == twin(words, 30, 5, mode)
-    assert family.signature([{7, "7", -1}])[0].tolist() == twin([7, words[2], WORD], 30, 5, mode)
+    assert family.signature([["a", "é", "7", "\ud800", 2**64, -(2**70)]])[0].tolist() == reference(words, 30, 5, mode)
+    assert family.signature([{7, "7", -1}])[0].tolist() == reference([7, words[2], WORD], 30, 5, mode)
     assert not (family.signature([["7"]]) == family.signature([[7]])).any()
     assert not (family.signature([["7"]]) == MinHash(30, mode, 6).signature([["7"]])).any()
 

@@ -36,7 +36,7 @@ def sets(found: Shingled) -> list[set[int]]:
 
 
 def expected(text: str, method: methods.Text) -> set:
-    """The twin: shingles as tuples of token texts; the i-th occurrence apart from the others in a bag."""
+    """The reference implementation: shingles as tuples of token texts; the i-th occurrence apart from the others in a bag."""
     tokens, k = token_texts(text, method), method.k
     if method.unit == "stopwords":
         stops = set(STOP_WORDS.split())

@@ -1,4 +1,4 @@
-"""The compiled normalisation and tokenisers against their twins in plain Python."""
+"""The compiled normalisation and tokenisers against their reference implementations in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Families of vectors and codes, slot by slot: slow twins, addresses, batches, scales, and what is refused."""
+"""Families of vectors and codes, slot by slot: slow reference implementations, addresses, batches, scales, and what is refused."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_orthogonal_blocks(dimension):
         assert abs(table[:, 12] @ table[:, 0]) > 1e-3  # a block is full with three
 
 
-# slow twins
+# slow reference implementations
 
 
 def test_hyperplanes_by_hand():
@@ -219,7 +219,7 @@ def test_another_seed_is_another_family(name):
 
 
 @named
-def test_no_items(name):
+def test_no_items_give_signatures_of_shape_zero(name):
     family = ALL[name]
     empty = family.signature([])
     assert empty.shape == (0, 50)

@@ -1,4 +1,4 @@
-"""Weighted MinHash: its darts against a slow twin in plain Python, bit for bit; edges, and what is refused."""
+"""Weighted MinHash: its darts against a slow reference implementation in plain Python, bit for bit; edges, and what is refused."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from likewise.families import WeightedMinHash
 from likewise.items.words import Hasher
 from likewise.kernels.darts import DARTS, FALL, FEWER
 from likewise.kernels.minhash import EMPTY, GOLDEN
-from twins import WORD, mix
+from reference import WORD, mix
 
-# the twin: the same cells in exact fractions, all up to a rank that is high enough
+# the reference implementation: the same cells in exact fractions, all up to a rank that is high enough
 
 
 def cells(weight: float, highest: Fraction) -> Iterator[tuple[int, int, Fraction, Fraction, Fraction, Fraction]]:
@@ -60,7 +60,7 @@ def thrown(element: int, weight: float, seed: int, highest: Fraction) -> Iterato
                 yield across, rank, name, fall & 0xFFFFFFFF
 
 
-def twin(weights: dict[int, float], slots: int, seed: int) -> list[int]:
+def reference(weights: dict[int, float], slots: int, seed: int) -> list[int]:
     """A signature: of all darts in a slot the first."""
     if not weights:
         return [EMPTY] * slots
@@ -80,30 +80,30 @@ WEIGHTS = st.sampled_from([0.25, 1.0, 3.0, 2.0**-20, 1e9]) | st.floats(1e-9, 1e9
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.dictionaries(ELEMENTS, WEIGHTS, max_size=6), max_size=3), st.integers(1, 20), st.integers(0, WORD))
-def test_signatures_against_the_twin(sets, slots, seed):
+def test_signatures_against_the_reference(sets, slots, seed):
     signatures = WeightedMinHash(slots, seed).signature(sets)
     assert signatures.shape == (len(sets), slots)
     assert signatures.dtype == np.uint32
-    assert signatures.tolist() == [twin(one, slots, seed) for one in sets]
+    assert signatures.tolist() == [reference(one, slots, seed) for one in sets]
 
 
 @pytest.mark.parametrize("total", [1.01e-30, 1e-12, 1.0, 1e12, 0.99e30])
 @pytest.mark.parametrize("size", [1, 7])
-def test_totals_of_any_scale_against_the_twin(total, size):
+def test_totals_of_any_scale_against_the_reference(total, size):
     weights = dict(zip(range(size), np.full(size, total / size).tolist(), strict=True))
-    assert WeightedMinHash(16).signature([weights])[0].tolist() == twin(weights, 16, 0)
+    assert WeightedMinHash(16).signature([weights])[0].tolist() == reference(weights, 16, 0)
 
 
 @pytest.mark.parametrize("size", [1, 255, 256, 257])
 def test_sizes_around_the_cells_that_are_visited_at_a_time(size):
     weights = dict(zip(range(size), np.random.default_rng(size).exponential(size=size).tolist(), strict=True))
-    assert WeightedMinHash(70).signature([weights])[0].tolist() == twin(weights, 70, 0)
+    assert WeightedMinHash(70).signature([weights])[0].tolist() == reference(weights, 70, 0)
 
 
 def test_a_dart_beyond_the_bound_is_not_yet_the_first():
     """Corners reach to higher ranks than the octaves visited so far, and half of such a weight lies within the staircase."""
     sets = [{i: weight} for i, weight in enumerate(np.random.default_rng(12).uniform(1 / 16, 1 / 8, 300).tolist())]
-    assert WeightedMinHash(1).signature(sets).tolist() == [twin(one, 1, 0) for one in sets]
+    assert WeightedMinHash(1).signature(sets).tolist() == [reference(one, 1, 0) for one in sets]
 
 
 def test_no_dart_is_missing_or_thrown_twice():
@@ -189,7 +189,7 @@ def test_strings_and_large_numbers_are_hashed_by_the_seed():
     """A set of them has the slots of its words; 7 is the word 7, and "7" is not."""
     weights = {"a": 1.5, 7: 2.0, "7": 0.25, 2**70: 3.0}
     words = Hasher(4).listed(["a", "7", 2**70]).tolist()
-    expected = twin(dict(zip([words[0], 7, words[1], words[2]], weights.values(), strict=True)), 20, 4)
+    expected = reference(dict(zip([words[0], 7, words[1], words[2]], weights.values(), strict=True)), 20, 4)
     assert WeightedMinHash(20, 4).signature([weights, [*weights.items()]]).tolist() == [expected] * 2
     assert not (WeightedMinHash(20, 5).signature([{"a": 1.0}]) == WeightedMinHash(20, 4).signature([{"a": 1.0}])).any()
 

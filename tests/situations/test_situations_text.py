@@ -367,19 +367,19 @@ def murmur3(data: bytes, seed: int) -> int:
     return seed ^ seed >> 16
 
 
-def twins(draw: random.Random, bit: int) -> tuple[str, str]:
+def one_bit_apart(draw: random.Random, bit: int) -> tuple[str, str]:
     """Two pieces of text of four bytes in UTF-8 whose mixed blocks differ in one bit."""
     while True:
         word = "".join(draw.choices(string.ascii_letters + string.digits, k=4)).encode()
-        twin = struct.pack("<I", unmixed(mixed(*struct.unpack("<I", word)) ^ 1 << bit)).decode(errors="replace")
-        if twin.isprintable() and " " not in twin and "\ufffd" not in twin:
-            return word.decode(), twin
+        other = struct.pack("<I", unmixed(mixed(*struct.unpack("<I", word)) ^ 1 << bit)).decode(errors="replace")
+        if other.isprintable() and " " not in other and "\ufffd" not in other:
+            return word.decode(), other
 
 
 def flood(bits: int) -> list[str]:
     """2**bits different words of one MurmurHash3 value: bit 18 of a block becomes bit 31 of the state, which bit 31 of the next block undoes."""
     draw = random.Random(6)
-    pairs = [(twins(draw, 18), twins(draw, 31)) for _ in range(bits)]
+    pairs = [(one_bit_apart(draw, 18), one_bit_apart(draw, 31)) for _ in range(bits)]
     choices = [(first[0] + second[0], first[1] + second[1]) for first, second in pairs]
     return ["".join(pieces) for pieces in itertools.product(*choices)]
 

@@ -285,8 +285,10 @@ def test_weighted_sets_are_audited_by_looking_at_all_pairs():
     draw = np.random.default_rng(0)
     rows = [{element: int(weight) + 1 for element, weight in enumerate(draw.integers(0, 3, 12))} for _ in range(60)]
     found = lw.audit(rows, by="weighted", threshold=0.7)
-    twins = [np.array([*row.values()]) for row in rows]
-    alike = [(a, b) for a in range(60) for b in range(a) if np.minimum(twins[a], twins[b]).sum() >= 0.7 * np.maximum(twins[a], twins[b]).sum()]
+    weights = [np.array([*row.values()]) for row in rows]
+    alike = [
+        (a, b) for a in range(60) for b in range(a) if np.minimum(weights[a], weights[b]).sum() >= 0.7 * np.maximum(weights[a], weights[b]).sum()
+    ]
     assert found.pairs == len(alike) > 50 and found.recall >= 0.97
 
 

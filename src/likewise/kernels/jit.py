@@ -129,7 +129,7 @@ CACHE = cache_folder()
 nb.config.CACHE_DIR = str(CACHE or "")
 
 kernel = nb.njit(nogil=True, no_cfunc_wrapper=True, cache=CACHE is not None)
-#: For small functions that only other kernels call: compiled into them, never cached on their own. Python cannot call them (tests/compiled.py can).
+#: For small functions that only other kernels call: compiled into them, never cached. Python cannot call them (tests/support/compiled.py can).
 inline = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 #: For the small functions inside the hottest loops. LLVM may leave a call in place, and a call hands on each array as seven arguments: 4 ns.
 always = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)

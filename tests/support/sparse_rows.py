@@ -67,7 +67,7 @@ def written_out(given_: list[Row]) -> np.ndarray:
 
 
 def value(a: Row, b: Row, by: str) -> float:
-    """The slow twin: sums that round once."""
+    """The slow reference implementation: sums that round once."""
     both = sorted({*a, *b})
     if by in ("l1", "l2"):
         gaps = [abs(a.get(index, 0.0) - b.get(index, 0.0)) for index in both]

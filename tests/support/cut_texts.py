@@ -1,4 +1,4 @@
-"""Texts that are cut into shingles, and a slow twin of how: in plain Python, from the tokens on."""
+"""Texts that are cut into shingles, and a slow reference implementation in plain Python, from the tokens on."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def texts_are_cut_as_by_python(cut: Cut, folder: Path) -> str:
     made = shingler(method, 3)
     found = made(raw, np.ones(len(texts), bool))
     got = [set(found.values[low:high].tolist()) for low, high in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
-    want = [twin(text, method) for text in texts]
+    want = [reference(text, method) for text in texts]
     copies = [tuple(row) for row in found.copy.tolist()]
     even = [normalize(text, method.normalize, in_lines=method.unit in ("lines", "paragraphs")) for text in texts]
     for i, one in enumerate(texts):
@@ -65,7 +65,7 @@ def texts_are_cut_as_by_python(cut: Cut, folder: Path) -> str:
     return "cut"
 
 
-def twin(text: str, method: methods.Text) -> set[Any]:
+def reference(text: str, method: methods.Text) -> set[Any]:
     tokens, k = token_texts(text, method), method.k
     if method.unit == "stopwords":
         stops = set(STOP_WORDS.split())

@@ -1,4 +1,4 @@
-"""The reference of which records are accepted: JSON where a value is read, and only brackets, quotes, commas and colons in their places elsewhere."""
+"""Conditions under which a record is accepted: JSON where a value is read; elsewhere only brackets, quotes, commas and colons in their places."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from command_line import SOURCE
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 #: The installed packages of this Python, which the environments of copies use.
 INSTALLED = sysconfig.get_path("purelib")
 #: Prints what it was started with.

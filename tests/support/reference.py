@@ -1,4 +1,4 @@
-"""The arithmetic that twins of several kernels are made of, in whole numbers of Python."""
+"""Arithmetic of the reference implementations of several kernels, in whole numbers of Python."""
 
 from __future__ import annotations
 
