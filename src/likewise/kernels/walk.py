@@ -195,13 +195,24 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
 
 
 @kernel
-def verify(sets, rule, left, right, buffers, values):
-    """Compare left[i] with right[i], for all i: (overlap, out of), or (score, 1), into values, int64[m, 2]; (-1, 0) where they are not similar."""
+def verify(sets, others, rule, left, right, buffers, values):
+    """Compare left[i] of ``sets`` with right[i] of ``others``, for all i: (overlap, out of), or (score, 1), into values, int64[2, m].
+
+    (-1, 0) where they are not similar. buffers: as for the walk, the first for ``sets``, the second for ``others``.
+    """
     _, _, _, size, odd, row = sets
+    _, _, _, other_size, other_odd, other_row = others
     for i in range(len(left)):
         a, b = left[i], right[i]
         common, out_of = np.int64(-1), np.int64(0)
-        if not hopeless(size[a], odd, row[a], size[b], odd, row[b], rule):
-            mine, others = load(sets, a, buffers[0]), load(sets, b, buffers[1])
-            common, out_of = compare(buffers[0, :mine], buffers[1, :others], rule)
-        values[i, 0], values[i, 1] = common, out_of
+        if not hopeless(size[a], odd, row[a], other_size[b], other_odd, other_row[b], rule):
+            mine, theirs = load(sets, a, buffers[0]), load(others, b, buffers[1])
+            common, out_of = compare(buffers[0, :mine], buffers[1, :theirs], rule)
+        values[0, i], values[1, i] = common, out_of
+
+
+@kernel
+def may_match(size_a, odd_a, size_b, odd_b, rule, out):
+    """Write True into out, bool[m], where the i-th items of two batches may be similar: they have size[i] words and the odd sketches odd[i]."""
+    for i in range(len(out)):
+        out[i] = not hopeless(size_a[i], odd_a, i, size_b[i], odd_b, i, rule)

@@ -8,6 +8,7 @@ In the order of a run:
 - order: the priority order of --keep and --prefer
 - buckets: items of equal band keys, band by band
 - meeting: which items of a bucket meet
+- near: which pairs may be similar, by sizes and odd sketches
 - verify: the exact comparison of pairs
 - walk: greedy removal, witnesses and components
 - settle: greedy removal where all similar pairs are known

@@ -84,7 +84,7 @@ def what_was_cut(sets: Sets, buckets: Buckets, crowded: Overfull, seed: int) -> 
     if not cut:
         return Cut(0, 0, 0, 0.0)
     left, right = drawn(buckets, crowded, seed)
-    alike = int(np.count_nonzero(verified(sets, left, right)[:, 0] >= 0))
+    alike = int(np.count_nonzero(verified(sets, left, right).overlap >= 0))
     return Cut(cut, len(left), alike, cut * min(1.0, at_most(alike) / len(left)) if len(left) else float(cut))
 
 

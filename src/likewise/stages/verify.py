@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from likewise.kernels.sets import ODD_WORDS
 from likewise.kernels.walk import bucket_pairs, verify
 from likewise.stages.buckets import Buckets
 from likewise.stages.walk import COMPARED_AT_ONCE, MATCHES_AT_ONCE, Sets
 
+Words = tuple[np.ndarray, np.ndarray]
 
-def verified(sets: Sets, left: np.ndarray, right: np.ndarray, run: Callable = map) -> np.ndarray:
-    """Compare pairs of items: int64[m, 2] of overlap and out of, or of score and 1 (kernels.compare); (-1, 0) where they are not similar enough.
 
-    left, right: int64[m]. ``run`` maps over parts of the pairs.
+class Compared(NamedTuple):
+    """Values of m pairs, exact: the similarity is overlap / out_of; for other items than sets a score, and 1 (kernels.compare)."""
+
+    overlap: np.ndarray  # int64[m]; -1 where the two are not similar enough
+    out_of: np.ndarray  # int64[m]; 0 there
+
+
+def verified(sets: Sets, left: np.ndarray, right: np.ndarray, run: Callable = map) -> Compared:
+    """Compare pairs of stored items. left, right: int64[m]. ``run`` maps over parts of the pairs."""
+    return compared(sets, sets, left, right, run)
+
+
+def alike(words_a: Words, words_b: Words, rule: Any) -> Compared:
+    """Compare the i-th item of one batch with the i-th of the other, by ``rule``, one of kernels.compare.
+
+    Words: uint64[k], the words of the items, one after the other (`kernels.compare`), and int64[m + 1], where each begins.
     """
-    values = np.empty((len(left), 2), np.int64)
+    a, b = in_memory(words_a, rule), in_memory(words_b, rule)
+    every = np.arange(len(a.size))
+    return compared(a, b, every, every)
+
+
+def compared(sets: Sets, others: Sets, left: np.ndarray, right: np.ndarray, run: Callable = map) -> Compared:
+    """Compare items left[i] of ``sets`` with items right[i] of ``others``, which have the same rule."""
+    values = np.empty((2, len(left)), np.int64)
+    (stored, rule), (other, _) = sets.arguments(), others.arguments()
+    longest = max(int(each.size.max(initial=0)) for each in (sets, others))
 
     def part(begin: int) -> None:
         here = slice(begin, begin + COMPARED_AT_ONCE)
-        verify(*sets.arguments(), left[here], right[here], sets.buffers(), values[here])
+        verify(stored, other, rule, left[here], right[here], np.empty((2, longest), np.uint64), values[:, here])
 
     list(run(part, range(0, len(left), COMPARED_AT_ONCE)))
-    return values
+    return Compared(*values)
+
+
+def in_memory(words: Words, rule: Any) -> Sets:
+    """Items whose words are at hand, without odd sketches."""
+    values, offsets = words
+    n = len(offsets) - 1
+    return Sets(-1, values, offsets[:-1], np.diff(offsets).astype(np.uint32), rule, np.empty((0, ODD_WORDS), np.uint64), np.arange(n))
 
 
 def all_pairs(
