@@ -23,12 +23,12 @@ BITS = tuple(kernels.LOWEST)
 
 @dataclass(frozen=True, slots=True)
 class BBit(Family):
-    """Signatures of ``slots`` groups of ``bits`` bits, 1, 2, 4, 8 or 16, packed: uint8[n, slots * bits / 8], rounded up.
+    """Signatures of ``slots`` groups of ``bits`` bits (1, 2, 4, 8 or 16), packed: uint8[n, ceil(slots * bits / 8)].
 
-    For compact storage and for checks; bands are planned for whole slots. They are made of those of ``MinHash(slots, mode, seed)``, and compare when
-    all four fields are the same. At similarity 0.8, 8 bits add 0.5 % to the variance of an estimate by whole slots, at a quarter of their size; 1 bit
-    needs 2.25 times the slots, at a thirty-second. There is no merge, and no telling whether a set was empty: two empty sets agree in all slots.
-    Leave them out.
+    For compact storage and for checks; bands are planned for whole slots. The bits are taken from slots of ``MinHash(slots, mode, seed)``. Signatures
+    are comparable if all four fields are equal. At similarity 0.8, 8 bits add 0.5 % to the variance of an estimate from whole slots, at a quarter of
+    their size; 1 bit needs 2.25 times the slots, at a thirty-second. Signatures cannot be merged, and do not tell whether a set was empty: two empty
+    sets agree in all slots. Leave empty sets out.
 
     >>> family = BBit(256, bits=2)
     >>> a, b = family.signature([range(100), range(50, 150)])
@@ -56,31 +56,31 @@ class BBit(Family):
 
     @property
     def whole(self) -> MinHash:
-        """The family whose slots these are bits of."""
+        """The family of whole slots from which the bits are taken."""
         return MinHash(self.slots, self.mode, self.seed)
 
     @property
     def scheme(self) -> str:
-        """Names how signatures are computed: those of another scheme do not compare."""
+        """Identifies the computation of signatures; those of different schemes are not comparable."""
         return f"{kernels.SCHEME}/{self.bits}/{self.whole.scheme}"
 
     @property
     def width(self) -> int:
-        """The bytes of a signature."""
+        """The number of bytes of a signature."""
         return -(-self.slots * self.bits // 8)
 
     def signature(self, batch: Batch) -> Packed:
-        """One row a set, uint8[n, width]."""
+        """Signatures, uint8[n, width], one row a set."""
         return self.of(self.whole.signature(batch))
 
     def of(self, signatures: Slots) -> Packed:
-        """The same of signatures that `whole` made: a row gives a row, rows give rows."""
+        """Packed bits of signatures of `whole`: one row gives one row, rows give rows."""
         rows = read_only(np.ascontiguousarray(np.atleast_2d(self.whole.checked(signatures))))
         packed: Packed = kernels.pack(rows, self.bits, np.uint64(self.seed))
         return packed.reshape(*signatures.shape[:-1], self.width)
 
     def unpacked(self, signatures: Packed) -> Slots:
-        """The groups of bits, each in a slot of its own: uint32[..., slots]."""
+        """The groups of bits, one in each slot: uint32[..., slots]."""
         packed = np.ascontiguousarray(self.checked(signatures))
         if self.bits == 16:
             return packed.view("<u2").astype(np.uint32)
@@ -89,9 +89,9 @@ class BBit(Family):
         return groups.reshape(*packed.shape[:-1], self.width * len(shifts))[..., : self.slots].astype(np.uint32)
 
     def agreement(self, a: Packed, b: Packed) -> Any:
-        """The share of slots whose bits agree, by chance in 2^-bits of those that do not: a float, or float64[n].
+        """The fraction of slots whose bits agree: a float, or float64[n]. Different slots agree with probability 2^-bits.
 
-        Two empty sets agree everywhere. Raises UsageError for signatures of another family, or of other numbers.
+        Two empty sets agree everywhere. Raises UsageError for signatures of another family, and for different numbers of rows.
         """
         left, right = (read_only(np.ascontiguousarray(np.atleast_2d(self.checked(side)))) for side in (a, b))
         rows = len(right) if len(left) == 1 else len(left)
@@ -101,23 +101,24 @@ class BBit(Family):
         return float(share[0]) if a.ndim == b.ndim == 1 else share
 
     def estimate(self, a: Packed, b: Packed) -> Any:
-        """(share - 2^-bits) / (1 - 2^-bits) of the share of slots that agree: an unbiased estimate of Jaccard similarity.
+        """An unbiased estimate of Jaccard similarity: (f - 2^-bits) / (1 - 2^-bits) of the fraction f of agreeing slots.
 
-        It is a little below 0 for unlike sets that agree less than by chance; cut there, it would be too high on average. Two empty
-        sets give 1. One row each gives a float, rows give float64[n]; one row against rows compares it with each.
+        It is slightly negative for dissimilar sets that agree less often than by chance; clipping it would bias it. Two empty sets give 1. One row
+        each
+        gives a float, rows give float64[n]; one row against rows compares it with each.
         """
         by_chance = 2.0**-self.bits
         return (self.agreement(a, b) - by_chance) / (1 - by_chance)
 
     def band_keys_of(self, signatures: Packed, bands: int, rows: int) -> NDArray[np.uint64]:
-        """A key for each band of ``rows`` slots, uint64[bands, n]. Bands of few bits meet by chance, as the curve says: 1 in 2^(rows * bits).
+        """A key for each band of ``rows`` slots: uint64[bands, n]. Bands of few bits collide by chance, with probability 2^-(rows * bits).
 
         Raises UsageError for signatures of another family, and for more bands and rows than there are slots.
         """
         return self.whole.band_keys_of(self.unpacked(signatures), bands, rows)
 
     def checked(self, signature: Packed) -> Packed:
-        """Refuse what cannot be a signature of this family."""
+        """The signature itself. Raises UsageError if it cannot be one of this family."""
         if not isinstance(signature, np.ndarray) or signature.dtype != self.dtype:
             kind = f"an array of {signature.dtype}" if isinstance(signature, np.ndarray) else type(signature).__name__
             hint = "; of(signatures) packs those of MinHash" if getattr(signature, "dtype", None) == np.uint32 else ""

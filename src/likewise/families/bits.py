@@ -1,4 +1,4 @@
-"""Bit sampling: two codes agree at a random position with chance 1 - Hamming distance / length (Indyk and Motwani 1998)."""
+"""Bit sampling: two codes agree at a random position with probability 1 - Hamming distance / length (Indyk and Motwani 1998)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from likewise.planning.curves import Curve, bit_sampling
 
 @dataclass(frozen=True, slots=True)
 class Bits(Family):
-    """Signatures of ``slots`` bits, uint8, each at a random position of codes of ``dimension`` bits, with repeats. Values are Hamming distances.
+    """Signatures of ``slots`` bits, uint8, each at a random position of codes of ``dimension`` bits, with repetition. Values are Hamming distances.
 
     >>> family = Bits(8, 1000)
     >>> a, b = family.signature([[1, 0, 1, 1, 1, 0, 0, 1], [1, 0, 0, 1, 1, 0, 1, 1]])
@@ -41,7 +41,7 @@ class Bits(Family):
         return bit_sampling(self.dimension)
 
     def signature(self, batch: Any) -> Signature:
-        """One row a code, uint8[n, slots], 0 or 1. Raises UsageError for codes of another length."""
+        """Signatures, uint8[n, slots], 0 or 1, one row a code. Raises UsageError for codes of another length."""
         words, bits = codes(batch)
         if len(words) and bits != self.dimension:
             raise UsageError(f"row 0 has {bits} bits, and this family is for codes of {self.dimension}: make one with dimension={bits}")

@@ -1,4 +1,4 @@
-"""Smaller forms of histograms: one bit a bin, a few bits a bin, and some of the bins."""
+"""Compact forms of histograms: one bit a bin, a few bits a bin, and a selection of bins."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.families.checks import index
 
-#: Bits of a bin that fit a byte evenly.
+#: Numbers of bits of a bin that divide a byte.
 BITS = (1, 2, 4)
 
 
 def occupied(histograms: NDArray[Any]) -> NDArray[np.uint64]:
-    """One bit a bin, whether there is anything: [n, bins] to uint64[n, words], zeros behind the last bin. The lowest bit of a word is the first.
+    """One bit for each bin that is not empty: [n, bins] to uint64[n, words], padded with zeros. The lowest bit of a word comes first.
 
-    Of as many bytes bits hold eight times as many bins, and with bins so fine that a few per cent of them are filled they tell sets apart better than
-    bytes do. `measures.matching` takes such words: both of its sums are then the bins that two sets share.
+    Bits hold eight times as many bins as the same number of bytes. If bins are so fine that a few per cent of them are filled, bits separate sets
+    better than bytes do. `measures.matching` takes such words: both of its sums are then the number of bins that two sets share.
     """
     given = table(histograms)
     words = -(-given.shape[1] // 64)
@@ -29,7 +29,7 @@ def occupied(histograms: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def packed(histograms: NDArray[Any], bits: int) -> NDArray[np.uint8]:
-    """1, 2 or 4 bits a bin, [n, bins] of whole counts to uint8[n, bins · bits / 8], rounded up. A greater count stays at 2^bits - 1."""
+    """1, 2 or 4 bits a bin: [n, bins] of whole counts to uint8[n, ceil(bins * bits / 8)]. Counts saturate at 2^bits - 1."""
     given, width = table(histograms), width_of(bits)
     low = np.minimum(given, 2**width - 1).astype(np.uint8)
     spread = (low[..., np.newaxis] >> np.arange(width, dtype=np.uint8) & np.uint8(1)).reshape(len(low), -1)
@@ -37,16 +37,16 @@ def packed(histograms: NDArray[Any], bits: int) -> NDArray[np.uint8]:
 
 
 def unpacked(codes: NDArray[np.uint8], bits: int, bins: int) -> NDArray[np.uint8]:
-    """The counts that `packed` kept, uint8[n, bins]."""
+    """The counts that `packed` kept: uint8[n, bins]."""
     width = width_of(bits)
     spread = np.unpackbits(np.atleast_2d(codes), axis=1, count=bins * width, bitorder="little").reshape(-1, bins, width)
     return (spread << np.arange(width, dtype=np.uint8)).sum(axis=2, dtype=np.uint8).reshape(*codes.shape[:-1], bins)
 
 
 def most_varied(histograms: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """Which bins tell most sets apart: the ``count`` with the greatest variance over a sample, ascending, int64[count]. Take histograms[:, chosen].
+    """The ``count`` bins with the largest variance over a sample, ascending: int64[count]. Take histograms[:, chosen].
 
-    Choose on a sample, once, and take the same bins everywhere.
+    Choose once, on a sample, and take the same bins everywhere. Raises UsageError for a count that is not from 1 to the number of bins.
     """
     given, many = table(histograms), index(count)
     if many is None or not 1 <= many <= given.shape[1]:
@@ -56,13 +56,14 @@ def most_varied(histograms: NDArray[Any], count: int) -> NDArray[np.int64]:
 
 
 def width_of(bits: Any) -> int:
+    """The number of bits as an int. Raises UsageError if it is not one of `BITS`."""
     if index(bits) not in BITS:
         raise UsageError(f"{bits!r} bits a bin: choose one of {', '.join(map(str, BITS))}")
     return int(bits)
 
 
 def table(histograms: Any) -> NDArray[Any]:
-    """Histograms as rows. Raises UsageError for what is none."""
+    """Histograms as rows, [n, bins]. Raises UsageError for anything else."""
     if not isinstance(histograms, np.ndarray) or histograms.ndim not in (1, 2) or histograms.dtype.kind not in "uif":
         raise UsageError(f"histograms are an array of numbers, a set a row, as Histograms.embed gives them; here came {type(histograms).__name__}")
     return np.atleast_2d(histograms)

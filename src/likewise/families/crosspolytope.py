@@ -1,4 +1,4 @@
-"""Cross-polytope hashing: turn a vector at random and take the nearest axis, + or -, for the angle."""
+"""Cross-polytope hashing for angles: rotate a vector at random and take the nearest signed axis."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from likewise.planning.curves import GREATEST_DIMENSION, Curve, cross_polytope, 
 
 @dataclass(frozen=True, slots=True)
 class CrossPolytope(Family):
-    """Signatures of ``slots`` values below 2·D, uint32: the axis i, or D + i where its coordinate is negative. Values are cosines, distances degrees.
+    """Signatures of ``slots`` values below 2·D, uint32: axis i, or D + i if its coordinate is negative. Values are cosines, distances degrees.
 
-    D is the dimension padded with zeros to a power of two, at least 128: a turn by signs and additions is as good as a random one only there. The
-    curve is for a random one; measured rates are within 0.001 of it, in 2 to 512 dimensions.
-    One such function tells apart as much as log2(2·D) hyperplanes or so, at a better rate of far to near (Andoni, Indyk, Laarhoven,
-    Razenshteyn and Schmidt 2015). Vectors count by direction alone: x and 2x agree. A zero vector has none, and is refused.
+    D is the dimension, padded with zeros to a power of two of at least 128: only there does a rotation by signs and additions behave like a random
+    one. The curve is that of a random rotation; measured rates are within 0.001 of it, in 2 to 512 dimensions.
+    One such function separates as much as about log2(2·D) hyperplanes, at a better ratio of far to near (Andoni, Indyk, Laarhoven, Razenshteyn and
+    Schmidt 2015). Only the direction of a vector counts: x and 2x agree. Zero vectors have no direction and are refused.
 
     >>> family = CrossPolytope(2, 1000)
     >>> a, b = family.signature([[1.0, 0.0], [3.0, 1.0]])
@@ -41,7 +41,7 @@ class CrossPolytope(Family):
         return cross_polytope(self.dimension)
 
     def signature(self, batch: Any) -> Signature:
-        """One row a vector, uint32[n, slots]. Raises UsageError with the row of a zero vector, and for vectors of another dimension."""
+        """Signatures, uint32[n, slots], one row a vector. Raises UsageError with the row of a zero vector, and for vectors of another dimension."""
         items = nonzero(of_dimension(vectors(batch), self.dimension), "its angle")
         axes: Signature = nearest_axes(items, directions("signs", self.seed, ROUNDS * padded(self.dimension), self.slots, narrow=True))
         return axes

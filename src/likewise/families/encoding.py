@@ -1,4 +1,4 @@
-"""Fixed-dimensional encodings of sets of feature vectors: Chamfer similarity by one product (MUVERA: Dhulipala and others 2024)."""
+"""Fixed-dimensional encodings of sets of feature vectors: Chamfer similarity from one inner product (MUVERA: Dhulipala and others 2024)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from likewise.kernels.features import gather
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """Sets of features as one vector each. Their inner product stands for Chamfer similarity: Σ over a query's features of the greatest product.
+    """Sets of features as one vector each. Their inner product approximates Chamfer similarity: Σ over a query's features of the largest product.
 
-    As with `Histograms`, ``bits`` hyperplanes part the space into 2^bits bins, in each of ``tables`` tables. A query has in each bin the sum of its
-    features there, a document their mean; where a document has none, it has what its nearest bin has, by the bits of their codes (section 2 of the
-    paper). A vector has tables · 2^bits · d numbers, and any index for inner products takes it. The product is a mean over tables, and no more than
-    the exact sum; divided by the number of the query's features, it stands for `measures.chamfer` by product.
+    As in `Histograms`, ``bits`` hyperplanes divide the space into 2^bits bins, in each of ``tables`` tables. In each bin a query has the sum of its
+    features, and a document their mean; an empty bin of a document takes the value of its nearest bin, by the bits of their codes (section 2 of the
+    paper). A vector has tables · 2^bits · d dimensions and suits any index for inner products. The product is a mean over tables, and at most the
+    exact
+    sum; divided by the number of the query's features, it approximates `measures.chamfer` by product.
 
-    Features, and so the products, are those in ``space``: seen from its centre, along its axes, of length 1 if it says so. Features without negative
-    numbers need a centre: planes through the origin leave nearly all in a few bins, and ranks are then far worse. They are refused without a space.
+    Features, and so the products, are those in ``space``: relative to its centre, along its axes, of length 1 if it says so. Features without
+    negative
+    numbers need a centre: planes through the origin leave nearly all of them in a few bins, and rankings are then far worse. They are refused without
+    a space.
 
     >>> space = Space(np.array([0.5, 0.5]))
     >>> family = Encoding(bits=2, tables=4, space=space)
@@ -49,17 +52,22 @@ class Encoding:
 
     @property
     def partition(self) -> Partition:
+        """The bins of features: 2^bits in each table."""
         return Partition(Hyperplane(seed=self.seed), self.bits, self.tables, 1, self.space)
 
     def queries(self, sets: Any, run: Run = map) -> NDArray[np.float32]:
-        """One row a set: sums, over the number of tables. float32[n, tables · 2^bits · d]"""
+        """Encodings of queries, float32[n, tables · 2^bits · d]: sums of features, divided by the number of tables.
+
+        ``run`` maps over blocks of sets, on threads as well. Raises UsageError for features without negative numbers if there is no space.
+        """
         return self.made(sets, run, False) / np.float32(self.tables)
 
     def documents(self, sets: Any, run: Run = map) -> NDArray[np.float32]:
-        """One row a set: means, and no empty bin. float32[n, tables · 2^bits · d]"""
+        """Encodings of documents, float32[n, tables · 2^bits · d]: means of features, without empty bins. Other details are those of `queries`."""
         return self.made(sets, run, True)
 
     def made(self, sets: Any, run: Run, means: bool) -> NDArray[np.float32]:
+        """The encodings of sets, with means or with sums."""
         sets = features(sets)
         values, offsets = sets
         if self.space is None and len(values) > 1 and values.min() >= 0:

@@ -1,4 +1,4 @@
-"""What every family can do, said once: chances, sensitivity, estimates, band keys; and families amplified by AND and OR."""
+"""Common methods of all families: probabilities, sensitivity, estimates and band keys; and families amplified by AND and OR."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Signature = NDArray[Any]
 
 
 class Sensitivity(NamedTuple):
-    """(d1, d2, p1, p2)-sensitive: within d1 a function agrees with chance p1 at least, from d2 on with p2 at most.
+    """(d1, d2, p1, p2)-sensitivity: a function agrees with probability p1 or more at distances up to d1, and p2 or less from d2 on.
 
     Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.6.1.
     """
@@ -34,24 +34,25 @@ class Sensitivity(NamedTuple):
 
 
 class Chances(ABC):
-    """What can be said of a family, or of what ANDs and ORs made of one, by its curve alone."""
+    """Collision probabilities that follow from a curve alone, of a family or of an AND-OR construction of it."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def curve(self) -> Curve:
-        """The chance of one function."""
+        """The collision probability of one function, by value."""
 
     def chance_of(self, p: float) -> float:
-        """The chance of agreement, given that of one function."""
+        """The probability of agreement, given that of one function."""
         return p
 
     def probability(self, value: Any = None, *, distance: Any = None) -> Any:
-        """The chance of agreement of two items of this similarity, or distance where the family is for one. An array gives float64 of its shape.
+        """The probability that two items of this similarity agree, or of this distance if the family's values are distances.
 
-        ``distance=`` gives it for a distance whatever the family: 1 - J for Jaccard similarities, degrees for cosines. Raises UsageError for what
-        cannot be one, with its place in an array.
+        ``distance=`` takes a distance for any family: 1 - J for Jaccard similarities, degrees for cosines. An array gives float64 of its shape.
+        Raises
+        UsageError for an invalid value, with its place in an array.
         """
         if (value is None) == (distance is None):
             raise UsageError(f"probability: give one {self.curve.measure}, or distance=")
@@ -61,7 +62,7 @@ class Chances(ABC):
         return self.chance_of(at(given))
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
-        """(d1, d2, p1, p2) for two distances, d1 below d2. Raises UsageError."""
+        """(d1, d2, p1, p2) for two distances. Raises UsageError unless d1 < d2."""
         if not number_of(d1) < number_of(d2):
             raise UsageError(f"sensitivity({quoted(d1)}, {quoted(d2)}): give the smaller distance first")
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
@@ -70,7 +71,7 @@ class Chances(ABC):
 class Family(Chances):
     """A locality-sensitive hash family: a frozen dataclass with ``slots``, ``seed``, `curve` and `signature`.
 
-    A signature has a value a slot, each the value of one function of the family.
+    A signature has one value in each slot, that of one function of the family.
     """
 
     __slots__ = ()
@@ -84,21 +85,22 @@ class Family(Chances):
 
     @abstractmethod
     def signature(self, batch: Any) -> Signature:
-        """One row an item: ``dtype``[n, slots]."""
+        """Signatures, ``dtype``[n, slots], one row an item."""
 
     def all_of(self, count: int) -> Amplified:
-        """AND: agrees where ``count`` functions of this family all do."""
+        """AND: agrees if ``count`` functions of this family all agree."""
         return Amplified(self, (("all", count),))
 
     def any_of(self, count: int) -> Amplified:
-        """OR: agrees where one of ``count`` functions of this family does."""
+        """OR: agrees if at least one of ``count`` functions of this family agrees."""
         return Amplified(self, (("any", count),))
 
     def estimate(self, a: Signature, b: Signature) -> Any:
         """The similarity or distance at which functions agree as often as these signatures do.
 
-        One row each gives a float, rows give float64[n]; one row against rows compares it with each. A distance is infinite where
-        no slot, or no more than by chance, agrees.
+        One row each gives a float, rows give float64[n]; one row against rows compares it with each. A distance is infinite if no more slots agree
+        than
+        by chance.
         """
         agree = self.agreement(a, b)
         values, places = np.unique(agree, return_inverse=True)
@@ -106,9 +108,11 @@ class Family(Chances):
         return float(found) if found.ndim == 0 else found
 
     def standard_error(self, value: float) -> float:
-        """The standard error of an estimate at this true value, for independent slots: that of the share of agreeing slots over the curve's slope.
+        """The standard error of an estimate at this true value, for independent slots.
 
-        Nothing where all slots agree, or none does. Infinite where the curve is level, so that no share tells such values apart.
+        It is that of the fraction of agreeing slots, divided by the curve's slope: 0 where all slots agree or all differ, and infinite where the
+        curve is
+        flat, so that the fraction does not identify the value.
         """
         p = self.curve.at(value)
         if math.isinf(number_of(value)):
@@ -117,15 +121,15 @@ class Family(Chances):
         return error * spread(self.curve, p) if error else 0.0
 
     def agreement(self, a: Signature, b: Signature) -> Any:
-        """The share of slots that agree, 0 to 1: a float, or float64[n]. Two empty sets agree everywhere, though they have no similarity.
+        """The fraction of slots that agree, 0 to 1: a float, or float64[n]. Two empty sets agree everywhere, though their similarity is undefined.
 
-        Raises UsageError for signatures of another family, or of other numbers.
+        Raises UsageError for signatures of another family, and for different numbers of rows.
         """
         share = same(self.checked(a), self.checked(b)).mean(axis=-1)
         return float(share) if share.ndim == 0 else share
 
     def band_keys_of(self, signatures: Signature, bands: int, rows: int) -> NDArray[np.uint64]:
-        """A key for each band of ``rows`` slots, uint64[bands, n]: two items share it where all slots of the band agree.
+        """A key for each band of ``rows`` slots: uint64[bands, n]. Two items share it if all slots of the band agree.
 
         Raises UsageError for signatures of another family, and for more bands and rows than there are slots.
         """
@@ -135,7 +139,10 @@ class Family(Chances):
         return keys
 
     def checked(self, signature: Signature) -> Signature:
-        """Refuse what cannot be a signature of this family: a shorter one could be the beginning of a longer one, and compare well."""
+        """The signature itself. Raises UsageError if it cannot be one of this family.
+
+        A shorter signature could be the beginning of a longer one, and compare without an error.
+        """
         name = np.dtype(self.dtype).name
         if not isinstance(signature, np.ndarray) or signature.dtype != self.dtype:
             kind = f"an array of {signature.dtype}" if isinstance(signature, np.ndarray) else type(signature).__name__
@@ -153,7 +160,7 @@ class Family(Chances):
 class Amplified(Chances):
     """A family amplified by steps of AND and OR, the innermost first; `all_of` and `any_of` add one, in any order and depth.
 
-    Raises UsageError for no step, and for steps that are neither ("all", count) nor ("any", count).
+    Raises UsageError without steps, and for steps other than ("all", count) and ("any", count).
 
     >>> from likewise.families import MinHash
     >>> cascade = MinHash().all_of(4).any_of(4)
@@ -179,7 +186,7 @@ class Amplified(Chances):
 
     @property
     def functions(self) -> int:
-        """How many functions of the family it takes."""
+        """The number of functions of the family that it takes."""
         return math.prod(count for _, count in self.steps)
 
     @property
@@ -190,28 +197,30 @@ class Amplified(Chances):
         return amplified(p, self.steps)
 
     def all_of(self, count: int) -> Amplified:
-        """AND of ``count`` of these."""
+        """AND of ``count`` amplified functions."""
         return Amplified(self.family, (*self.steps, ("all", count)))
 
     def any_of(self, count: int) -> Amplified:
-        """OR of ``count`` of these."""
+        """OR of ``count`` amplified functions."""
         return Amplified(self.family, (*self.steps, ("any", count)))
 
     def signature(self, batch: Any) -> Signature:
-        """uint64[n, functions / first AND]: a first AND is folded into one key for each of its groups. Two rows compare by `agree`."""
+        """Signatures, uint64[n, functions / first AND]: each group of an innermost AND is hashed to one key. Compare two rows with `agree`."""
         slots = self.family.signature(batch)
         rows = self.folded
         return np.ascontiguousarray(self.family.band_keys_of(slots, self.functions // rows, rows).T)
 
     @property
     def folded(self) -> int:
+        """The number of functions that one key stands for."""
         kind, count = self.steps[0]
         return count if kind == "all" else 1
 
     def agree(self, a: Signature, b: Signature) -> Any:
-        """Whether the amplified function agrees: a bool for one row each, bool[n] for rows, or for one row against rows.
+        """True if the amplified function agrees: a bool for one row each, bool[n] for rows, or for one row against rows.
 
-        Two empty sets agree, though they have no similarity. Raises UsageError for signatures of another family, or of other numbers.
+        Two empty sets agree, though their similarity is undefined. Raises UsageError for signatures of another family, and for different numbers of
+        rows.
         """
         keys = self.functions // self.folded
         for side in (a, b):
@@ -227,14 +236,17 @@ class Amplified(Chances):
 
 
 def same(a: Signature, b: Signature) -> Any:
-    """Where two signatures agree, or the rows of two tables, or one signature and the rows of a table."""
+    """Where two signatures agree, or the rows of two tables, or one signature and the rows of a table.
+
+    Raises UsageError for unequal numbers of rows.
+    """
     if a.ndim == b.ndim == 2 and len(a) != len(b) and 1 not in (len(a), len(b)):
         raise UsageError(f"{len(a)} signatures cannot be compared with {len(b)}, row by row; give as many, or one")
     return a == b
 
 
 def checked_step(step: Any) -> Step:
-    """A step as ("all" or "any", an int of 1 or more). Raises UsageError for any other."""
+    """A step as ("all" or "any", an int of 1 or more). Raises UsageError for anything else."""
     if not isinstance(step, tuple | list) or len(step) != 2:
         raise UsageError(f"a step {step!r}: give ('all', r) or ('any', b)")
     kind, count = checked_kind(step[0]), index(step[1])
@@ -244,7 +256,7 @@ def checked_step(step: Any) -> Step:
 
 
 def each(function: Callable[[Any], float], values: Any) -> NDArray[np.float64]:
-    """The function of each value of an array of any shape. Raises its UsageError with the place of the value."""
+    """The function of each value of an array of any shape: float64. Raises its UsageError with the place of the value."""
     try:
         table = values if isinstance(values, np.ndarray) else np.array(values, object)
     except ValueError:  # arrays that differ in all but their first dimensions
@@ -258,14 +270,14 @@ def each(function: Callable[[Any], float], values: Any) -> NDArray[np.float64]:
     return found
 
 
-#: How far from a chance the curve's slope is taken.
+#: Distance from a probability at which the curve's slope is measured.
 NEAR = 1e-6
 
 
 def spread(curve: Curve, p: float) -> float:
-    """How fast the value changes with the chance, beside a chance that is neither 0 nor 1; infinite where the curve is level.
+    """The absolute change of the value with the probability, where that is neither 0 nor 1; infinite where the curve is flat.
 
-    It is taken from the inverse: near a distance of 0, or for very wide buckets, chances differ too little for a slope at the value.
+    It is computed from the inverse: near a distance of 0, or for very wide buckets, probabilities differ too little for a slope at the value.
     """
     ends = [curve.value(min(1.0, max(0.0, near))) for near in (p - NEAR, p + NEAR)]
     low, high = (curve.chance(end) for end in ends)

@@ -27,11 +27,11 @@ from likewise.kernels.matching import match_rows
 #: Families whose functions are one bit of a vector.
 ONE_BIT = (Hyperplane, Stripe, Threshold)
 NORMALIZE = ("none", "l1", "sqrt")
-#: What counts are stored as, and the largest of them where there is one.
+#: Types of stored counts, and the largest count of each, if there is one.
 STORE = {"uint8": 2**8 - 1, "uint16": 2**16 - 1, "float32": None}
-#: The widest histograms that are made bin by bin; `Histograms.sparse` has no such bound.
+#: Maximum width of histograms that are made bin by bin; `Histograms.sparse` has no such limit.
 MOST_BINS = 2**24
-#: Functions that there may be, and counts that a task holds at once.
+#: Maximum number of functions, and of counts that a task holds at once.
 MOST_FUNCTIONS, COUNTS_AT_ONCE = 2**18, 2**20
 
 Counts = NDArray[np.float64]
@@ -39,22 +39,24 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """Sets of features as ``tables`` histograms of 2^``bits`` bins, end to end: two sets are then compared with no pairing of their features.
+    """Sets of features as ``tables`` histograms of 2^``bits`` bins, end to end, so that sets are compared without pairing their features.
 
-    In each table a feature falls into the bin that ``bits`` functions of a one-bit family name: `Stripe` for L2, `Hyperplane` for cosine,
-    `Threshold` for L1. The family's seed is that of the histograms. More bits tell more apart and cost 2^bits bins; more tables average out chance.
-    With ``sums`` M each table is the sum of M such histograms (their section 4): less variance in as many bins, on top of a known constant.
+    In each table ``bits`` functions of a one-bit family choose a feature's bin: `Stripe` for L2, `Hyperplane` for cosine, `Threshold` for L1. The
+    family's seed is that of the histograms. More bits separate better and cost 2^bits bins; more tables reduce the variance. With ``sums`` M each
+    table
+    is the sum of M such histograms (section 4 of the paper): less variance in as many bins, on top of a known constant.
 
-    On average the sum of products of two sets' counts (`measures.matching.one_to_many`) is ``tables`` · Σ p(x, y)^bits over all pairs of features, p
-    the chance of the family's curve; `expected` says it for any M.
+    The expected sum of products of two sets' counts (`measures.matching.one_to_many`) is ``tables`` · Σ p(x, y)^bits over all pairs of features,
+    where
+    p is the collision probability of the family; `expected` gives it for any M.
 
-    ``normalize``: "none" leaves counts as they are; "l1" divides them, so that each table of a set sums up to 1; "sqrt" takes the roots of those
-    shares, which tames features that come in bursts. The result times ``scale`` is stored: as float32, or rounded in uint8 or uint16, where
-    what exceeds 255 or 65,535 stays at that; such bins are *saturated*. By default scale is 1 for counts and for floats; shares in whole numbers
-    have the largest one for 1, so that none saturates.
+    ``normalize``: "none" keeps counts; "l1" divides them so that each table of a set sums to 1; "sqrt" takes square roots of those fractions, which
+    dampens features that come in bursts. The result times ``scale`` is stored: as float32, or rounded in uint8 or uint16, where larger values are cut
+    to 255 or 65,535; such bins are *saturated*. By default scale is 1 for counts and for floats, and the maximum of the type for fractions in whole
+    numbers, so that none saturates.
 
-    Counts of a union are the sum of counts: `counts` gives them, and `finish` makes of them what `embed` does. A window that slides over the frames
-    of a video costs an addition and a subtraction a frame, exact where weights are whole numbers.
+    Counts of a union are the sum of counts: `counts` returns them, and `finish` makes of them what `embed` returns. A window that slides over the
+    frames of a video costs an addition and a subtraction a frame, exact if weights are whole numbers.
 
     Hyperplanes pass through the origin. Features without negative numbers lie on one side of many of them: give a ``space`` with a centre.
 
@@ -90,26 +92,28 @@ class Histograms:
 
     @property
     def bins(self) -> int:
-        """Of a set: tables · 2^bits."""
+        """The number of bins of a set: tables · 2^bits."""
         return self.tables << self.bits
 
     @property
     def partition(self) -> Partition:
+        """The bins of features."""
         return Partition(self.bit, self.bits, self.tables, self.sums, self.space)
 
     def embed(self, sets: Any, weights: Any = None, run: Run = map) -> NDArray[Any]:
-        """One row a set, [n, bins] of the type ``store``: `finish` of its counts.
+        """Histograms, [n, bins] of the type ``store``, one row a set: `finish` of its counts.
 
-        sets: what `items.features.features` reads; weights: a number of 0 or more for each feature, float[total], or None for 1.
-        ``run`` maps over runs of sets, on threads as well: ``ThreadPoolExecutor(2).map``. Raises UsageError with the item and the feature.
+        sets: as `items.features.features` takes them. weights: a number of 0 or more for each feature, float[total], or None for 1.
+        ``run`` maps over blocks of sets, on threads as well: ``ThreadPoolExecutor(2).map``. Raises UsageError with the item and the feature.
         """
         return self.made(sets, weights, run, self.store, self.finish)
 
     def counts(self, sets: Any, weights: Any = None, run: Run = map) -> Counts:
-        """The weights that fell into each bin, float64[n, bins]. They add up over the parts of a set."""
+        """The total weight in each bin: float64[n, bins]. Counts of disjoint parts of a set add up to those of the set."""
         return self.made(sets, weights, run, "float64", lambda counts: counts)
 
     def made(self, sets: Any, weights: Any, run: Run, dtype: str, finish: Any) -> NDArray[Any]:
+        """``finish`` of the counts of sets, [n, bins] of type ``dtype``. Raises UsageError for more than `MOST_BINS` bins."""
         if self.bins > MOST_BINS:
             raise UsageError(f"histograms of {self.bins:,} bins, more than {MOST_BINS:,}: give fewer bits or tables, or take `sparse`")
         sets = features(sets)
@@ -129,7 +133,7 @@ class Histograms:
         return out
 
     def finish(self, counts: Counts) -> NDArray[Any]:
-        """Counts, a row a set or one row, normalised and stored: [n, bins] of the type ``store``."""
+        """Normalize and store counts of one set or of rows: [n, bins] of the type ``store``."""
         most = STORE[self.store]
         counts = np.asarray(counts, float)
         scale = self.scale if self.scale is not None else 1.0 if most is None or self.normalize == "none" else float(most)
@@ -141,10 +145,11 @@ class Histograms:
         return counts.astype(self.store) if most is None else np.minimum(np.rint(counts), most).astype(self.store)
 
     def sparse(self, sets: Any, weights: Any = None, run: Run = map) -> Weighted:
-        """The bins that are not empty, and their counts: weighted sets, values uint64[m], weights float64[m], offsets int64[n + 1].
+        """The bins that are not empty, with their counts, as weighted sets: values uint64[m], weights float64[m], offsets int64[n + 1].
 
-        For few features in many bins. They are what ``by="weighted"`` and `WeightedMinHash` take: one-to-one matches are weighted Jaccard
-        similarity then, the sum of minima over that of maxima.
+        For few features in many bins. ``by="weighted"`` and `WeightedMinHash` take them: the one-to-one match is then weighted Jaccard similarity,
+        the sum
+        of minima divided by that of maxima.
         """
         sets = features(sets)
         loads = weights_of(weights, sets)
@@ -160,9 +165,9 @@ class Histograms:
         return merged(bins.reshape(-1), np.repeat(loads if loads.size else np.ones(len(bins)), functions), sets[1] * functions)
 
     def expected(self, a: Any, b: Any) -> float:
-        """What the sum of products of the counts of two sets is on average: N M Σ p(x, y)^B + N M (M - 1) |a| |b| 2^-B, for B bits, N tables, M sums.
+        """The expected sum of products of the counts of two sets: N M Σ p(x, y)^B + N M (M - 1) |a| |b| 2^-B, for B bits, N tables and M sums.
 
-        a, b: one set each, a feature a row. Slow: p is taken for each pair of features.
+        a, b: one set each, a feature a row. Slow: p is computed for each pair of features.
         """
         left, right = (sets[0].astype(float) for sets in map(self.placed, (a, b)))
         curve = self.bit.curve
@@ -180,13 +185,14 @@ class Histograms:
         return sets if self.space is None else self.space(sets)
 
     def by_chance(self, a: Any, b: Any) -> Any:
-        """What sums of products owe to functions of one table that are not the same, for sets of these total weights; nothing for M = 1."""
+        """The part of a sum of products that is due to different functions of one table, for sets of these total weights; 0 for M = 1."""
         return self.tables * self.sums * (self.sums - 1) * a * b * 2.0**-self.bits
 
     def estimate(self, a: Any, b: Any) -> Any:
-        """An unbiased estimate of the match kernel Σ p(x, y)^bits, of weights times each other, from two sets' counts: (S2 - `by_chance`) / (N M).
+        """An unbiased estimate of the match kernel Σ p(x, y)^bits, weighted by products of weights, from counts: (S2 - `by_chance`) / (N M).
 
-        One row each gives a float, rows give float64[n]; one row against rows compares it with each. Counts are those of ``normalize="none"``.
+        One row each gives a float, rows give float64[n]; one row against rows compares it with each. Counts are those of ``normalize="none"``. Raises
+        UsageError for counts of another width, and for different numbers of rows.
         """
         left, right = (np.atleast_2d(np.asarray(side, float)) for side in (a, b))
         for side in (left, right):
@@ -203,7 +209,7 @@ class Histograms:
 
 
 def weights_of(weights: Any, sets: Features) -> Counts:
-    """Weights of features as float64[total]; none for None. Raises UsageError with the place for what is no weight."""
+    """Weights of features as float64[total]; empty for None. Raises UsageError for invalid weights, with the place of the first."""
     if weights is None:
         return read_only(np.empty(0))
     refuse_masked(weights, "weights are numbers")

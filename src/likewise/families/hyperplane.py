@@ -1,4 +1,4 @@
-"""Random hyperplanes: two vectors lie on the same side of one with chance 1 - angle/180 (Charikar 2002)."""
+"""Random hyperplanes: two vectors lie on the same side of one with probability 1 - angle/180 (Charikar 2002)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ class Hyperplane(Family):
     """Signatures of ``slots`` bits, uint8 0 or 1: the sign of v·x, 0 counting as +. Values are cosines, distances degrees.
 
     ``gaussian``: independent Gaussian normals v; the curve holds for any vectors (Goemans and Williamson 1995; Charikar 2002).
-    ``signs``: coordinates of v are +1 or -1. The curve is then a limit, for many coordinates of like size: (1, 0) and (2, 1) always agree,
-    26.6 degrees apart. A choice for teaching, and for vectors that were rotated at random first.
-    ``orthogonal``: normals at right angles in blocks of as many as the dimension. Estimates vary less than with independent ones, but
-    functions of one block agree less often together (Ji, Li, Yan, Zhang and Tian 2012). A slot's block is its number modulo ``spread``, so
-    any ``spread`` slots in a row are independent: an AND of up to so many rows keeps its promise, and an OR of those finds what it says or more.
-    ``rotated``: orthogonal ones by structured rotations, d log d additions for d bits: seven times faster for 1,024 bits of 256 dimensions, and
-    what `joins.vector_join` joins by. Slots side by side are of different rotations, 1,024 / D of them, D the dimension padded to a power of two from
-    256 on; then they are of the same ones again. Bands of up to two dozen rows keep their promise, measured to 1%.
+    ``signs``: coordinates of v are +1 or -1. The curve is then a limit, for many coordinates of similar size: (1, 0) and (2, 1) always agree, though
+    they are 26.6 degrees apart. For teaching, and for vectors that were rotated at random first.
+    ``orthogonal``: normals at right angles in blocks as large as the dimension. Estimates vary less than with independent ones, but functions of one
+    block agree less often together (Ji, Li, Yan, Zhang and Tian 2012). A slot's block is its number modulo ``spread``, so any ``spread`` consecutive
+    slots are independent: an AND of up to so many rows has its predicted probability, and an OR of those at least that.
+    ``rotated``: orthogonal normals from structured rotations, d log d additions for d bits: seven times faster for 1,024 bits of 256 dimensions;
+    `joins.vector_join` uses them. Adjacent slots come from different rotations, of which there are 1,024 / D, where D is the dimension padded to a
+    power of two of at least 256; then the rotations repeat. Bands of up to two dozen rows have their predicted probability, measured to 1%.
 
-    Vectors count by direction alone: x and 2x agree in all slots. A zero vector has none, and is refused. Sums are in float32, so a
-    plane that passes within 10^-7 of a vector may be taken to lie on its other side. Sparse vectors, of ``gaussian`` or ``signs``, have the bits
-    of the same vectors written out.
+    Only the direction of a vector counts: x and 2x agree in all slots. Zero vectors have no direction and are refused. Sums are in float32, so a
+    vector within 10^-7 of a plane may be assigned to its other side. Sparse vectors, with ``gaussian`` or ``signs``, have the bits of the same
+    vectors
+    in dense form.
 
     >>> family = Hyperplane(1024)
     >>> a, b = family.signature([[1.0, 0.0], [1.0, 1.0]])
@@ -64,7 +65,7 @@ class Hyperplane(Family):
         return angle()
 
     def signature(self, batch: Any) -> Signature:
-        """One row a vector, uint8[n, slots]. Raises UsageError with the row of a zero vector."""
+        """Signatures, uint8[n, slots], one row a vector. Raises UsageError with the row of a zero vector."""
         if is_sparse(batch):
             return self._of_sparse(nonempty(sparse(batch), "its angle"))
         items = nonzero(vectors(batch), "its angle")
@@ -85,7 +86,7 @@ class Hyperplane(Family):
 
 
 def rotated(items: Vectors, slots: int, seed: int) -> Signature:
-    """Bits by structured rotations, uint8[n, slots]."""
+    """Bits from structured rotations: uint8[n, slots]. items: nonzero vectors [n, d]."""
     dimension = items.shape[1]
     bits = code_bits(dimension, slots)
     codes = np.empty((len(items), bits // 64), np.uint64)

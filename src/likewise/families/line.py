@@ -1,4 +1,4 @@
-"""Random lines cut into buckets, for L2 and L1, and the parity of the bucket as one bit (Datar, Immorlica, Indyk and Mirrokni 2004)."""
+"""Random lines divided into buckets, for L2 and L1, and the parity of the bucket as one bit (Datar, Immorlica, Indyk and Mirrokni 2004)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from likewise.kernels.directions import directions
 from likewise.kernels.projections import buckets
 from likewise.planning.curves import Curve, cauchy_line, gaussian_line, stripe
 
-#: The curve of each norm, and the distribution of a line's coordinates that is stable under it.
+#: The curve of each norm, and the distribution of a line's coordinates that is stable for it.
 NORMS = {"l2": (gaussian_line, "gaussian"), "l1": (cauchy_line, "cauchy")}
 
-#: Vectors whose coordinates add up to more widths than this leave float64 too few bits to tell a bucket from the next.
+#: If the absolute coordinates of a vector sum to more widths than this, float64 cannot separate a bucket from the next.
 REACH = 2.0**40
-#: And a sum beyond this might leave float64 altogether, under a direction of large coordinates.
+#: If they sum to more than this, projections may overflow float64, on a direction with large coordinates.
 GREATEST = 1e280
 
 
@@ -32,7 +32,8 @@ class Line(Family):
     """Signatures of ``slots`` bucket numbers modulo 2^32, uint32: floor((a·x + u)/width), u uniform. Values are L2 or L1 distances.
 
     a is Gaussian for ``l2``, Cauchy for ``l1`` (Datar, Immorlica, Indyk and Mirrokni 2004, section 3). A good width is a few times the distance
-    within which items count as near. Estimates of distances far beyond the width say little, and are infinite where no slot agrees.
+    within
+    which items count as near. Estimates of distances far beyond the width are unreliable, and infinite if no slot agrees.
 
     >>> family = Line(4.0, 1000)
     >>> a, b = family.signature([[0.0, 0.0], [3.0, 0.0]])
@@ -55,15 +56,19 @@ class Line(Family):
         return NORMS[self.norm][0](self.width)
 
     def signature(self, batch: Any) -> Signature:
-        """One row a vector, uint32[n, slots]. Raises UsageError with the row of a vector whose coordinates add up to more than 2^40 widths."""
+        """Signatures, uint32[n, slots], one row a vector.
+
+        Raises UsageError with the row of a vector whose absolute coordinates sum to more than 2^40 widths.
+        """
         return on_lines(batch, NORMS[self.norm][1], self)
 
 
 @dataclass(frozen=True, slots=True)
 class Stripe(Family):
-    """Signatures of ``slots`` bits, uint8: whether a Gaussian line's bucket is odd. Values are L2 distances; far vectors agree half the time.
+    """Signatures of ``slots`` bits, uint8: 1 if a Gaussian line's bucket is odd. Values are L2 distances; far vectors agree half of the time.
 
-    A bit for the histograms of sets of vectors (Dong, Wang, Charikar and Li 2008, section 4.1): it is that of `Line` with the same width and seed.
+    A one-bit family for histograms of sets of vectors (Dong, Wang, Charikar and Li 2008, section 4.1): the bit of `Line` with the same width and
+    seed.
     """
 
     width: float
@@ -81,12 +86,18 @@ class Stripe(Family):
         return stripe(self.width)
 
     def signature(self, batch: Any) -> Signature:
-        """One row a vector, uint8[n, slots], 0 or 1. Raises UsageError with the row of a vector whose coordinates add up to more than 2^40 widths."""
+        """Signatures, uint8[n, slots], 0 or 1, one row a vector.
+
+        Raises UsageError with the row of a vector whose absolute coordinates sum to more than 2^40 widths.
+        """
         return (on_lines(batch, "gaussian", self) & 1).astype(np.uint8)
 
 
 def on_lines(batch: Any, kind: str, family: Line | Stripe) -> NDArray[np.uint32]:
-    """The bucket of each vector on each line, modulo 2^32."""
+    """The bucket of each vector on each line, modulo 2^32: uint32[n, slots].
+
+    kind: the distribution of a line's coordinates. Raises UsageError with the row of a vector whose coordinates are too large.
+    """
     items = sparse(batch) if is_sparse(batch) else vectors(batch)
     with np.errstate(over="ignore"):
         reached = items.sums(np.abs(items.values)) if isinstance(items, Sparse) else np.abs(items).sum(axis=1, dtype=float)

@@ -1,4 +1,4 @@
-"""MinHash: two sets agree in a slot with the chance of their Jaccard similarity (Broder 1997)."""
+"""MinHash: two sets agree in a slot with probability equal to their Jaccard similarity (Broder 1997)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ MODES = CHOICES["sketch"]
 
 @dataclass(frozen=True, slots=True)
 class MinHash(SimilarityFamily):
-    """Signatures of ``slots`` hashes. ``oph`` is near-linear in time, ``classic`` the textbook's independent functions.
+    """Signatures of ``slots`` hashes. ``oph`` takes near-linear time; ``classic`` is the textbook's independent functions.
 
-    Slots of ``oph`` are slightly dependent for small sets: an AND alone agrees less often than its chance says, an OR alone more often. Of sets of 2
-    elements with 1 in common, all_of(2) agrees on 0.027 for 0.111, any_of(4) on 0.897 for 0.803. AND, then OR of two or more, keeps its chance where
-    that is above 0.7, and `standard_error` is an upper bound. ``classic`` follows the formula at every size.
+    Slots of ``oph`` are slightly dependent for small sets: an AND alone agrees less often than its formula predicts, an OR alone more often. For sets
+    of 2 elements with 1 in common, all_of(2) agrees with probability 0.027 instead of 0.111, any_of(4) with 0.897 instead of 0.803. AND followed by
+    OR of
+    two or more has its predicted probability where that is above 0.7, and `standard_error` is an upper bound. ``classic`` follows the formula at
+    every
+    size.
 
-    Two signatures compare when slots, mode and seed are the same. Elements are whole numbers and strings, need no mixing, and may repeat. Numbers of
-    64 bits are taken as they are, signed or unsigned (-1 is 2^64 - 1); strings and larger numbers are hashed by the seed, so that "7" is not 7.
+    Two signatures are comparable if slots, mode and seed are equal. Elements are whole numbers and strings, need no mixing, and may repeat. Numbers
+    of
+    64 bits are used unchanged, signed or unsigned (-1 is 2^64 - 1); strings and larger numbers are hashed with the seed, so that "7" is not 7.
 
     >>> family = MinHash(256)
     >>> a, b = family.signature([range(100), range(50, 150)])
@@ -50,19 +54,19 @@ class MinHash(SimilarityFamily):
 
     @property
     def scheme(self) -> str:
-        """Names how slots are computed: signatures of another scheme do not compare."""
+        """Identifies the computation of slots; signatures of different schemes are not comparable."""
         return f"{kernels.SCHEME}/{self.mode}/{self.slots}"
 
     def signature(self, batch: Batch) -> Slots:
-        """One row a set, uint32[n, slots]. All slots of an empty set are 2^32 - 1."""
+        """Signatures, uint32[n, slots], one row a set. All slots of an empty set are 2^32 - 1."""
         values, offsets = ragged(batch, seed=self.seed)
         signatures: Slots = kernels.sketch(values, offsets, self.slots, np.uint64(self.seed), self.mode == "classic")
         return signatures
 
     def band_keys(self, batch: Batch, bands: int, rows: int) -> NDArray[np.uint64]:
-        """The keys of the first ``bands * rows`` slots in bands of so many rows, uint64[bands, n].
+        """The keys of the first ``bands * rows`` slots in bands of ``rows`` rows: uint64[bands, n].
 
-        Empty sets have keys like any other, and the same: it is for the caller to pair them or not.
+        All empty sets have the same keys; the caller decides whether to pair them. Raises UsageError for more bands and rows than there are slots.
         """
         values, offsets = ragged(batch, seed=self.seed)
         bands, rows = check_layout(bands, rows, self.slots)
@@ -70,5 +74,5 @@ class MinHash(SimilarityFamily):
         return keys
 
     def merge(self, a: Slots, b: Slots) -> Slots:
-        """The signatures of the unions. The signature of an empty set changes nothing."""
+        """The signatures of the unions. The signature of an empty set is neutral. Raises UsageError for signatures of another family."""
         return np.minimum(self.checked(a), self.checked(b))

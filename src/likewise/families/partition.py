@@ -1,4 +1,4 @@
-"""Features put into bins: some bits of a one-bit hash family, together, are the number of a bin."""
+"""Bins for features: some bits of a one-bit hash family together form the number of a bin."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from likewise.items.sets import read_only
 from likewise.kernels.features import codes_of
 from likewise.kernels.hashing import derive
 
-#: Features that a task takes at a time, about, and bits of them; a set is not divided.
+#: Features that a task processes at a time, roughly, and bits of them; a set is not divided.
 AT_ONCE, BITS_AT_ONCE = 2**13, 2**25
-#: What the masks of codes are for, among the constants of a seed.
+#: Separates the masks of codes from the other constants of a seed (kernels.hashing.derive).
 MASKS = 0x6D61736B
 
 Run = Callable[..., Any]
@@ -29,8 +29,8 @@ Run = Callable[..., Any]
 class Partition:
     """``tables`` times ``sums`` independent partitions of the space into 2^bits bins each, by a one-bit family.
 
-    Of the partitions whose bins are summed up in one table, all but the first have their bins renumbered at random: features then meet across
-    partitions with chance 2^-bits, whatever the features are.
+    Bins of the partitions that are summed in one table are renumbered at random, except those of the first: then features in different partitions
+    share a bin with probability 2^-bits, whatever the features are.
     """
 
     bit: Family
@@ -40,7 +40,10 @@ class Partition:
     space: Space | None = None
 
     def codes(self, values: NDArray[np.float32], name: Callable[[int], str]) -> NDArray[np.uint32]:
-        """The bins of features that are in the space already, uint32[n, tables * sums]. ``name`` says which feature a row is, for a message."""
+        """The bins, uint32[n, tables * sums], of features that are already in the space. ``name`` gives the name of a row's feature for a message.
+
+        Raises UsageError with that name for an invalid feature.
+        """
         functions = self.tables * self.sums
         try:
             found = self.bit.with_slots(functions * self.bits).signature(values)
@@ -52,7 +55,7 @@ class Partition:
         return codes
 
     def each(self, sets: Features, work: Callable[..., None], run: Run = map) -> None:
-        """Call work(begin, end, offsets, values, codes) for runs of whole sets: values in the space, offsets of these sets, from 0 on."""
+        """Call work(begin, end, offsets, values, codes) for blocks of whole sets: values in the space, offsets of these sets, starting at 0."""
         values, offsets = sets
 
         def one(rows: tuple[int, int]) -> None:

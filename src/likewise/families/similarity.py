@@ -1,4 +1,4 @@
-"""Families whose chance is the similarity itself, so that the share of agreeing slots estimates it."""
+"""Families whose collision probability is the similarity itself, so that the fraction of agreeing slots estimates it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SimilarityFamily(Family):
     __slots__ = ()
 
     def estimate(self, a: Signature, b: Signature) -> Any:
-        """The share of slots that agree, an unbiased estimate of the similarity; NaN for two empty sets.
+        """The fraction of slots that agree, an unbiased estimate of the similarity; NaN for two empty sets.
 
         One row each gives a float, rows give float64[n]; one row against rows compares it with each.
         """
@@ -27,6 +27,6 @@ class SimilarityFamily(Family):
         return float(share) if share.ndim == 0 else share
 
     def standard_error(self, similarity: float) -> float:
-        """sqrt(J(1-J)/slots): of the estimate with independent slots. That of MinHash's ``oph`` is at most so large."""
+        """sqrt(J(1-J)/slots), the standard error of the estimate for independent slots; an upper bound for MinHash's ``oph``."""
         chance = self.curve.at(similarity)
         return math.sqrt(chance * (1 - chance) / self.slots)

@@ -1,4 +1,4 @@
-"""Where features are compared: seen from a centre, and along principal axes, all of which a sample of features gives."""
+"""The space in which features are compared: relative to a centre, and along principal axes, both fitted to a sample of features."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from likewise.items.vectors import vectors
 from likewise.kernels.directions import STEP
 from likewise.kernels.features import move
 
-#: An axis along which a sample varies by less than this share of the widest is no axis of its own, but rounding.
+#: An axis whose variance is below this fraction of the largest is only rounding.
 LEAST_VARIANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Space:
-    """Features are taken to (feature - centre) · axes, and with ``unit`` to length 1. Without axes they are moved to the centre only.
+    """Features are mapped to (feature - centre) · axes, and with ``unit`` scaled to length 1. Without axes they are only moved to the centre.
 
-    Planes through the origin do not part features that all lie on one side of it, such as those without negative numbers (SIFT, histograms,
-    colours): nearly all fall into one bin, and nothing is told apart. A centre among them is the cure, and `fit` finds one.
+    Planes through the origin do not separate features that all lie on one side of it, such as those without negative numbers (SIFT, histograms,
+    colours): nearly all fall into one bin. A centre among them solves that, and `fit` finds one.
 
     >>> space = Space.fit([[1.0, 5.0], [1.0, 7.0], [3.0, 5.0], [3.0, 7.0]])
     >>> space.centre
@@ -47,11 +47,13 @@ class Space:
 
     @classmethod
     def fit(cls, sample: Any, axes: int | None = None, *, unit: bool = False) -> Space:
-        """The mean of a sample, and with ``axes`` so many of its principal axes, the widest first, each scaled to variance 1 (whitening).
+        """Fit the mean of a sample, and with ``axes`` so many of its principal axes, the widest first, each scaled to variance 1 (whitening).
 
-        sample: features, float[n, d], or sets of them. They need not be of the collection that is compared, only of its kind. Whitening tells
-        features apart that differ along narrow axes. The last digits are those of numpy's linear algebra, which may differ on another machine: keep
-        what was fitted. Raises UsageError for more axes than the sample varies along.
+        sample: features, float[n, d], or sets of them, of the kind that is compared, though not necessarily from the same collection. Whitening
+        separates
+        features that differ along narrow axes. The last digits are those of numpy's linear algebra, which may differ on another machine: keep the
+        fitted
+        space. Raises UsageError for an empty sample, and for more axes than the sample varies along.
         """
         found = vectors(sample) if is_flat(sample) else features(sample)[0]
         if not len(found):
@@ -67,12 +69,12 @@ class Space:
         if many is None or not 1 <= many <= wide:
             raise UsageError(f"Space.fit axes {axes!r}: give a whole number from 1 to {wide}, the axes along which this sample varies")
         chosen = turned[:, ::-1][:, :many]
-        chosen = chosen * np.sign(chosen[abs(chosen).argmax(axis=0), np.arange(many)])  # an axis has no sign of its own
+        chosen = chosen * np.sign(chosen[abs(chosen).argmax(axis=0), np.arange(many)])  # the sign of an axis is arbitrary: fix it
         return cls(centre.astype(np.float32), (chosen / np.sqrt(variances[::-1][:many])).astype(np.float32), unit)
 
     @property
     def dimension(self) -> int:
-        """Of what comes out."""
+        """The dimension of features in this space."""
         return len(self.centre) if self.axes is None else self.axes.shape[1]
 
     def __call__(self, sets: Any, run: Run = map) -> Features:
@@ -84,7 +86,7 @@ class Space:
         return self.moved(values, run), offsets
 
     def moved(self, values: NDArray[np.float32], run: Run = map) -> NDArray[np.float32]:
-        """Features float32[n, d] in this space, float32[n, k]."""
+        """Features float32[n, d] in this space: float32[n, k]. Raises UsageError for features of another dimension."""
         if len(values) and values.shape[1] != len(self.centre):
             raise UsageError(f"item 0 has features of {values.shape[1]} numbers, and this space is for {len(self.centre)}: fit one on such features")
         out = np.empty((len(values), self.dimension), np.float32)
@@ -96,7 +98,7 @@ class Space:
 
 
 def is_flat(sample: Any) -> bool:
-    """Whether a sample is features, and not sets of them."""
+    """True if a sample is features, and not sets of features."""
     if isinstance(sample, np.ndarray):
         return sample.ndim == 2
     return isinstance(sample, list) and len(sample) > 0 and np.ndim(sample[0]) == 1

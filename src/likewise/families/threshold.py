@@ -1,4 +1,4 @@
-"""A random coordinate against a random threshold, one bit, for L1 distances within bounds of the coordinates (Gionis, Indyk and Motwani 1999)."""
+"""A random coordinate compared with a random threshold: one bit, for L1 distances of bounded coordinates (Gionis, Indyk and Motwani 1999)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from likewise.planning.curves import Curve, threshold_bit
 
 @dataclass(frozen=True, slots=True)
 class Threshold(Family):
-    """Signatures of ``slots`` bits, uint8: whether a coordinate reaches a threshold between ``low`` and ``high``. Values are L1 distances.
+    """Signatures of ``slots`` bits, uint8: 1 if a coordinate reaches a threshold between ``low`` and ``high``. Values are L1 distances.
 
-    The chance falls in a straight line, so an estimate is an unbiased one of the distance, without the heavy tails of Cauchy lines.
+    The collision probability is linear in the distance, so the estimate of the distance is unbiased, without the heavy tails of Cauchy lines.
 
     >>> family = Threshold(0, 255, 4, 1000)
     >>> a, b = family.signature([[10, 0, 255, 40], [10, 100, 200, 40]])
@@ -49,7 +49,7 @@ class Threshold(Family):
         return threshold_bit(self.low, self.high, self.dimension)
 
     def signature(self, batch: Any) -> Signature:
-        """One row a vector, uint8[n, slots], 0 or 1. Raises UsageError with the row of a coordinate below ``low`` or above ``high``."""
+        """Signatures, uint8[n, slots], 0 or 1, one row a vector. Raises UsageError with the row of a coordinate below ``low`` or above ``high``."""
         items = of_dimension(vectors(batch), self.dimension)
         outside = (items < np.float64(self.low)) | (items > np.float64(self.high))
         if outside.any():

@@ -1,6 +1,7 @@
-"""The best one-to-one pairing of two sets: the least sum of costs over pairs that share no feature.
+"""One-to-one pairings of two sets with the least total cost (the linear assignment problem).
 
-Row after row, by a shortest path that ends in a column without a row (Jonker and Volgenant 1987, in the form of Crouse 2016 for rectangles).
+Rows are assigned one after another by a shortest augmenting path (Jonker and Volgenant 1987), in the variant for rectangular matrices of Crouse
+(2016).
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from likewise.kernels.jit import inline, kernel
 
 @inline
 def start(costs, row_price, row_of, column_of):
-    """Give each row its cheapest column where no earlier row has it: prices, of rows, that leave no cost below them."""
+    """Give each row its cheapest column unless an earlier row has it. Prices of rows are their minima, so that no reduced cost is negative.
+
+    costs: float64[rows, columns]. Fills row_price float64[rows], row_of int64[columns] and column_of int64[rows]; -1 means unassigned.
+    """
     row_of[:] = -1
     column_of[:] = -1
     for i in range(costs.shape[0]):
@@ -30,7 +34,10 @@ def start(costs, row_price, row_of, column_of):
 
 @inline
 def augment(costs, free, row_price, column_price, row_of, column_of, shortest, before, unseen):
-    """Give row ``free`` a column, moving others along the shortest path, and keep prices that prove it the cheapest way."""
+    """Assign a column to row ``free`` along the shortest augmenting path, and update the prices, which prove that the assignment is optimal.
+
+    shortest float64[columns], before int64[columns] and unseen int64[columns] are scratch; the others are those of `start`.
+    """
     columns = costs.shape[1]
     for j in range(columns):
         unseen[j] = j
@@ -50,7 +57,7 @@ def augment(costs, free, row_price, column_price, row_of, column_of, shortest, b
         column = unseen[nearest]
         length = shortest[column]
         left -= 1
-        unseen[nearest], unseen[left] = unseen[left], column  # the columns that were seen stand behind ``left``
+        unseen[nearest], unseen[left] = unseen[left], column  # visited columns are moved behind ``left``
         if row_of[column] < 0:
             end = column
         else:
@@ -71,7 +78,7 @@ def augment(costs, free, row_price, column_price, row_of, column_of, shortest, b
 
 @inline
 def pair_up(costs, column_of):
-    """column_of[i]: the column of each row, for the least sum of costs float64[rows, columns], rows no more than columns."""
+    """Fill column_of, int64[rows], with each row's column in the assignment of least total cost. costs: float64[rows, columns], rows <= columns."""
     rows, columns = costs.shape
     row_price, column_price = np.zeros(rows), np.zeros(columns)
     row_of, shortest = np.empty(columns, np.int64), np.empty(columns)
@@ -84,9 +91,10 @@ def pair_up(costs, column_of):
 
 @kernel
 def assignments(values, offsets, packed, starts, other_offsets, left, right, most, most_groups, distances, begin, end, out):
-    """out[i], for i from ``begin`` to ``end``: the mean over the pairs of the best pairing of the features of set left[i] and set right[i].
+    """Fill out[begin:end], float64[m], with the mean over the pairs of the best one-to-one pairing of feature sets left[i] and right[i].
 
-    All features of the smaller set are paired. Arguments as `chamfer.chamfers` has them.
+    The mean is of L2 distances if ``distances``, else of inner products. All features of the smaller set are paired.
+    Other parameters are those of `chamfer.chamfers`.
     """
     dimension = values.shape[1]
     flat = values.reshape(-1)

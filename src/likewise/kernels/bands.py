@@ -1,4 +1,4 @@
-"""Items that share a band key, as bucket numbers."""
+"""Bucket numbers for items that share a band key."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import numpy as np
 
 from likewise.kernels.jit import kernel
 
-#: 2^64 over the golden ratio, odd: the top bits of products with it are spread (Knuth, The Art of Computer Programming 3, section 6.4).
+#: 2^64 over the golden ratio, odd: the top bits of products with it are well spread (Knuth, The Art of Computer Programming 3, section 6.4).
 MIX = np.uint64(0x9E3779B97F4A7C15)
-#: Places of a table for each key: one key in so many seems to repeat though it does not.
+#: Table slots per key. About one unique key in so many is taken for a repeated one.
 SPARE_PLACES = 4
 
 
 def repeated(keys: np.ndarray) -> np.ndarray:
-    """Where keys occur more than once, and by chance now and then where they do not: bool[n]. keys: uint64[n], uniform.
+    """Mark keys that occur more than once, and a few unique ones that collide with another in the table: bool[n].
 
-    A count that stops at two, in a table by the top bits: it costs a fraction of sorting the keys, and most of them are alone.
-    The table is NumPy's, which asks for huge pages: of small ones nearly each look into it would miss the address, too.
+    keys: uint64[n], uniform.
+    A counter that stops at two, in a table indexed by the top bits, costs a fraction of sorting the keys, and most of them are unique.
+    NumPy allocates the table because it asks for huge pages: with small ones nearly each access would also miss the TLB.
     """
     bits = max(1, (SPARE_PLACES * len(keys) - 1).bit_length())
     return seen_twice(keys, np.uint64(64 - bits), np.empty(1 << bits, np.uint8), np.empty(len(keys), bool))
@@ -24,6 +25,7 @@ def repeated(keys: np.ndarray) -> np.ndarray:
 
 @kernel
 def seen_twice(keys, away, seen, out):
+    """Fill and return out, bool[n]: whether the slot of keys[i] >> away is hit at least twice. seen: uint8[2^(64 - away)], scratch."""
     seen[:] = 0
     for key in keys:
         seen[key >> away] += seen[key >> away] < 2
@@ -33,9 +35,10 @@ def seen_twice(keys, away, seen, out):
 
 
 def number_equal(keys: np.ndarray, bucket: np.ndarray) -> int:
-    """Number the keys that occur more often than once, in the order in which they come again; returns how many. -1 for those that are alone.
+    """Number the keys that occur more than once, in the order in which they first repeat. Returns how many such keys there are.
 
-    keys: uint64[n]; bucket: int32[n], what is filled. Keys are looked up in a table: sorting them takes two to three times as long.
+    keys: uint64[n]. bucket: int32[n], filled with the number of each key, -1 for unique keys.
+    Keys are looked up in a hash table: sorting them takes two to three times as long.
     """
     bits = max(1, (2 * len(keys) - 1).bit_length())
     return int(look_up(keys, np.uint64(64 - bits), np.empty(1 << bits, np.int32), bucket))
@@ -43,7 +46,7 @@ def number_equal(keys: np.ndarray, bucket: np.ndarray) -> int:
 
 @kernel
 def look_up(keys, away, table, bucket):
-    """table: int32, the first of the items of a key, at the place that the key's product says or the next free one."""
+    """Do the work of `number_equal`. table: int32[2^(64 - away)], scratch: the first item with a key, found by linear probing."""
     table[:] = -1
     last = np.uint64(table.size - 1)
     count = np.int32(0)

@@ -1,6 +1,6 @@
-"""Items and pairs of items counted over baskets: A-Priori and PCY (Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 6.2 and 6.3).
+"""Frequent items and frequent pairs of baskets: A-Priori and PCY (Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, 6.2 and 6.3).
 
-Baskets are codes end to end, an item that is twice in one counting once. A pair is one word, the lesser code in the high half.
+Baskets are item codes end to end; an item that a basket repeats counts once. A pair is one uint64, the smaller code in the high half.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ import numpy as np
 from likewise.kernels.hashing import mix64
 from likewise.kernels.jit import inline, kernel
 
-#: Counters of 32 bits stay at their greatest value.
+#: Counters of 32 bits saturate here.
 MOST = np.uint32(2**32 - 1)
-#: A slot of a table of pairs that is free; no pair, because an item is in a pair with another.
+#: Marks a free slot in a table of pairs. It is not a pair, because the two items of a pair differ.
 FREE = np.uint64(0)
 
 
 @inline
 def members(codes, begin, end, basket, ranks, seen, out):
-    """The ranks of a basket's distinct items, those without one (-1) left out, to ``out``; how many. seen[item]: the last basket with it."""
+    """Write the ranks of a basket's distinct items to ``out``, except items of rank -1, and return how many there are.
+
+    ranks: int64[items]. seen: int64[items], the last basket in which each item occurred.
+    """
     count = 0
     for at in range(begin, end):
         item = codes[at]
@@ -31,17 +34,20 @@ def members(codes, begin, end, basket, ranks, seen, out):
 
 @inline
 def word_of(a, b):
+    """A pair as one uint64, the smaller code in the high half."""
     low, high = np.uint64(min(a, b)), np.uint64(max(a, b))
     return low << np.uint64(32) | high
 
 
 @inline
 def bucket_of(pair, key, buckets):
+    """The bucket of a pair, 0 to buckets - 1."""
     return np.int64(mix64(pair ^ key) % np.uint64(buckets))
 
 
 @inline
 def longest_of(offsets):
+    """The size of the largest basket, repeats included."""
     longest = np.int64(0)
     for basket in range(len(offsets) - 1):
         longest = max(longest, offsets[basket + 1] - offsets[basket])
@@ -50,7 +56,10 @@ def longest_of(offsets):
 
 @kernel
 def count_items(codes, offsets, items, key, buckets):
-    """Pass 1: in how many baskets each item is, uint32[items]; and how many pairs fall into each bucket, uint32[buckets], if there are any."""
+    """Pass 1: count the baskets that hold each item, uint32[items], and the pairs that fall into each bucket, uint32[buckets].
+
+    codes: integers[m], below ``items``; basket i is codes[offsets[i]:offsets[i + 1]]. key: uint64. With no buckets no pairs are counted.
+    """
     counts, in_bucket = np.zeros(items, np.uint32), np.zeros(buckets, np.uint32)
     seen, all_of_them = np.full(items, -1, np.int64), np.arange(items)
     here = np.empty(longest_of(offsets), np.int64)
@@ -67,10 +76,10 @@ def count_items(codes, offsets, items, key, buckets):
 
 @kernel
 def count_pairs(codes, offsets, ranks, key, frequent, originals):
-    """Pass 2: pairs of ranked items and in how many baskets each is, unsorted: uint64[slots], 0 where a slot is free, and uint32[slots].
+    """Pass 2: a hash table of pairs of ranks and of the baskets that hold each: uint64[slots], 0 where a slot is free, and uint32[slots].
 
-    ranks: int64[items], -1 where an item is not frequent. frequent: bool[buckets]; only pairs of a frequent bucket are counted, or all if
-    there are no buckets. originals: int64[frequent items], the items' codes, which buckets were made of.
+    codes, offsets, key: those of pass 1. ranks: int64[items], -1 for infrequent items. frequent: bool[buckets]; only pairs of a frequent bucket are
+    counted, or all if there are no buckets. originals: int64[frequent items], the code of each rank, because buckets were computed from codes.
     """
     pairs, counts, used = np.zeros(1024, np.uint64), np.zeros(1024, np.uint32), 0
     seen, here = np.full(len(ranks), -1, np.int64), np.empty(longest_of(offsets), np.int64)
@@ -92,7 +101,7 @@ def count_pairs(codes, offsets, ranks, key, frequent, originals):
 
 @inline
 def slot_of(pairs, pair, key):
-    """Where a pair is in the table, or the free slot where it belongs. Keyed: pairs could be chosen that all belong in one place."""
+    """The slot of a pair in the table, or the free slot where it belongs. The hash is keyed, so that nobody can choose pairs that all collide."""
     mask = np.uint64(len(pairs) - 1)
     slot = mix64(pair ^ key) & mask
     while pairs[slot] != FREE and pairs[slot] != pair:
@@ -102,7 +111,7 @@ def slot_of(pairs, pair, key):
 
 @inline
 def doubled(pairs, counts, least, key):
-    """The table with room for so many pairs in half of its slots."""
+    """The table, copied to one in which ``least`` pairs fill half of the slots at most."""
     size = len(pairs)
     while size < 2 * least:
         size *= 2

@@ -1,7 +1,7 @@
-"""b bits of each MinHash slot, packed: 128 slots of 8 bits take 128 bytes and of 1 bit 16 (Li and König 2010).
+"""b-bit MinHash: b bits of each slot, packed (Li and König 2010). 128 slots take 128 bytes with 8 bits and 16 bytes with 1 bit.
 
-The bits are not the lowest of the slot's value, but of a hash of slot and value. Values come of multiply-shift functions, x -> a x + b, whose
-lowest bits two given elements share in all slots or in none; of those the share of agreeing slots would be all or nothing.
+The bits are those of a hash of slot and value, not the lowest bits of the value. Values come from multiply-shift functions x -> a x + b, whose
+lowest bits two given elements share in all slots or in none: the fraction of agreeing slots would be 0 or 1.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ from likewise.kernels.blocks import count_bits
 from likewise.kernels.hashing import load64, mix64
 from likewise.kernels.jit import inline, kernel
 
-#: Names this choice of bits in manifests.
+#: Identifies this choice of bits in manifests.
 SCHEME = "bits-1"
-BITS = 0xE7037ED1A0B428DB  # an arbitrary constant that keeps this stream of a key apart
+BITS = 0xE7037ED1A0B428DB  # an arbitrary constant that separates this stream from others of the same key
 
-#: The lowest bit of each group of so many bits in a word of 64.
+#: The lowest bit of each group of so many bits in a 64-bit word.
 LOWEST = {bits: (2**64 - 1) // (2**bits - 1) for bits in (1, 2, 4, 8, 16)}
 
 
 @kernel
 def pack(signatures, bits, seed):
-    """uint8[n, ceil(slots * bits / 8)] of uint32[n, slots], the first slot in the lowest bits of the first byte, little endian for 16 bits."""
+    """Packed b-bit codes, uint8[n, ceil(slots * bits / 8)], of signatures uint32[n, slots].
+
+    bits: 1, 2, 4, 8 or 16. The first slot is in the lowest bits of the first byte; groups of 16 bits are little endian.
+    """
     n, slots = signatures.shape
     key = mix64(seed ^ np.uint64(BITS))
     out = np.zeros((n, (slots * bits + 7) // 8), np.uint8)
@@ -41,7 +44,7 @@ def pack(signatures, bits, seed):
 
 @inline
 def unequal(word, bits, lowest):
-    """How many groups of ``bits`` bits are not 0: each is folded onto its lowest bit."""
+    """The number of groups of ``bits`` bits that are not 0: each is folded onto its lowest bit."""
     shift = 1
     while shift < bits:
         word |= word >> np.uint64(shift)
@@ -51,9 +54,9 @@ def unequal(word, bits, lowest):
 
 @kernel
 def agreeing(a, b, rows, slots, bits, lowest):
-    """How many slots agree in the i-th of so many rows of two uint8[rows, width], each or one of them of a single row: int64[rows].
+    """The number of slots that agree in the i-th rows of two packed arrays: int64[rows].
 
-    lowest: LOWEST[bits].
+    a, b: uint8[rows, width]; either may have a single row, which is compared with each row of the other. lowest: LOWEST[bits].
     """
     width = a.shape[1]
     left, right = a.reshape(a.size), b.reshape(b.size)

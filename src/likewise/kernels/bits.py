@@ -1,4 +1,4 @@
-"""Counts over codes: XOR, AND, OR and the machine's own counting of bits, a word of 64 at a time."""
+"""Counts over codes: XOR, AND, OR and the machine's own bit count, 64 bits at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from likewise.kernels.jit import kernel
 
 @kernel
 def differing(a, b):
-    """How many bits differ between the i-th rows of uint64[n, words] and another. int64[n]"""
+    """Hamming distances of the i-th rows of two arrays uint64[n, words]: int64[n]."""
     out = np.empty(len(a), np.int64)
     for i in range(len(a)):
         x, y = a[i], b[i]
@@ -23,7 +23,7 @@ def differing(a, b):
 
 @kernel
 def shared(a, b):
-    """How many bits are set in both i-th rows, and how many in one or the other. int64[n] each"""
+    """Sizes of the intersection and of the union of the i-th rows of two arrays uint64[n, words], as sets of bits: int64[n] each."""
     both, either = np.empty(len(a), np.int64), np.empty(len(a), np.int64)
     for i in range(len(a)):
         x, y = a[i], b[i]

@@ -1,8 +1,7 @@
-"""Sixty-four bytes at a time: a test on every byte of a block comes back as the bits of one integer.
+"""Blocks of 64 bytes: a test of all bytes of a block returns a mask, one bit a byte.
 
-Numba has no vector type, so these few functions are written in LLVM's; it makes an instruction or two of each where the
-machine has wide vectors, and the same results everywhere. Bit i of a mask stands for byte ``at + i``.
-The caller guarantees that all 64 bytes from ``at`` may be touched.
+Numba has no vector type, so these few functions are LLVM IR. They compile to an instruction or two where the machine has wide vectors, and give
+the same results everywhere. Bit i of a mask is byte ``at + i``. The caller guarantees that all 64 bytes from ``at`` can be accessed.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def _load(context, builder, array_type, array, at):
 
 
 def _all(builder, byte):
-    """A block of 64 times the same byte."""
+    """A block that holds one byte 64 times."""
     first = builder.insert_element(ir.Constant(BYTES, ir.Undefined), byte, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK))
 
@@ -42,7 +41,7 @@ def _between(builder, block, low, high):
 
 @intrinsic
 def between64(typingctx, data, at, low, high):
-    """Mask of the bytes of a block that lie in low..high."""
+    """Mask, uint64, of the bytes of data[at : at + 64] from ``low`` to ``high``, both included. data: uint8[n]."""
 
     def codegen(context, builder, signature, args):
         array, at, low, high = args
@@ -53,7 +52,7 @@ def between64(typingctx, data, at, low, high):
 
 @intrinsic
 def copy64(typingctx, data, at, out, to, lower, blank):
-    """Copy a block to out[to:]. With ``lower``, A-Z become a-z; with ``blank``, each ASCII white space becomes a space."""
+    """Copy data[at : at + 64] to out[to:]. With ``lower``, A-Z become a-z; with ``blank``, each ASCII white space becomes a space."""
 
     def codegen(context, builder, signature, args):
         array, at, out, to, lower, blank = args
@@ -70,7 +69,7 @@ def copy64(typingctx, data, at, out, to, lower, blank):
 
 @intrinsic
 def lowest_bit(typingctx, mask):
-    """The number of the lowest bit that is set; 64 if none is."""
+    """The index of the lowest set bit of a uint64; 64 for 0."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
@@ -80,7 +79,7 @@ def lowest_bit(typingctx, mask):
 
 @intrinsic
 def bit_length(typingctx, mask):
-    """One more than the number of the highest bit that is set; 0 if none is."""
+    """The index of the highest set bit of a uint64 plus one; 0 for 0."""
 
     def codegen(context, builder, signature, args):
         return builder.sub(ir.Constant(WORD, 64), builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0)))
@@ -90,7 +89,7 @@ def bit_length(typingctx, mask):
 
 @intrinsic
 def count_bits(typingctx, mask):
-    """How many bits are set."""
+    """The number of set bits of a uint64."""
 
     def codegen(context, builder, signature, args):
         return builder.ctpop(args[0])
@@ -100,5 +99,5 @@ def count_bits(typingctx, mask):
 
 @always
 def low_bits(count):
-    """Mask of the lowest ``count`` bits, for 1 or more; all of them from 64 on."""
+    """Mask, uint64, of the lowest ``count`` bits, at least 1; all of them from 64 on."""
     return ~np.uint64(0) >> np.uint64(max(64 - count, 0))

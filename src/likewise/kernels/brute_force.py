@@ -1,7 +1,7 @@
-"""The most similar vectors by looking at all of them: exact.
+"""Nearest vectors by comparing each query with all items: exact.
 
-Products that BLAS made in float32 are good enough to tell which items are worth a comparison. Where numbers are so large or small that products may
-overflow or vanish, the measure itself is taken of one pair after the other.
+Products that BLAS computes in float32 are good enough to skip most of the exact comparisons. Where numbers are so large or so small that products
+may overflow or underflow, the measure itself is computed for each pair.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from likewise.kernels.jit import inline, kernel
 from likewise.kernels.scan import BLOCK, worth
 from likewise.kernels.top_k import ANGLE, COSINE, SPARE, Best, bound_of, cost_of, offer, resolve, value_of
 
-#: Nothing costs more, and an infinite cost is above it.
+#: The limit on a cost, so that an infinite one is above it.
 MOST_COST = 3e38
-#: Items that queries are compared with, one after the other.
+#: Items that all queries are compared with before the next ones: they stay in the cache.
 ROWS = 256
 
 
 @kernel
 def propose(rule, items, queries, own, begin, first, products, squares, scale, sizes, slack, heaps, found, costs, states, counters):
-    """Compare the queries from ``begin`` on with the items from ``first`` on whose products say that they may be among the k nearest.
+    """Compare the queries from ``begin`` on with those items from ``first`` on that may be among their k nearest, judged by approximate products.
 
-    products float32[q * m] and squares float32[m], of vectors about their centre, m a multiple of 64; squares are infinite where there is no item.
-    sizes float64[q]: of the queries, below 0 for one that has no neighbours. A cost times ``scale`` is squares + sizes² - 2 products, give or take
-    slack[q]. heaps, found, costs, states: a row a query, as in Best. counters int64[q, 3]: products looked at, 0, items compared.
+    products: float32[q * m], of vectors about their centre, m a multiple of 64. squares: float32[m], of items, infinite in the padding.
+    sizes: float64[q], lengths of queries, negative for one that has no neighbours. own: query i is item i, and not its own neighbour.
+    The cost times ``scale`` is squares + sizes² - 2 products, up to an error of slack[q].
+    heaps, found, costs, states: a row a query, as in top_k.Best. counters: int64[q, 3], increased by products examined, 0, items compared.
     """
     width = squares.size
     for i in range(sizes.size):
@@ -52,7 +53,10 @@ def propose(rule, items, queries, own, begin, first, products, squares, scale, s
 
 @kernel
 def conclude(rule, items, queries, begin, heaps, found, costs, states, out_items, out_values, out_counts):
-    """The neighbours of the queries from ``begin`` on, a row of heaps and so on for each, into those rows of what begins with ``out``."""
+    """Write the neighbours of the queries from ``begin`` on to their rows of out_items, out_values and out_counts.
+
+    heaps, found, costs, states: a row a query, as in top_k.Best.
+    """
     for i in range(len(heaps)):
         values = resolve(rule, Best(heaps[i], found[i], costs[i], states[i]), items, queries, begin + i)
         out_counts[begin + i] = values.size
@@ -62,9 +66,9 @@ def conclude(rule, items, queries, begin, heaps, found, costs, states, out_items
 
 @kernel
 def one_by_one(rule, items, queries, own, begin, end, out_items, out_values, out_counts, counters):
-    """The k nearest of the vectors begin..end by the measure itself, of numbers of any size. Zero vectors have no neighbours where directions count.
+    """Find the k nearest items of the queries begin..end by the measure itself, for numbers of any size.
 
-    Some items at a time, which stay in the cache for all queries.
+    Zero vectors have no neighbours by cosine and angle. The results are those of `conclude`; counters[query, 2] is increased by items compared.
     """
     k, many = out_items.shape[1], end - begin
     heaps, states = np.empty((many, k)), np.zeros((many, 2), np.int64)
@@ -86,6 +90,7 @@ def one_by_one(rule, items, queries, own, begin, end, out_items, out_values, out
 
 @inline
 def zero(vector):
+    """True for a vector of zeros."""
     largest = 0.0
     for number in vector:
         largest = max(largest, abs(number))

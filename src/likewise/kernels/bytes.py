@@ -1,6 +1,6 @@
-"""Bytes, 32 at a time: finding, checking and copying them. LLVM turns each mask into two or three vector instructions.
+"""Search, validation and copying of bytes, 32 at a time. LLVM compiles each mask to two or three vector instructions.
 
-A mask is an int64 whose bit b stands for byte at + b. The masks read 32 bytes from ``at``: the caller guarantees at + 32 <= size.
+A mask is an int64 whose bit b stands for byte at + b. Masks read 32 bytes from ``at``: the caller guarantees at + 32 <= size.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _load(context, builder, type_, value, at):
 
 
 def _mask(predicate: str) -> Any:
-    """An intrinsic (data, at, byte) -> mask of the bytes for which ``byte[at + b] predicate byte`` holds, unsigned."""
+    """Make an intrinsic (data uint8[n], at, byte) -> mask of the bytes for which ``data[at + b] predicate byte`` holds, unsigned."""
 
     def typed(typingctx, data, at, byte):
         def codegen(context, builder, signature, args):
@@ -44,7 +44,7 @@ above32 = _mask(">")
 
 
 def _first_bit(typingctx, mask):
-    """The number of the lowest bit that is set. The caller guarantees that one is."""
+    """The index of the lowest set bit. The caller guarantees that there is one."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
@@ -72,7 +72,7 @@ copy32: Any = intrinsic(_copy32)
 
 @inline
 def copy(data, at, end, out, to):
-    """Copy data[at:end] to out[to:]; the index after the copy. May write up to 31 bytes more, but not past the end of ``out``."""
+    """Copy data[at:end] to out[to:] and return the index after the copy. May write up to 31 bytes more, but not past the end of ``out``."""
     while at < end and at + 32 <= data.size and to + 32 <= out.size:
         size = min(end - at, 32)
         copy32(data, at, out, to)
@@ -121,7 +121,7 @@ def utf8_error(data, at, end):
 
 @inline
 def character_size(data, at, end):
-    """Bytes of the character of two bytes or more that begins at ``at``, or 0: not shortest, above U+10FFFF, or cut."""
+    """The number of bytes of the character of two bytes or more at ``at``; 0 if it is overlong, above U+10FFFF, or cut off."""
     lead = data[at]
     if lead < 0xC2 or lead > 0xF4:
         return 0
@@ -140,9 +140,10 @@ def character_size(data, at, end):
 
 @kernel
 def gather(data, offset, begin, end, row, between, out):
-    """Copy ranges of a stream, of which ``data`` is the part from ``offset`` on, to ``out``: (bytes written, first row not yet complete).
+    """Copy ranges of a stream to ``out``, as far as ``data`` has them. Returns (bytes written, first row that is not complete).
 
-    Rows before ``row`` are done; a row that began before ``offset`` is gone on with. ``between`` stands before each row but row 0.
+    data: uint8[n], the part of the stream from ``offset`` on. Row i is begin[i]:end[i] of the stream, int64[rows] each.
+    Rows before ``row`` are done; one that began before ``offset`` is continued. ``between`` is written before each row except row 0.
     """
     to = 0
     while row < begin.size and begin[row] < offset + data.size:

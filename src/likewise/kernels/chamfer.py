@@ -1,7 +1,7 @@
-"""Sets of feature vectors compared feature by feature: four features of one set with all of the other at a time, thirty-two to a vector.
+"""Chamfer comparison of sets of feature vectors: four features of one set with all of the other at a time, 32 to a vector.
 
-A cost is a squared L2 distance, or a product with its sign changed: less is nearer. It is a float32, its terms added in the order of the coordinates,
-each fused with its product. Lanes are features of the other set, so what is summed does not depend on the width of the machine's vectors.
+A cost is a squared L2 distance or a negated inner product: lower is nearer. It is a float32, whose terms are added in the order of the
+coordinates, each by a fused multiply-add. Lanes are features of the other set, so sums do not depend on the width of the machine's vectors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 
 from likewise.kernels.jit import inline, kernel
 
-#: Features of one set that are compared at a time, and features of the other to a vector.
+#: Features of one set compared at a time, and features of the other set in a vector.
 ROWS, LANES = 4, 32
 FLOAT, PLACE = ir.FloatType(), ir.IntType(32)
 FLOATS = ir.VectorType(FLOAT, LANES)
@@ -41,10 +41,10 @@ def _smaller(builder, x, y):
 
 
 def _costs_of(distances: bool, keep: bool) -> Any:
-    """An intrinsic: the costs of ROWS features, those that begin at values[places[r]], with ``groups`` times LANES that begin at packed[at].
+    """Make an intrinsic: costs of ROWS features, which begin at values[places[r]], with the ``groups`` * LANES features that begin at packed[at].
 
-    ``keep``: costs[r * stride + c] is the one of the c-th. Else: least[r] is the least of a row, and costs[c], which goes on from what stands there,
-    of a column.
+    With ``keep`` all costs are stored, that of column c at costs[r * stride + c]. Otherwise least[r] becomes the minimum of a row, and costs[c] the
+    minimum of its old value and column c.
     """
 
     def typed(typingctx, values, places, packed, at, groups, dimension, costs, stride, least):
@@ -102,9 +102,10 @@ _all_distances, _all_products = _costs_of(True, True), _costs_of(False, True)
 
 @kernel
 def pack(values, offsets, starts, begin, end, packed):
-    """Lay the features of the sets ``begin`` to ``end`` out: those of set s in the groups starts[s] to starts[s + 1], each d * LANES floats.
+    """Lay out the features of the sets ``begin`` to ``end`` in ``packed``, float32: set s takes the groups starts[s] to starts[s + 1].
 
-    The features of a group lie together, coordinate by coordinate. The last one is repeated until there are enough, which changes no least cost.
+    A group is d * LANES floats: LANES features, coordinate by coordinate. The last feature of a set is repeated to fill its last group, which
+    changes no minimum. values: float32[m, d]; set s is values[offsets[s]:offsets[s + 1]].
     """
     dimension = values.shape[1]
     for s in range(begin, end):
@@ -118,13 +119,13 @@ def pack(values, offsets, starts, begin, end, packed):
 
 @inline
 def places_of(row, last, dimension):
-    """Where four features begin, from ``row`` on; the last one stands for those behind it."""
+    """Where four features begin in the flat array, from ``row`` on; the last feature is repeated."""
     return row * dimension, min(row + 1, last) * dimension, min(row + 2, last) * dimension, min(row + 3, last) * dimension
 
 
 @inline
 def mean(costs, count, distances):
-    """Of the distances or products that these costs are."""
+    """The mean of the distances or inner products that ``costs`` stand for."""
     total = 0.0
     for i in range(count):
         total += math.sqrt(costs[i]) if distances else -np.float64(costs[i])
@@ -133,10 +134,11 @@ def mean(costs, count, distances):
 
 @kernel
 def chamfers(values, offsets, packed, starts, other_offsets, left, right, most, most_groups, distances, both, begin, end, out):
-    """out[i], for i from ``begin`` to ``end``: the mean over the features of set left[i] of the nearest one of set right[i].
+    """Fill out[begin:end], float64[m], with the mean distance, or inner product, of each feature of set left[i] and its nearest in set right[i].
 
-    ``both``: and the mean over the features of right[i], added. packed, starts: the sets on the right, as `pack` laid them out. most, most_groups:
-    the features of the largest set on the left, and the groups of that on the right.
+    values, offsets: float32[features, d] and int64[sets + 1], the sets on the left. packed, starts: the sets on the right as `pack` lays them out,
+    other_offsets their offsets. left, right: int64[m]. most, most_groups: features of the largest set on the left, groups of that on the right.
+    distances: mean L2 distances, else inner products. both: add the mean over the features of set right[i].
     """
     dimension = values.shape[1]
     flat = values.reshape(-1)

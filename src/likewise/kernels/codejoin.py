@@ -1,10 +1,10 @@
-"""All pairs of codes that share a table's key and differ in few bits: sort by key, then compare each run of equal keys, eight codes at a time.
+"""All pairs of codes that share the key of a table and differ in few bits: sort by key, then compare the codes of each run, eight at a time.
 
-A table is some bits of the codes, as pieces: int64[tables, pieces, 3], each a word, a shift and a width, that of one piece being below 64 and
-those behind the last 0. Codes are uint64[n, words], C-contiguous.
+Codes are uint64[n, words], C-contiguous. A table selects bits of the codes, as pieces: int64[tables, pieces, 3], each (word, shift, width). The
+width of a single piece is below 64, and pieces after the last have a width of 0.
 
-``side``: uint8[n], empty or 0: never paired, 1: of A, 2: of B, 3: of both; only pairs across are wanted. ``per``: uint64[n] or empty; only
-pairs of equal values are wanted.
+``side``: uint8[n] or empty. With sides only pairs across are wanted: 1 is A, 2 is B, 3 both, 0 is never paired.
+``per``: uint64[n] or empty. With it only pairs of equal values are wanted.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from likewise.kernels.jit import always, inline, kernel
 from likewise.kernels.sieve import EIGHT, near8, sieve1, sieve2, sieve4, transpose8
 from likewise.kernels.signs import aligned
 
-#: An entry of a sorted table is a key above an item's number: so many bits for the number, and for the key at most; a longer key is hashed.
+#: An entry of a sorted table is a key above an item's number: bits of the number, and of the key at most. A longer key is hashed.
 NUMBER, KEY = 32, 30
-#: Bits of one pass of the sort: of few entries, which the cache holds, and of many.
+#: Bits that a pass of the sort takes: of few entries, which fit into the cache, and of MANY or more.
 DIGIT_OF_FEW, DIGIT_OF_MANY, MANY = 12, 9, 2**20
-#: A run is compared in tiles of so many codes, which stay in the second-level cache.
+#: Codes of a tile, which stays in the second-level cache.
 TILE = 4096
-#: Pairs that may lie between the sieve and the checks after it.
+#: Pairs that the sieve may pass on before they are checked.
 SIFTED = 4 * TILE
-#: What an entry costs beside its comparisons, in comparisons.
+#: Fixed cost of an entry, in comparisons.
 ENTRY_WORK = 100
 
 
@@ -37,12 +37,13 @@ def number(entry):
 
 @always
 def part(word, piece):
-    """The bits of one piece of a table; ``word`` is the code's word of that piece."""
+    """The bits that a piece of a table selects; ``word`` is the code's word of that piece."""
     return (word >> np.uint64(piece[1])) & ((np.uint64(1) << np.uint64(piece[2])) - np.uint64(1))
 
 
 @inline
 def table_bits(pieces):
+    """The number of bits that a table selects."""
     total = 0
     for k in range(len(pieces)):
         total += pieces[k, 2]
@@ -51,12 +52,13 @@ def table_bits(pieces):
 
 @inline
 def hashed(pieces, per):
+    """True if a table's keys are hashes, so that equal keys do not prove equal bits."""
     return len(per) > 0 or table_bits(pieces) > KEY
 
 
 @kernel
 def sort_table(codes, pieces, side, per):
-    """The entries of one table, sorted: by key, by side (1, 3, 2) where there are sides, by number. uint64[live items]"""
+    """The entries of one table, uint64[live items], sorted by key, then by side (1, 3, 2) where there are sides, then by number."""
     n, words = codes.shape
     flat = codes.reshape(-1)
     crossing, hashing = len(side) > 0, hashed(pieces, per)
@@ -80,7 +82,7 @@ def sort_table(codes, pieces, side, per):
 
 @inline
 def radix_sort(entries, bits):
-    """Entries sorted by the ``bits`` above their numbers; those of equal bits stay in order. Least digits first."""
+    """Sort entries by the ``bits`` above their numbers, least significant digit first; the sort is stable."""
     if bits == 0:
         return entries
     passes = -(-bits // (DIGIT_OF_FEW if len(entries) < MANY else DIGIT_OF_MANY))
@@ -106,7 +108,7 @@ def radix_sort(entries, bits):
 
 @inline
 def run_from(entries, begin, crossing):
-    """(where the run that ``begin`` lies in ends, the first that can be a later partner, where rows end) of a run's part from ``begin`` on."""
+    """Split the run of equal keys at ``begin``: (end of the run, first possible later partner, end of the possible earlier partners)."""
     shift = np.uint64(NUMBER + 2 * crossing)
     key = entries[begin] >> shift
     end = begin + 1
@@ -114,7 +116,7 @@ def run_from(entries, begin, crossing):
         end += 1
     if not crossing:
         return end, begin, end
-    partner = begin  # those of A alone lie first, those of B alone last
+    partner = begin  # entries of A alone come first, those of B alone last
     while partner < end and (entries[partner] >> np.uint64(NUMBER)) & np.uint64(3) == 0:
         partner += 1
     last = partner
@@ -125,9 +127,9 @@ def run_from(entries, begin, crossing):
 
 @kernel
 def split_rows(entries, crossing, parts, limit):
-    """(places that split a table's entries into parts of about equal work, the comparisons there are): int64[parts + 1].
+    """Split the entries of a table into parts of about equal work: (places int64[parts + 1], number of comparisons).
 
-    So many parts, or more where one would be more than ``limit`` comparisons.
+    More parts are made where one would exceed ``limit`` comparisons.
     """
     work, met = 0, 0
     for turn in range(2):
@@ -154,12 +156,12 @@ def split_rows(entries, crossing, parts, limit):
 
 @kernel
 def meet(codes, pieces, table, entries, side, per, begin, end, at, cut, first_cut, pairs, counts):
-    """Pairs of the rows from ``begin`` to ``end`` of a sorted table, each with those after it in its run, that differ in at most ``cut`` bits.
+    """Write the pairs of rows begin..end of a sorted table with later rows of their run that differ in at most ``cut`` bits; return their number.
 
-    first_cut: in their first four words at most so many, or first two or one where codes have fewer. A pair that shares the key of an earlier
-    table is left to that one. Returns how many were written to pairs, int64[2, room], the lesser number first.
-    at: int64[3], where to go on (run, tile, row), at first (begin, 0, 0): there is more to come while at[0] < end.
-    counts: int64[2], added to: comparisons, and pairs that were near, repeated ones included.
+    table: its number; pairs that share the key of an earlier table are left to that one. entries: as `sort_table` returns them.
+    first_cut: the maximum of differing bits in the first four words, or in the first two or one where codes have fewer.
+    at: int64[3], the place to continue from (run, tile, row), at first (begin, 0, 0). There is more to come while at[0] < end.
+    pairs: int64[2, room], filled; the smaller number first. counts: int64[2], increased by comparisons and by near pairs, repeated ones included.
     """
     words = codes.shape[1]
     flat = codes.reshape(-1)
@@ -197,7 +199,7 @@ def meet(codes, pieces, table, entries, side, per, begin, end, at, cut, first_cu
 
 @inline
 def fill(flat, words, entries, tile, size, offsets, tiles):
-    """Bring the codes of a tile together in blocks of eight; what is left of the last block are copies of the last code."""
+    """Collect the codes of a tile in blocks of eight, padded with copies of the last code. Fills offsets, int64, and tiles, uint64."""
     for k in range(size):
         offsets[k] = number(entries[tile + k]) * words
     padded = size + -size % EIGHT
@@ -218,7 +220,10 @@ def fill(flat, words, entries, tile, size, offsets, tiles):
 
 @inline
 def sift(flat, words, entries, tiles, offsets, tile, size, row, rows, cut, first_cut, masks, sifted, counts):
-    """Compare the rows from ``row`` on with those after them in the tile. Returns (next row, near pairs): sifted are offsets of two codes."""
+    """Compare the rows from ``row`` on with later codes of the tile: (next row, near pairs).
+
+    sifted[:, :near pairs] are the offsets of both codes of each near pair.
+    """
     stride = EIGHT * words
     blocks = -(-size // EIGHT)
     count = 0
@@ -252,7 +257,7 @@ def sift(flat, words, entries, tiles, offsets, tile, size, row, rows, cut, first
 
 @inline
 def settle(flat, words, marks, fields, table, sure, per, sifted, count, pairs, found, counts):
-    """Write those near pairs that no earlier table has: behind the ``found`` ones of pairs. Returns how many there are now."""
+    """Append the near pairs that no earlier table has to pairs[:, :found], and return the new number. ``sure``: equal keys prove equal bits."""
     counts[1] += count
     for k in range(count):
         a, b = sifted[0, k], sifted[1, k]
@@ -274,7 +279,7 @@ def settle(flat, words, marks, fields, table, sure, per, sifted, count, pairs, f
 
 @inline
 def marked(pieces):
-    """The pieces as (word, mask): uint64[tables, pieces, 2]. Those behind the last have an empty mask."""
+    """The pieces as (word, mask): uint64[tables, pieces, 2]. Pieces after the last have an empty mask."""
     marks = np.empty((len(pieces), pieces.shape[1], 2), np.uint64)
     for table in range(len(pieces)):
         for k in range(pieces.shape[1]):
@@ -286,7 +291,7 @@ def marked(pieces):
 
 @always
 def shares(flat, a, b, marks, table):
-    """Whether two codes have the same key in a table."""
+    """True if two codes have equal bits in all pieces of a table. a, b: offsets of the codes in ``flat``."""
     for k in range(marks.shape[1]):
         word = np.int64(marks[table, k, 0])
         if (flat[a + word] ^ flat[b + word]) & marks[table, k, 1]:
@@ -296,7 +301,7 @@ def shares(flat, a, b, marks, table):
 
 @inline
 def fields_of(pieces):
-    """(width, in a word, low bits, high bits) of tables that are fields of one width, side by side from the first bit on; else a width of 0."""
+    """(width, fields a word, low bits, high bits) of tables that are adjacent fields of one width, from the first bit on; otherwise width is 0."""
     width = pieces[0, 0, 2] if pieces.shape[1] == 1 else 0
     each = 64 // max(width, 1)
     for table in range(len(pieces)):
@@ -310,7 +315,7 @@ def fields_of(pieces):
 
 @always
 def shares_field(flat, a, b, fields, table):
-    """Whether two codes are equal in one of the fields before this one. Where x - 1, field by field, borrows, some field of x is 0."""
+    """True if two codes are equal in a field before that of ``table``: where x - 1, field by field, borrows, some field of x is 0."""
     width, each, low, high = fields
     some = np.uint64(0)
     for word in range(table // each):
@@ -324,7 +329,7 @@ def shares_field(flat, a, b, fields, table):
 
 @kernel
 def distances_of(codes, left, right):
-    """How many bits differ between codes[left[i]] and codes[right[i]]. int64[m]"""
+    """Hamming distances of codes[left[i]] and codes[right[i]]: int64[m]."""
     out = np.empty(len(left), np.int64)
     for i in range(len(left)):
         count = 0
@@ -336,7 +341,7 @@ def distances_of(codes, left, right):
 
 @kernel
 def distance_histogram(codes):
-    """How many of all pairs differ in 0, 1, 2 ... bits. int64[bits + 1]"""
+    """The number of pairs that differ in 0, 1, 2 ... bits, over all pairs: int64[bits + 1]."""
     n, words = codes.shape
     out = np.zeros(64 * words + 1, np.int64)
     for i in range(n):

@@ -1,8 +1,8 @@
-"""Several ranks of a set as one key: sets that share enough must share such a key, and far fewer strangers do than share one rank.
+"""Keys made of several ranks of a set: similar sets share such a key, and far fewer dissimilar ones do than share one rank.
 
-Two sets with an overlap of o or more have their first k common ranks within the first size - o + k of either (k = 1 is the prefix filter of
-kernels.join). So they share the combination of these k. Keys are in order of the last rank of each: the first combination that two sets
-share is then that of their first k common ranks, and before its last rank they have k - 1 in common and no more.
+Two sets with an overlap of at least o have their first k common ranks within the first size - o + k of either (k = 1 is the prefix filter of
+kernels.join). So they share the combination of these k. Keys are in order of their last rank: the first combination that two sets share is that
+of their first k common ranks, and before its last rank they have exactly k - 1 in common.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import numpy as np
 from likewise.kernels.bands import MIX
 from likewise.kernels.jit import kernel
 
-#: So many bits hold a rank in a key of two, and in one of three. The top bit marks keys of a single rank.
+#: Bits of a rank in a key of two ranks, and of three. The top bit marks keys of a single rank.
 BITS = {2: 31, 3: 21}
 SINGLE = np.uint64(1 << 63)
 
 
 @kernel
 def combine(tokens, first, lengths, singles, shared, depth, bits, begin, keys, left):
-    """All keys of ``depth`` ranks, 2 or 3, among the first ``lengths`` of each set, and after them those of its ``singles`` ranks, one by one.
+    """Write all keys of ``depth`` ranks among the first ``lengths`` ranks of each set, then keys of its first ``singles`` ranks, one by one.
 
-    begin: int64[n], where the keys of each set go. keys: uint64, spread over all 64 bits; left: uint32, the ranks of a set from the last of a key on.
+    tokens: uint32[m], ranks; set i has shared[i] of them from first[i] on. depth: 2 or 3. bits: BITS[depth]. begin: int64[n], where a set's keys go.
+    Fills keys, uint64, spread over all 64 bits, and left, uint32: how many ranks a set has from the last rank of a key on.
     """
     up = np.uint64(bits)
     for place in range(len(first)):

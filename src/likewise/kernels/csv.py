@@ -1,6 +1,6 @@
-"""Separated values (RFC 4180), read where they lie. A record ends with LF, CRLF or CR; an empty line is no record.
+"""Separated values (RFC 4180), parsed in place. A record ends with LF, CRLF or CR; an empty line is not a record.
 
-A quote opens a quoted cell only where the cell begins, and is an ordinary character anywhere else outside quotes, as in Python's csv.
+A quote opens a quoted cell only at the beginning of a cell, and is an ordinary character elsewhere outside quotes, as in Python's csv.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ LF, CR, QUOTE = 10, 13, 34
 
 @kernel
 def whole(data, delimiter, final, most):
-    """(bytes of ``data`` that are whole records, ``most`` of them at most; place of the quote that is not closed in the record after them, or -1).
+    """Find the whole records at the start of ``data``: (bytes they take, place of a quote that the next record leaves open, or -1).
 
-    ``data`` begins with a record. ``final``: nothing comes after ``data``, so that its end ends a record too.
+    data: uint8[n], begins with a record. delimiter: a byte. final: nothing follows ``data``, so its end also ends a record. most: maximum of records.
     """
     at = size = count = 0
     while at < data.size and count < most:
@@ -29,13 +29,13 @@ def whole(data, delimiter, final, most):
                 return (data.size if final else size), -1
             if data[at] != QUOTE:
                 if data[at] == CR and at + 1 == data.size and not final:
-                    return size, -1  # half of a CRLF, perhaps
+                    return size, -1  # perhaps the first half of a CRLF
                 at = line_end(data, at)
                 break
             if at == start or data[at - 1] == delimiter:
                 opened = at
                 at = quoted_end(data, at + 1)
-                if at < 0 or (at == data.size and not final):  # if at the end, it may be the first of two
+                if at < 0 or (at == data.size and not final):  # at the end it may be the first of two quotes
                     return size, (opened if at < 0 else -1)
             else:
                 at += 1
@@ -46,11 +46,11 @@ def whole(data, delimiter, final, most):
 
 @kernel
 def read(data, delimiter, wanted, values, most):
-    """The records of ``data``: (start, length, width, fault, place, first[n, values], last[n, values]).
+    """Parse the records of ``data``: (start, length, width, fault, place, first[n, values], last[n, values]).
 
-    ``wanted``: int64[columns], the set of values (as bits) that each column gives. width: how many cells a record has. fault: OK, NOT_UTF8,
-    AFTER_QUOTE, WIDTH or LONG (more than ``most`` bytes), and the place of the byte at fault. first, last: where the cell of each value begins and
-    ends, quotes included; or -1.
+    data: uint8[n], whole records. wanted: int64[columns], the set of values (as bits) that each column provides. values: how many there are.
+    start, length: int64[n], bytes. width: int64[n], cells of a record. fault: uint8[n]: OK, NOT_UTF8, AFTER_QUOTE, WIDTH, or LONG (more than ``most``
+    bytes); place: int64[n], the byte at fault. first, last: int64[n, values], where the cell of a value begins and ends, quotes included, or -1.
     """
     count = 1
     for byte in data:
@@ -107,7 +107,10 @@ def read(data, delimiter, wanted, values, most):
 
 @kernel
 def cells(data, first, last):
-    """The cells first, last: int64[n, columns] without their quotes, a blank line between those of a row: (text, offsets[n + 1])."""
+    """Texts of cells without their quotes: (text uint8[size], offsets int64[n + 1]), with a blank line between two cells of a row.
+
+    first, last: int64[n, columns], the places that `read` returned; -1 for a cell that is missing.
+    """
     n, columns = first.shape
     text = np.empty(columns * data.size + 64, np.uint8)
     offsets = np.zeros(n + 1, np.int64)
@@ -126,7 +129,7 @@ def cells(data, first, last):
 
 @inline
 def special(data, at, byte):
-    """The first ``byte``, LF or CR from ``at`` on, or the end of ``data``."""
+    """The place of the first ``byte``, LF or CR from ``at`` on, or the end of ``data``."""
     while at + 32 <= data.size:
         mask = equal32(data, at, byte) | equal32(data, at, LF) | equal32(data, at, CR)
         if mask:
@@ -148,7 +151,7 @@ def line_end(data, at):
 
 @inline
 def quoted_end(data, at):
-    """The place after the quote that closes the cell whose inside begins at ``at``, or -1."""
+    """The place after the closing quote of the cell whose content begins at ``at``, or -1."""
     while True:
         at = find(data, at, data.size, QUOTE) + 1
         if at > data.size:
@@ -160,14 +163,14 @@ def quoted_end(data, at):
 
 @inline
 def unquote(data, at, end, out, to):
-    """Write the cell data[at:end] to out[to:] as it is meant; the place after it."""
+    """Write the cell data[at:end] without quotes to out[to:] and return the place after it."""
     if at == end or data[at] != QUOTE:
         return copy(data, at, end, out, to)
     at += 1
     end -= 1
     while at < end:
         stop = find(data, at, end, QUOTE)
-        stop = min(stop + 1, end)  # the first of two quotes stands for both
+        stop = min(stop + 1, end)  # two quotes stand for one
         to = copy(data, at, stop, out, to)
         at = stop + 1
     return to

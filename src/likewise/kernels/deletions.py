@@ -1,7 +1,7 @@
-"""The rests of a string after a few of its characters are deleted: strings within D edits share a rest of up to D deletions.
+"""Variants of strings with a few characters deleted: strings within D edits share a variant with at most D deletions.
 
 An alignment of two strings within D edits deletes, from each, the characters that it replaces or that the other lacks (Mor and Fraenkel 1982;
-Bocek, Hunt and Stiller's FastSS, 2007). Rests are hashed; a collision is one more pair to measure.
+FastSS of Bocek, Hunt and Stiller, 2007). Variants are hashed; a collision is one more pair to measure.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import numpy as np
 from likewise.kernels.bands import MIX
 from likewise.kernels.jit import kernel
 
-#: The base of the polynomial that hashes a rest: odd, and beyond all code points.
+#: Base of the polynomial hash of a variant: odd, and greater than all code points.
 BASE = np.uint64(0xD6E8FEB86659FD93)
 
 
 @kernel
 def rests(points, begin, length, most, powers, at, out):
-    """The rests of each string after up to ``most`` deletions, 1 or 2, as hashes, from out[at[i]] on; returns how many of each: int64[n].
+    """Hash the variants of each string with at most ``most`` deletions, 1 or 2, to out[at[i]:], uint64. Returns how many each has: int64[n].
 
-    points: uint32, code points of all strings; powers: uint64, of `BASE`, one more than the longest string has characters. Deleting another
-    character of a run of equal ones leaves the same rest, and so only the first of a run is deleted.
+    points: uint32[m], code points; string i is the length[i] from begin[i] on. powers: uint64, powers of `BASE`, one more than the longest string has
+    characters. Deleting any character of a run of equal ones gives the same variant, so only the first of a run is deleted.
     """
     counts = np.zeros(len(begin), np.int64)
     for i in range(len(begin)):
@@ -34,7 +34,7 @@ def rests(points, begin, length, most, powers, at, out):
         for a in range(n):
             one = np.uint64(points[text + a]) + np.uint64(1)
             if a == 0 or points[text + a] != points[text + a - 1]:
-                head, through = before, before * BASE + one  # the same without the deleted character, and with it
+                head, through = before, before * BASE + one  # the hash without the deleted character, and with it
                 out[where] = (head * powers[n - a - 1] + whole - through * powers[n - a - 1] + np.uint64(n - 1)) * MIX
                 where += 1
                 for b in range(a + 1, n if most > 1 else 0):

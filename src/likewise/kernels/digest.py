@@ -1,6 +1,6 @@
-"""Keyed hashes of bytes, after wyhash: 16 bytes a multiplication. Without the keys nobody can make two texts collide.
+"""Keyed hashes of bytes in the manner of wyhash: one multiplication for 16 bytes. Without the keys nobody can make two texts collide.
 
-Bytes after the text may be read, and are shifted out: the caller guarantees 8 spare ones.
+Bytes after the text may be read, and are shifted out: the caller guarantees 8 spare ones. data: uint8; keys: uint64[KEYS].
 """
 
 from __future__ import annotations
@@ -10,20 +10,23 @@ import numpy as np
 from likewise.kernels.hashing import load64, mix64, multiply_fold
 from likewise.kernels.jit import always, inline
 
-KEYS = 8  # the least number of keys that these functions take
+KEYS = 8  # the number of keys that these functions need
 
 
 @always
 def last_words(data, at, size):
-    """The last ``size`` bytes, 1 to 16, as two words that overlap where there are fewer; without a branch."""
+    """The last ``size`` bytes, 1 to 16, as two words, which overlap for fewer than 16. Free of branches."""
     unused = np.uint64(64 - 8 * min(size, 8))
     return load64(data, at) << unused, load64(data, at + max(size - 8, 0)) << unused
 
 
 @always
 def absorb(state, low, high, key):
-    """The state after 16 more bytes. The operands go back in, so that a zero operand cannot wipe what came before; nobody
-    without the key can make one zero, which would leave a mere sum."""
+    """The state after 16 more bytes.
+
+    The operands are XORed back in, so that a zero operand cannot erase the state. Nobody without the key can make an operand zero, which would leave
+    a mere sum.
+    """
     low ^= key
     high ^= state
     return multiply_fold(low, high) ^ low ^ high
@@ -31,7 +34,7 @@ def absorb(state, low, high, key):
 
 @always
 def hash_bytes(data, at, size, keys):
-    """64 bits of data[at : at + size], not empty. Words are short: up to 16 bytes there is no loop."""
+    """64-bit hash of data[at : at + size], not empty. Most tokens are short: up to 16 bytes take no loop."""
     state = keys[0]
     if size > 16:
         state, at, size = absorb_all(data, at, size, keys)
@@ -41,7 +44,7 @@ def hash_bytes(data, at, size, keys):
 
 @inline
 def absorb_all(data, at, size, keys):
-    """The state after all but the last 16 bytes or fewer, where these begin, and how many they are."""
+    """Absorb all but the last 1 to 16 bytes: (state, where these begin, how many they are)."""
     state = keys[0]
     while size > 16:
         state = absorb(state, load64(data, at), load64(data, at + 8), keys[1])
@@ -52,7 +55,7 @@ def absorb_all(data, at, size, keys):
 
 @inline
 def hash_twice(data, at, size, keys):
-    """128 bits of data[at : at + size], as two words from two keyed lanes."""
+    """128-bit hash of data[at : at + size], as two words from two keyed lanes."""
     if size == 0:
         return keys[4], keys[5]
     one, two, left = keys[4], keys[5], size

@@ -1,8 +1,8 @@
-"""Random constants by address: entry (i, j), coordinate i of the function of slot j, comes from seed, i and j alone.
+"""Random matrices by address: entry (i, j), coordinate i of the function of slot j, depends on seed, i and j alone.
 
-So the functions of the first k slots are the same however many slots there are, and a coordinate can be had without those before it.
-Gaussians are inverse normals made of + - * / and square roots, which IEEE 754 fixes to the bit: the logarithms and tangents of libraries
-differ between machines, and between the middle and the end of a vectorised loop.
+So the functions of the first k slots are the same for any number of slots, and a coordinate can be computed without those before it.
+Gaussians are inverse normals made of + - * / and square roots, which IEEE 754 defines to the last bit: library logarithms and tangents differ
+between machines, and between the middle and the end of a vectorized loop.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ import numpy as np
 from likewise.kernels.hashing import mix64
 from likewise.kernels.jit import inline, kernel
 
-GOLDEN = 0x9E3779B97F4A7C15  # odd, arbitrary constants that keep rows and columns apart
+GOLDEN = 0x9E3779B97F4A7C15  # odd, arbitrary constants that separate rows and columns
 COLUMN = 0xD1B54A32D192ED03
 
-#: Kinds of entries: normal, Cauchy, +1 or -1, and uniform between 0 and 1. Each is a stream of its own under one seed.
+#: Kinds of entries: standard normal, Cauchy, +1 or -1, uniform between 0 and 1. Each has its own stream under one seed.
 GAUSSIAN, CAUCHY, SIGNS, UNIFORM = 1, 2, 3, 4
 KINDS = {"gaussian": GAUSSIAN, "cauchy": CAUCHY, "signs": SIGNS, "uniform": UNIFORM}
 
-#: Projections take so many coordinates at a time; directions are padded with zeros to a multiple.
+#: Coordinates that projections take at a time; directions are padded with zeros to a multiple.
 STEP = 4
 
-#: The inverse normal is one quotient of polynomials so far from 1/2, and another up to so near 0 and 1: e^-25.
+#: The inverse normal is one quotient of polynomials up to this distance from 1/2, and another down to this distance (e^-25) from 0 and 1.
 MIDDLE, FARTHEST = 0.425, 1.3887943864964021e-11
-#: Normals below this are of the second.
+#: Normals below this magnitude are computed by the second quotient.
 FAR = 6.6
 
-#: Without a look at divisors, none of which is 0: loops over it run on several numbers at once.
+#: Divisors, which are never 0, are not checked: so loops are vectorized.
 unchecked = nb.njit(nogil=True, error_model="numpy")
 
 
 @inline
 def uniform(word):
-    """52 bits of a word between the ends, (2k + 1) / 2^53: never 0, 1/2 or 1."""
+    """52 bits of a word as a float64 in (0, 1), (2k + 1) / 2^53: never 0, 1/2 or 1."""
     return (np.float64(word >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
 @unchecked
 def logarithm(x):
-    """The natural logarithm of a normal float64 above 0, to 1e-12: 2 artanh((m - 1)/(m + 1)) of its mantissa, from 1/2 to 1, by the series."""
+    """The natural logarithm of a normal float64 above 0, to 1e-12: the series of 2 artanh((m - 1)/(m + 1)) for its mantissa m, 1/2 to 1."""
     bits = np.float64(x).view(np.int64)
     exponent = (bits >> 52) - 1022
     m = np.int64(bits - (exponent << 52)).view(np.float64)
@@ -56,7 +56,7 @@ def logarithm(x):
 
 @unchecked
 def middle(q):
-    """`normal` of q + 1/2, for |q| up to MIDDLE."""
+    """`normal` of q + 1/2, for |q| <= MIDDLE."""
     r = 0.180625 - q * q
     above = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179
     return q * above / (((67.187563600 * r + 78.757757664) * r + 17.895169469) * r + 1)
@@ -64,7 +64,7 @@ def middle(q):
 
 @unchecked
 def outside(p):
-    """`normal` of a p that is further from 1/2, but not below FARTHEST nor above 1 - FARTHEST."""
+    """`normal` of a p further from 1/2, but from FARTHEST to 1 - FARTHEST."""
     r = math.sqrt(-logarithm(min(p, 1 - p))) - 1.6
     tail = (((0.17023821103 * r + 1.3067284816) * r + 2.7568153900) * r + 1.4234372777) / ((0.12021132975 * r + 0.73700164250) * r + 1)
     return tail if p > 0.5 else -tail
@@ -72,7 +72,7 @@ def outside(p):
 
 @inline
 def normal(p):
-    """The inverse of the normal distribution function for 0 < p < 1, to 1e-7 of its value (Wichura 1988, algorithm AS 241, PPND7)."""
+    """The inverse of the normal distribution function for 0 < p < 1, to a relative error of 1e-7 (Wichura 1988, algorithm AS 241, PPND7)."""
     if abs(p - 0.5) <= MIDDLE:
         return middle(p - 0.5)
     if min(p, 1 - p) >= FARTHEST:
@@ -84,7 +84,7 @@ def normal(p):
 
 @inline
 def entry(kind, word):
-    """The entry of this kind that a random word stands for."""
+    """The entry, float64, of a kind (GAUSSIAN, CAUCHY, SIGNS, UNIFORM) that a random word stands for."""
     if kind == GAUSSIAN:
         return normal(uniform(word))
     if kind == CAUCHY:  # the ratio of two normals
@@ -96,7 +96,7 @@ def entry(kind, word):
 
 @inline
 def streams(kind, seed, begin, count):
-    """What tells the slots from ``begin`` on apart, uint64[count]."""
+    """The keys of the slots from ``begin`` on, uint64[count], from which `address` makes random words."""
     key = mix64(seed ^ mix64(np.uint64(kind) * np.uint64(GOLDEN)))
     columns = np.empty(count, np.uint64)
     for j in range(count):
@@ -112,13 +112,16 @@ def address(column, coordinate):
 
 @inline
 def room(count):
-    """What `fill` works in."""
+    """Scratch arrays for `fill`."""
     return np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count)
 
 
 @unchecked
 def fill(kind, columns, coordinate, room, out):
-    """The entries of a coordinate in the slots of ``columns``, as `entry` has them; of normals all as if they were middle ones, then the others."""
+    """Fill out[j] with the `entry` of a coordinate in the slot of columns[j].
+
+    Normals are all computed as middle ones first; then the others are replaced.
+    """
     words, places, chances = room
     for j in range(columns.size):
         words[j] = address(columns[j], coordinate)
@@ -142,7 +145,7 @@ def fill(kind, columns, coordinate, room, out):
 
 @kernel
 def entries(kind, seed, dimension, slots):
-    """float64[dimension padded to a multiple of STEP, slots], zeros in the padding."""
+    """A matrix of entries, float64[padded dimension, slots]. The dimension is padded with zeros to a multiple of STEP."""
     columns, work = streams(kind, seed, 0, slots), room(slots)
     out = np.zeros((-(-dimension // STEP) * STEP, slots))
     for i in range(dimension):
@@ -152,10 +155,10 @@ def entries(kind, seed, dimension, slots):
 
 @kernel
 def orthonormalise(matrix, dimension, spread):
-    """Columns made orthonormal in blocks, in place: column j is in a block with those ``spread`` before and after it, ``dimension`` to a block.
+    """Make columns orthonormal in blocks of ``dimension``, in place. Columns that lie a multiple of ``spread`` apart share a block.
 
-    Gram and Schmidt's way, twice, which is enough for any precision (Giraud, Langou and Rozložník 2005). A block's first columns do not
-    depend on its later ones, and a column's sums are in one order whatever stands beside it.
+    matrix: float64[rows, slots]. Gram-Schmidt, done twice, which is enough for any precision (Giraud, Langou and Rozložník 2005). The first columns
+    of a block do not depend on its later ones, and a column's sums have one order whatever its neighbours are.
     """
     rows, slots = matrix.shape
     sums = np.empty(spread)
@@ -181,9 +184,9 @@ def orthonormalise(matrix, dimension, spread):
 
 @lru_cache(maxsize=8)
 def directions(kind: str, seed: int, dimension: int, slots: int, narrow: bool = False, spread: int = 0):
-    """Entries of a kind of `KINDS`, read-only: float64 or, narrow, float32[padded dimension, slots]; orthonormal in blocks where spread is not 0.
+    """Read-only matrix of a kind of `KINDS`: float64[padded dimension, slots], or float32 if ``narrow``; see `orthonormalise` for ``spread``.
 
-    The last few are kept: an item that is hashed alone costs a projection, not the making of directions.
+    The last few are cached: hashing a single item costs a projection, not the making of directions.
     """
     matrix = entries(KINDS[kind], np.uint64(seed), dimension, slots)
     if spread:

@@ -1,6 +1,6 @@
-"""Distances between vectors, and the cosine of two. Sums are those of kernels.lanes; float64 throughout, whatever the vectors are.
+"""Distances, cosines and angles of vectors. Sums are those of kernels.lanes, in float64 for any type of vectors.
 
-Squares are summed as they come, and again over the largest magnitude where the sum is so small or so large that some may have been lost.
+Squares are summed as they are, and again after division by the largest magnitude if the sum is so small or so large that some may have been lost.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numpy as np
 from likewise.kernels import lanes
 from likewise.kernels.jit import always, inline, kernel
 
-#: Sums of squares, and products of two such sums, that lie between these have lost nothing that counts to underflow, and none to overflow.
+#: Sums of squares, and products of two such sums, between these lost nothing significant to underflow and nothing to overflow.
 LEAST, MOST = 1e-140, 1e140
-#: From here on a cosine is taken from the chord: rounding makes quotients of parallel vectors a little less or more than 1.
+#: Cosines from here on are computed from the chord: with rounding, quotients of parallel vectors are a little below or above 1.
 NEAR = 0.9
-#: Squared chords below this may owe much to the rounding of lengths.
+#: Squared chords below this may be dominated by the rounding of lengths.
 TINY = 1e-26
 
 
 @kernel
 def distances(a, b, order):
-    """The L_r distances of the i-th rows of two batches, ``order`` the r, 1 or more, infinite for L∞. float64[n]"""
+    """L_r distances of the i-th rows of two batches [n, d]: float64[n]. order: r, at least 1, infinite for L∞."""
     out = np.empty(len(a))
     for i in range(len(a)):
         out[i] = distance(a[i], b[i], order)
@@ -31,7 +31,7 @@ def distances(a, b, order):
 
 @kernel
 def cosines(a, b):
-    """The cosines of the angles between the i-th rows of two batches, none of them zero. float64[n], from -1 to 1"""
+    """Cosines of the angles between the i-th rows of two batches [n, d]: float64[n], from -1 to 1. Rows must not be zero vectors."""
     out = np.empty(len(a))
     for i in range(len(a)):
         out[i] = cosine(a[i], b[i])
@@ -40,7 +40,7 @@ def cosines(a, b):
 
 @kernel
 def angles(a, b):
-    """The angles between the i-th rows of two batches, none of them zero. float64[n], in degrees from 0 to 180"""
+    """Angles between the i-th rows of two batches [n, d]: float64[n], in degrees from 0 to 180. Rows must not be zero vectors."""
     out = np.empty(len(a))
     for i in range(len(a)):
         out[i] = math.degrees(angle(a[i], b[i]))
@@ -49,6 +49,7 @@ def angles(a, b):
 
 @inline
 def distance(x, y, order):
+    """The L_order distance of two vectors."""
     if order == 1:
         return lanes.sizes(x, y, 1.0, 1.0)
     if order == 2:
@@ -60,15 +61,16 @@ def distance(x, y, order):
 
 @always
 def euclidean(x, y):
+    """The L2 distance of two vectors."""
     total = lanes.squares(x, y, 1.0, 1.0)
     return math.sqrt(total) if LEAST < total < MOST else minkowski(x, y, 2.0)
 
 
 @inline
 def minkowski(x, y, order):
-    """(Σ |x - y|^r)^(1/r), over the largest magnitude: its power neither overflows nor is lost, and L_r tends to L∞."""
+    """(Σ |x - y|^r)^(1/r), after division by the largest magnitude, so that powers neither overflow nor underflow, and L_r tends to L∞."""
     most = lanes.largest(x, y, 1.0, 1.0)
-    if most == 0 or most == np.inf:  # equal, or further apart than a float64 can say
+    if most == 0 or most == np.inf:  # equal, or further apart than float64 can express
         return most
     total = 0.0
     for i in range(len(x)):
@@ -78,6 +80,7 @@ def minkowski(x, y, order):
 
 @always
 def cosine(x, y):
+    """The cosine of the angle between two vectors, neither zero."""
     xx, xy, yy = lanes.products(x, y, 1.0, 1.0)
     if min(xx, yy) > LEAST and max(xx, yy) < MOST:
         return quotient(x, y, xx, xy, yy)
@@ -88,7 +91,7 @@ def cosine(x, y):
 
 @always
 def quotient(x, y, xx, xy, yy):
-    """The cosine by the three products; near 1 and -1 by the chord c of the unit vectors: c² = 2 - 2 cos."""
+    """The cosine from the three products; near 1 and -1 from the chord c of the unit vectors: c² = 2 - 2 cos."""
     cos = xy / math.sqrt(xx * yy)
     if abs(cos) < NEAR:
         return cos
@@ -98,7 +101,10 @@ def quotient(x, y, xx, xy, yy):
 
 @inline
 def angle(x, y):
-    """2 atan(|u - v| / |u + v|) of the unit vectors: to the last digits near 0 and π as well, where an arc cosine has half of them (Kahan)."""
+    """The angle in radians: 2 atan(|u - v| / |u + v|) of the unit vectors (Kahan).
+
+    It keeps its digits near 0 and π, where an arc cosine loses half of them.
+    """
     xx, _, yy = lanes.products(x, y, 1.0, 1.0)
     if min(xx, yy) > LEAST and max(xx, yy) < MOST:
         between, beyond = lanes.chords(x, y, 1 / math.sqrt(xx), 1 / math.sqrt(yy))
@@ -113,7 +119,7 @@ def angle(x, y):
 
 @inline
 def scaled(x):
-    """The vector over its largest magnitude, float64[d]. Where one vector is a multiple of another, exactly, these are equal."""
+    """The vector divided by its largest magnitude, float64[d]. For exact multiples of one vector the results are equal."""
     most = 0.0
     for i in range(len(x)):
         most = max(most, abs(np.float64(x[i])))

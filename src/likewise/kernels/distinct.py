@@ -1,4 +1,4 @@
-"""Sorting and counting of fingerprints in linear time. They are uniform over 64 bits, which says nearly where each belongs."""
+"""Sorting and counting of fingerprints in linear time. They are uniform over 64 bits, so their value tells nearly where each belongs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from likewise.kernels.jit import always, inline
 
 HALF = np.uint64(32)
 ZERO, ONE = np.uint64(0), np.uint64(1)
-#: Places that a value is moved back or on, one by one; it is further only where values were chosen by who knew the seed.
+#: Maximum of places that a value is moved one by one. More are needed only if values were chosen with knowledge of the seed.
 NEAR = np.uint64(64)
 
 
 @inline
 def sort_distinct(values, count, places, out):
-    """The different ones of values[:count], ascending, to out; how many. ``places``: scratch, uint32, at least ``count``.
+    """Write the distinct values of values[:count], ascending, to ``out`` and return how many there are.
 
-    A counting sort into as many buckets as there are values, by their top bits, leaves one value in a bucket on average.
-    A pass that carries the larger of two neighbours along puts nearly all of the rest in order, without a branch.
+    values, out: uint64. places: uint32, at least ``count``, scratch.
+    A counting sort by the top bits into as many buckets as there are values leaves one value in a bucket on average. A pass that carries the larger
+    of two neighbours along then puts nearly all of the rest in order, without a branch.
     """
     if count == 0:
         return 0
@@ -49,7 +50,7 @@ def sort_distinct(values, count, places, out):
             end = insert(out, end, value)
             if end == ZERO:
                 return by_heap(values, count, out)
-        else:  # not a branch more for repeats, which are common
+        else:  # no branch for repeats, which are common
             out[end] = value
             end += np.uint64(value != last)
             last = value
@@ -58,12 +59,13 @@ def sort_distinct(values, count, places, out):
 
 @always
 def bucket(value, size):
+    """The bucket of a value among ``size`` buckets, by its top bits."""
     return (value >> HALF) * size >> HALF
 
 
 @inline
 def insert(out, end, value):
-    """Put a value that is less than the last into the sorted out[:end], unless it is there; the new end, or 0 where it belongs further back."""
+    """Insert a value below the last one into the sorted out[:end], unless it is there; the new end, or 0 if it belongs too far back."""
     at = end - ONE
     stop = at - min(at, NEAR)
     while at > stop and out[at - ONE] > value:
@@ -80,7 +82,7 @@ def insert(out, end, value):
 
 @inline
 def by_heap(values, count, out):
-    """The same as `sort_distinct`, whatever the values are."""
+    """Do the work of `sort_distinct` for values that are not uniform: a heap sort."""
     for i in range(count):
         out[i] = values[i]
     for root in range(count // 2 - 1, -1, -1):
@@ -98,7 +100,7 @@ def by_heap(values, count, out):
 
 @inline
 def sink(heap, root, count):
-    """Let the root of a part of a heap go down to where it belongs."""
+    """Sift the root of a subheap down to its place."""
     value = heap[root]
     while 2 * root + 1 < count:
         child = 2 * root + 1
@@ -112,9 +114,10 @@ def sink(heap, root, count):
 
 @inline
 def number_repeats(values, count, seen, times):
-    """Make the i-th occurrence of a value its own value, so that a bag becomes a set. ``seen``, ``times``: scratch, at least 2 * count.
+    """Replace the i-th occurrence of a value by a new value, in place, so that a bag becomes a set.
 
-    The sets of two bags then have sum(min) in common and sum(max) together: their Jaccard is the weighted one of the bags.
+    values: uint64. seen (uint64) and times (uint32): scratch, at least 2 * count.
+    The sets of two bags have an intersection of Σ min and a union of Σ max of the counts: their Jaccard similarity is the weighted one of the bags.
     """
     slots = np.uint64(2 * count)
     for i in range(2 * count):
@@ -124,7 +127,7 @@ def number_repeats(values, count, seen, times):
         slot, tries = bucket(value, slots), ZERO
         while times[slot] and seen[slot] != value:
             slot, tries = slot + ONE, tries + ONE
-            if tries % NEAR == ZERO:  # a crowd of values that were chosen to meet here
+            if tries % NEAR == ZERO:  # many values that were chosen to collide here
                 slot = bucket(mix64(value + tries), slots)
             if slot >= slots:
                 slot = ZERO

@@ -1,4 +1,4 @@
-"""Feature vectors of sets: moved to a centre and to principal axes, put into bins by bits of hash functions, and summed up bin by bin.
+"""Feature vectors of sets: moved to a centre and to principal axes, assigned to bins by bits of hash functions, and summed bin by bin.
 
 Sums run over the coordinates, and over the features of a set, in their order; no item depends on the others.
 """
@@ -15,9 +15,9 @@ from likewise.kernels.projections import ROWS, project
 
 @kernel
 def move(vectors, centre, axes, unit, begin, end, out):
-    """Fill out[begin:end], float32[n, k]: (vector - centre) · axes, or vector - centre where axes has no columns; ``unit``: scaled to length 1.
+    """Fill out[begin:end], float32[n, k], with (vector - centre) · axes, or vector - centre if ``axes`` has no columns.
 
-    axes: float32[padded d, k]. What is moved onto the centre stays a zero vector.
+    vectors: [n, d]. centre: [d]. axes: float32[padded d, k]. unit: scale results to length 1; a vector equal to the centre stays zero.
     """
     dimension = vectors.shape[1]
     tile = np.zeros((ROWS, max(axes.shape[0], dimension)), np.float32)
@@ -45,7 +45,10 @@ def move(vectors, centre, axes, unit, begin, end, out):
 
 @kernel
 def codes_of(bits, width, masks):
-    """``width`` bits in a row as one number, the first of them the lowest bit, XOR its mask: uint8[n, m * width] to uint32[n, m]."""
+    """Join each ``width`` bits to a number, the first bit the lowest, XORed with its mask: uint8[n, m * width] to uint32[n, m].
+
+    masks: uint32[m].
+    """
     n, m = bits.shape[0], masks.size
     out = np.empty((n, m), np.uint32)
     for i in range(n):
@@ -59,9 +62,10 @@ def codes_of(bits, width, masks):
 
 @kernel
 def count(codes, offsets, weights, sums, size, out):
-    """Add the features of each set to its bins, out float64[n, tables * size]: ``sums`` codes in a row go to one table.
+    """Add the features of each set to its bins in ``out``, float64[n, tables * size].
 
-    codes: of the features from offsets[0] on; weights: float64, one a feature, or none.
+    codes: integers[features, tables * sums], bins below ``size``, of the features from offsets[0] on; ``sums`` consecutive codes count in one table.
+    weights: float64[features], or empty for 1 each. offsets: int64[n + 1].
     """
     start = offsets[0]
     for s in range(len(offsets) - 1):
@@ -74,9 +78,10 @@ def count(codes, offsets, weights, sums, size, out):
 
 @kernel
 def gather(codes, vectors, offsets, size, means, out):
-    """Fill out float32[n, tables * size * d]: in each bin of a table the sum of a set's vectors there; ``means``: their mean.
+    """Fill out, float32[n, tables * size * d], with the sum of a set's vectors in each bin of each table, or with their mean if ``means``.
 
-    And with means a bin that has no vector gets what the nearest bin has that has some: its code differs in the fewest bits, and is the lowest such.
+    codes: integers[features, tables]. vectors: [features, d]. offsets: int64[n + 1]. size: bins of a table.
+    With means an empty bin gets the value of the nearest bin that is not empty: its code differs in the fewest bits, the lowest code of equals.
     """
     tables, d = codes.shape[1], vectors.shape[1]
     start = offsets[0]
@@ -103,9 +108,9 @@ def gather(codes, vectors, offsets, size, means, out):
 
 @inline
 def nearest_filled(counts, sources, differ):
-    """sources[code]: the code in the fewest bits from this one that counts something, the lowest of equals; differ: in how many bits.
+    """Find the nearest code with a count, itself included: sources[code], the lowest of equals, and differ[code], in how many bits it differs.
 
-    Bit after bit: then the nearest of both halves that a bit makes of the codes is known.
+    Works bit by bit: then the nearest codes in both halves that a bit makes are known.
     """
     for code in range(counts.size):
         sources[code], differ[code] = code, 0 if counts[code] else 64

@@ -1,4 +1,4 @@
-"""The q-grams of strings as sets of words: the i-th occurrence of a gram in a string is an element of its own."""
+"""The q-grams of strings as sets of words: the i-th occurrence of a gram in a string is a distinct element."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from likewise.kernels.jit import kernel
 
 @kernel
 def grams(points, begin, length, q):
-    """The grams of q code points of each string, numbered by how often they came before in it: (values uint64, offsets int64[n + 1]).
+    """The grams of q code points of each string, numbered by occurrence: (values uint64[m], offsets int64[n + 1]).
 
-    points: uint32, the code points of all strings; string i is the length[i] from begin[i] on. A string of fewer than q has none.
-    Two grams, or two occurrences, that hash to one word only add to what strings have in common: a count filter stays exact.
+    points: uint32, code points; string i is the length[i] from begin[i] on. A string of fewer than q code points has no grams.
+    If two grams, or two occurrences, hash to one word, strings only seem to have more in common: a count filter loses no pair.
     """
     offsets = np.zeros(len(begin) + 1, np.int64)
     for item in range(len(begin)):

@@ -12,7 +12,7 @@ from likewise.kernels.jit import inline, kernel
 
 @inline
 def mix64(x):
-    """The finaliser of MurmurHash3: a bijection of 64 bits in which each input bit moves each output bit."""
+    """The finalizer of MurmurHash3: a bijection of uint64 in which each input bit affects each output bit."""
     x = np.uint64(x)
     x ^= x >> np.uint64(33)
     x *= np.uint64(0xFF51AFD7ED558CCD)
@@ -24,7 +24,7 @@ def mix64(x):
 
 @intrinsic
 def multiply_fold(typingctx, a, b):
-    """High half XOR low half of the 128-bit product: numba has no 128-bit integers of its own."""
+    """High half XOR low half of the 128-bit product of two uint64: Numba has no 128-bit integers."""
 
     def codegen(context, builder, signature, args):
         wide = ir.IntType(128)
@@ -37,7 +37,7 @@ def multiply_fold(typingctx, a, b):
 
 @intrinsic
 def load64(typingctx, data, at):
-    """Eight bytes of a uint8 array from index ``at``, little endian, at any alignment. The caller guarantees at + 8 <= size."""
+    """Eight bytes of a uint8 array from index ``at`` as a little-endian uint64, at any alignment. The caller guarantees at + 8 <= size."""
 
     def codegen(context, builder, signature, args):
         array = context.make_array(signature.args[0])(context, builder, args[0])
@@ -49,7 +49,7 @@ def load64(typingctx, data, at):
 
 @kernel
 def derive(seed, purpose, count):
-    """``count`` 64-bit constants from one seed, another stream for each purpose (SplitMix64). uint64[count], all odd."""
+    """Pseudorandom odd constants, uint64[count], from one seed, with a separate stream for each purpose (SplitMix64)."""
     state = mix64(np.uint64(seed) ^ mix64(np.uint64(purpose) + np.uint64(0x9E3779B97F4A7C15)))
     out = np.empty(count, np.uint64)
     for i in range(count):

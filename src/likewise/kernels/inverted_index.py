@@ -1,7 +1,7 @@
-"""The most similar sets, exactly: by lists of the sets that hold an element, the rarest elements first.
+"""The most similar sets, exactly, from an inverted index: for each element the sets that hold it, the rarest elements first.
 
-A set that was not met in the lists of a query's first elements has only the others in common with it. So as soon as k sets are known to be more
-similar than that allows, lists end, and they would have been the longest: the top-k form of the prefix filter (Xiao, Wang, Lin and Shang 2009).
+A set that does not occur in the lists of a query's first elements can only share the others. So the search stops as soon as k sets are known to
+be more similar than that allows, before the longest lists: the top-k form of the prefix filter (Xiao, Wang, Lin and Shang 2009).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from likewise.kernels.jit import always, inline, kernel
 from likewise.kernels.top_k import JACCARD, SPARE, Best, Items, Rule, bound_of, offer, resolve
 
-#: Sets, beside twice k, that must have been met before it is asked how similar the k-th of them is.
+#: Sets, beside twice k, that must have been seen before the similarity of the k-th of them is estimated.
 FIRST = 12
-#: A product of a quotient may be so much of itself too large.
+#: Relative error, upwards, of a product with a quotient.
 ROUNDING = 1e-12
 
 
 class Ranked(NamedTuple):
-    """Sets as stages.ranking makes them: set i is shared[i] ranks from tokens[first[i]] on, ascending, of ``size[i]`` elements."""
+    """Sets as stages.ranking makes them: set i is shared[i] ascending ranks from tokens[first[i]] on, and has size[i] elements."""
 
     tokens: Any  # uint32[m]
     first: Any  # int64[n]
@@ -30,7 +30,7 @@ class Ranked(NamedTuple):
 
 @kernel
 def lists_of(sets, ranks):
-    """For each rank the sets that hold it, ascending: (begins int64[ranks + 1], holders int32[m])."""
+    """The inverted index: for each rank the sets that hold it, ascending. (begins int64[ranks + 1], holders int32[m])."""
     tokens, first, shared, _ = sets
     begins = np.zeros(ranks + 2, np.int64)
     for i in range(first.size):
@@ -49,18 +49,21 @@ def lists_of(sets, ranks):
 
 @always
 def similarity(common, size, other):
+    """Jaccard similarity of two sets of these sizes with ``common`` elements in common: float64."""
     return np.float64(common) / np.float64(size + other - common)
 
 
 @always
 def share_of(similarity):
-    """What two sets of such a similarity have in common, as a share of both sizes; a little less, because it is rounded."""
+    """Overlap of two sets of this similarity, divided by the sum of their sizes; slightly lower, because of rounding."""
     return similarity / (1 + similarity) * (1 - ROUNDING)
 
 
 @inline
 def in_common(sets, item, common, last, bits):
-    """The elements that a set shares with the query: ``common`` are known, of ranks up to ``last``; bits: those that the query has."""
+    """Overlap of a set with the query, if it has ``common`` elements of ranks up to ``last``; the others are looked up in ``bits``, the query's
+    ranks.
+    """
     at = sets.first[item] + np.int64(sets.shared[item]) - 1
     while at >= sets.first[item] and np.int64(sets.tokens[at]) > last:
         token = np.uint64(sets.tokens[at])
@@ -71,6 +74,7 @@ def in_common(sets, item, common, last, bits):
 
 @inline
 def mark(probes, query, bits, on):
+    """Set, or clear, the bits of a query's ranks. bits: uint64[ranks / 64]."""
     for at in range(probes.first[query], probes.first[query] + np.int64(probes.shared[query])):
         token = np.uint64(probes.tokens[at])
         if on:
@@ -81,7 +85,10 @@ def mark(probes, query, bits, on):
 
 @inline
 def likely(sets, probes, query, last, common, met, bits, own, wanted, highest, tops):
-    """The similarity of the k-th among those that were met most often, about ``wanted`` of them: the k-th of all has as much or more."""
+    """The k-th similarity among about ``wanted`` of the sets with most ranks in common so far: a lower bound of the k-th of all sets.
+
+    common: int32[n], ranks in common so far. met: int32[..], the sets that have some. highest: ranks looked up so far. tops: float64[k], scratch.
+    """
     tally = np.zeros(highest + 2, np.int64)
     for item in met:
         tally[common[item]] += 1
@@ -106,10 +113,11 @@ def likely(sets, probes, query, last, common, met, bits, own, wanted, highest, t
 
 @kernel
 def most_similar(most, sets, begins, holders, probes, own, begin, end, out_items, out_values, out_counts, counters):
-    """The k sets most similar to each of the probes begin..end, the most similar first, ties by the earlier; none that share nothing.
+    """The k sets most similar to each of the probes begin..end, most similar first, ties by the earlier; sets that share nothing are left out.
 
-    most: the highest cost that is wanted, 0 or the negative of a similarity. own: probe i is set i, and no neighbour of its own. What begins with
-    ``out`` and counters as in kernels.nearest: entries of lists looked at, sets met, and sets whose similarity was told.
+    most: the maximum cost, 0 or a negated similarity. sets, probes: Ranked. begins, holders: from `lists_of`. own: probe i is set i, and not its own
+    neighbour. Fills out_items, out_values and out_counts as kernels.nearest does.
+    counters: int64[probes, 3], increased by entries of lists read, sets seen, and similarities computed.
     """
     k, n = out_items.shape[1], sets.size.size
     rule, none = Rule(JACCARD, most, 0.0, 0.0), nothing()
@@ -160,5 +168,5 @@ def most_similar(most, sets, begins, holders, probes, own, begin, end, out_items
 
 @inline
 def nothing():
-    """Items that nobody looks at: the similarity of sets is exact from the start."""
+    """Items without rows: the similarity of sets is exact from the start."""
     return Items(np.empty((0, 0), np.float32), np.empty(0))

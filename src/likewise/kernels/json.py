@@ -1,9 +1,9 @@
-"""JSON records, checked strictly (RFC 8259) and read where they lie: the places of a few wanted values, and the text of some.
+"""JSON records, checked strictly (RFC 8259) and parsed in place: the places of a few wanted values, and the text of some.
 
-Wanted values are numbered from 0; the first ``texts`` of them make up the row's text. Each is reached by one path or more, a
-path being a list of keys from the outermost object inwards; the first path that leads to a value counts. A path to a text also goes through
-lists: it then leads to the first list, and the texts inside are found by the keys that are left. Paths come as tables:
-keys[key_at[k] : key_at[k + 1]] is key k, keys path_at[p] .. path_at[p + 1] - 1 make up path p, which leads to value_of[p].
+Wanted values are numbered from 0; the first ``texts`` of them form the row's text. Each is reached by one or more paths, a path being a list of
+keys from the outermost object inwards; the first path that leads to a value counts. A path to a text also passes through lists: it then leads to
+the first list, and the texts inside are found by the remaining keys. Paths come as tables:
+keys[key_at[k] : key_at[k + 1]] is key k, keys path_at[p] .. path_at[p + 1] - 1 form path p, which leads to value_of[p].
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from likewise.kernels.json_texts import (
 )
 
 MAX_DEPTH = 512
-MAX_PATHS = 62  # sets of paths are bits of an int64
+MAX_PATHS = 62  # a set of paths is the bits of an int64
 
 #: Why a record is refused; kernels give the index. The first four are those of json_strings.
 REASONS = (
@@ -66,7 +66,7 @@ REASONS = (
 NOT_UTF8, NO_VALUE, MISSPELT, NO_KEY, NO_COLON, NO_COMMA, ENDS, DEEP, MORE, LONG = range(4, 14)
 
 DOT, COLON, E, F = (ord(c) for c in ".:ef")
-#: The bytes of words and numbers that nobody reads, such as NaN, -inf, 1.#QNAN or 0x1F.
+#: Bytes of words and numbers that are not parsed, such as NaN, -inf, 1.#QNAN or 0x1F.
 OF_WORDS = np.zeros(256, np.bool_)
 OF_WORDS[list(b"+-.#_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] = True
 FALSE, NULL, TRUE = (np.frombuffer(word, np.uint8) for word in (b"false", b"null", b"true"))
@@ -74,7 +74,7 @@ FALSE, NULL, TRUE = (np.frombuffer(word, np.uint8) for word in (b"false", b"null
 
 @kernel
 def lines(data):
-    """The lines of ``data`` that are not blank: where each begins, ends (without its line feed), and the next begins. int64[n] each."""
+    """The lines of ``data`` that are not blank: their begins, their ends (without the line feed), and where the next begins. int64[n] each."""
     count = 1
     for byte in data:
         count += byte == LF
@@ -94,10 +94,10 @@ def lines(data):
 
 @kernel
 def elements(data, first):
-    """The elements of a JSON array from the start of one: (begin[n], end[n], next, closed, wrong).
+    """The elements of a JSON array from the start of one: (begin int64[n], end int64[n], next, closed, wrong).
 
-    ``next`` is where the first element that does not end in ``data`` begins, or what follows the array where it is ``closed``.
-    ``wrong`` is the place of a curly bracket that would close the array, or -1. ``first``: the array's opening bracket came just before.
+    next: where the first element that does not end in ``data`` begins, or the place after the array where it is ``closed``.
+    wrong: the place of a curly bracket that would close the array, or -1. first: the array's opening bracket came just before.
     """
     count = 1
     for byte in data:
@@ -134,9 +134,9 @@ def elements(data, first):
 
 @kernel
 def documents(data, final):
-    """The JSON documents that follow each other in ``data``: (begin[n], end[n], following[n], next). following: where the one behind it begins.
+    """The consecutive JSON documents in ``data``: (begin, end, following, next), int64[n] each but the last; following is where the next one begins.
 
-    ``next`` is where the first document that does not end in ``data`` begins; a plain word ends there only if the data are ``final``.
+    next: where the first document that does not end in ``data`` begins. A plain word at the end of ``data`` is complete only if ``final``.
     """
     begin, end, following = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
     n = 0
@@ -160,7 +160,7 @@ def documents(data, final):
             begin, end, following = np.append(begin, begin), np.append(end, end), np.append(following, following)
         begin[n], end[n] = start, at
         at = skip_blank(data, at, data.size)
-        if at == data.size and not final:  # more blanks may come, which belong to it
+        if at == data.size and not final:  # more blanks may come, which belong to this document
             return begin[:n], end[:n], following[:n], start
         following[n] = at
         n += 1
@@ -169,6 +169,7 @@ def documents(data, final):
 
 @inline
 def ends_word(byte):
+    """True for a byte that ends a word or number between documents."""
     return is_blank(byte) or byte in (QUOTE, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT)
 
 
@@ -176,17 +177,17 @@ def ends_word(byte):
 def read(data, begin, end, keys, key_at, path_at, value_of, lists, texts, tokens, reach, most):
     """Check the records data[begin[i]:end[i]], of ``most`` bytes at most, and read their wanted values.
 
-    The wanted values must be JSON. The others only need their brackets, quotes, commas and colons in place: NaN, other words, wrong escapes and
-    bytes that are not UTF-8 pass there, since a record is copied as it is.
+    Wanted values must be valid JSON. The others only need their brackets, quotes, commas and colons in place: NaN, other words, wrong escapes and
+    bytes that are not UTF-8 pass, because records are copied unchanged.
 
-    Returns (fault, place, first[n, values], last[n, values], is_text, text, offsets). fault: uint8[n], an index of REASONS, and the place
-    of the byte that is at fault. first, last: where each wanted value begins and ends in ``data``, -1 where it is missing. is_text: bool[n].
-    text[offsets[i]:offsets[i + 1]] is the row's text: its strings without their escapes, with a blank line between two; a lone surrogate is
-    three bytes (WTF-8). With ``reach`` the texts inside of lists have one line end between two; ``lists``: the paths, as bits, that mean the strings
-    of a list they lead to. With ``tokens``: the whole numbers of its lists, 8 bytes each, little endian.
+    Returns (fault, place, first, last, is_text, text, offsets). fault: uint8[n], an index of REASONS; place: int64[n], the byte at fault.
+    first, last: int64[n, values], where each wanted value begins and ends in ``data``, -1 where it is missing. is_text: bool[n].
+    text[offsets[i]:offsets[i + 1]], uint8, is the row's text: its strings without escapes, separated by blank lines; a lone surrogate takes three
+    bytes (WTF-8). With ``reach`` texts inside of lists are separated by line feeds; ``lists``: the paths, as bits, that stand for the strings of a
+    list they lead to. With ``tokens`` the text is the whole numbers of lists, 8 bytes each, little endian.
     """
     n, values = begin.size, 1
-    for value in value_of:  # its method ``max`` takes half a second to compile
+    for value in value_of:  # the array's method ``max`` takes half a second to compile
         values = max(values, value + 1)
     fault, place = np.zeros(n, np.uint8), np.zeros(n, np.int64)
     first, last = np.full((n, values), -1, np.int64), np.full((n, values), -1, np.int64)
@@ -197,7 +198,7 @@ def read(data, begin, end, keys, key_at, path_at, value_of, lists, texts, tokens
     seek, brackets = np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.uint8)
     live, capture, kind = np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.int64), np.empty(MAX_DEPTH + 2, np.uint8)
     copied = np.empty(2, np.int64)
-    to_copy = 0  # paths to the only text: when one is met it is taken down at once
+    to_copy = 0  # paths to the only text: its string is unescaped at once
     for p in range(value_of.size):
         to_copy |= (texts == 1 and not tokens and value_of[p] == 0) << p
     ways = inner, keys, key_at, path_at, lists, seek, brackets
@@ -233,9 +234,9 @@ def read(data, begin, end, keys, key_at, path_at, value_of, lists, texts, tokens
 
 @inline
 def utf8_fault(data, wrong, at, code, paths_first, paths_last):
-    """(place, fault) of a record whose first byte that is not UTF-8 is at ``wrong``, and of which `check` said (at, code)."""
+    """(place, fault) of a record whose first byte that is not UTF-8 is at ``wrong``, and for which `check` returned (at, code)."""
     if code != OK:
-        return wrong, NOT_UTF8  # of bytes of another kind that says the most
+        return wrong, NOT_UTF8  # the most helpful fault for bytes that are not text
     for p in range(paths_first.size):
         if paths_first[p] >= 0:
             place = utf8_error(data, paths_first[p], paths_last[p])
@@ -246,18 +247,17 @@ def utf8_fault(data, wrong, at, code, paths_first, paths_last):
 
 @inline
 def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, paths_last, reached, live, capture, kind, scratch, free):
-    """Check that data[at:end] is one JSON value; (place, fault). Where path p leads is put into paths_first[p], paths_last[p].
+    """Check that data[at:end] is one JSON value: (place, fault). paths_first[p], paths_last[p] become the place of the value of path p.
 
-    An object's values that no path leads to, nor goes through, need only be delimited (`loose`).
-    Inside the brackets of depth d: kind[d] is the opening bracket; live[d] the paths whose first d - 1 keys lead to this object; capture[d] the
-    paths whose value this is. A key that comes again takes back what the first one led to. A key with escapes is unescaped to scratch[free:].
-    A string that a path of ``to_copy`` leads to is written there at once, without its escapes: the last one, of place copied[0], to
-    scratch[free:copied[1]]. copied[0] is -1 if nothing is copied. reached[p]: how many keys of path p lead to a list, at which it then ends; 0
-    where all of them lead to the value.
+    An object's values outside of all paths need only be delimited (`loose`).
+    Inside the brackets of depth d: kind[d] is the opening bracket; live[d] the paths whose first d - 1 keys lead to this object; capture[d] the paths
+    whose value this is. A repeated key discards the values of the first one. A key with escapes is unescaped to scratch[free:].
+    A string that a path of ``to_copy`` leads to is unescaped at once: the last one, of place copied[0], to scratch[free:copied[1]]; without one
+    copied[0] is -1. reached[p]: how many keys of path p lead to a list, at which it then ends; 0 if all of them lead to the value.
     """
     depth = 0
-    strict = 0  # the depth of the brackets whose whole inside must be JSON, 0 outside of such
-    hit, deeper = 0, 2 ** (path_at.size - 1) - 1  # paths that end at the value that comes next; paths that go on inside it
+    strict = 0  # depth of the brackets whose whole content must be JSON, 0 outside of such
+    hit, deeper = 0, 2 ** (path_at.size - 1) - 1  # paths that end at the next value; paths that continue inside it
     while True:
         at = skip_blank(data, at, end)
         if at >= end:
@@ -290,7 +290,7 @@ def check(data, at, end, keys, key_at, path_at, to_copy, copied, paths_first, pa
                 return at, code
             mark(paths_first, hit, start)
             mark(paths_last, hit, at)
-        while True:  # close what closes here, until another value has to follow
+        while True:  # close brackets until another value must follow
             if depth == 0:
                 at = skip_blank(data, at, end)
                 return at, OK if at == end else MORE
@@ -346,7 +346,7 @@ def mark(places, paths, at):
 
 @inline
 def follow(key, at, end, paths, depth, keys, key_at, path_at, paths_first, reached):
-    """Which of the paths have key[at:end] as their key number ``depth``: (those that end with it, those that go on)."""
+    """Which of the paths have key[at:end] as their key number ``depth``: (those that end with it, those that continue)."""
     hit = deeper = 0
     while paths:
         p = first_bit(paths)
@@ -385,7 +385,7 @@ def scalar(data, at, end):
 
 @inline
 def loose(data, at, end):
-    """The same of a string that only needs to be closed, or a word of any bytes of OF_WORDS."""
+    """Like `scalar` for a value that is not wanted: a string only needs to be closed, and a word may have any bytes of OF_WORDS."""
     if data[at] == QUOTE:
         stop = at + 1
         while True:
@@ -403,7 +403,7 @@ def loose(data, at, end):
 
 @inline
 def number_end(data, at, end):
-    """The place after the number at ``at``, or -1."""
+    """The place after the number at ``at``, or -1 if it is not a number of JSON."""
     if data[at] == MINUS:
         at += 1
     stop = digits_end(data, at, end)

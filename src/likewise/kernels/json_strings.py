@@ -1,4 +1,4 @@
-"""JSON strings: finding their end, taking their escapes away and putting them back. A code point of a surrogate is three bytes (WTF-8)."""
+"""JSON strings: finding their end, removing and adding escapes. Lone surrogates take three bytes (WTF-8)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ OK, CONTROL, NO_ESCAPE, UNCLOSED = range(4)
 
 TAB, LF, CR, SPACE, QUOTE, SLASH, ZERO, NINE, BACKSLASH = (ord(c) for c in '\t\n\r "/09\\')
 A, B, F, N, R, T, U = (ord(c) for c in "abfnrtu")
-SURROGATE = 0xED  # with 0xA0 or more behind it
+SURROGATE = 0xED  # followed by 0xA0 or more
 BEHIND32 = 1 << 32
-#: The letter of an escape -> the byte that it means; 0 where it means none, and for u.
+#: The letter of an escape -> the byte that it stands for; 0 for u and for letters that form no escape.
 MEANING = np.zeros(256, np.uint8)
 MEANING[list(b'"/\\bfnrt')] = list(b'"/\\\b\f\n\r\t')
 
 
 @kernel
 def identities(data, first, last, plain):
-    """Values as JSON text that can be compared byte by byte: (text, offsets[n + 1], there[n]); null, and a first of -1, are not there.
+    """Values as JSON text that can be compared byte by byte: (text uint8, offsets int64[n + 1], there bool[n]).
 
-    Strings are written in the shortest way (only quotes, backslashes, control characters and lone surrogates escaped); other values stand
-    as they stood, but for lone surrogates in them. ``plain``: the values are no JSON, but the insides of strings, without escapes.
+    data: uint8; value i is data[first[i]:last[i]]. A null, or a first of -1, is missing: ``there`` is False.
+    Strings are written in the shortest form: only quotes, backslashes, control characters and lone surrogates are escaped. Other values are copied,
+    with lone surrogates escaped. ``plain``: the values are not JSON but the content of strings, without escapes.
     """
     n = first.size
     size = 0
@@ -47,7 +48,7 @@ def identities(data, first, last, plain):
 
 @inline
 def string_end(data, at, end):
-    """(place of the quote that closes the string whose inside begins at ``at``, OK, has escapes), or (place, fault, False)."""
+    """(place of the closing quote, OK, has escapes) of the string whose content begins at ``at``, or (place, fault, False)."""
     escaped = False
     while True:
         at = string_stop(data, at, end)
@@ -67,7 +68,7 @@ def string_end(data, at, end):
 
 @inline
 def closing_quote(data, at):
-    """The place of the quote that closes a string which need not be valid, or the end of ``data``."""
+    """The place of the quote that closes a string, which need not be valid, or the end of ``data``."""
     while True:
         at = string_stop(data, at, data.size)
         if at >= data.size or data[at] == QUOTE:
@@ -77,7 +78,7 @@ def closing_quote(data, at):
 
 @inline
 def string_stop(data, at, end):
-    """The first quote, backslash or control character, or ``end``."""
+    """The place of the first quote, backslash or control character, or ``end``."""
     while at + 32 <= data.size and at < end:
         mask = equal32(data, at, QUOTE) | equal32(data, at, BACKSLASH) | below32(data, at, SPACE)
         if mask:
@@ -90,7 +91,7 @@ def string_stop(data, at, end):
 
 @inline
 def escape_size(data, at, end):
-    """Bytes of the escape at ``at``: 2, 6, or 0 where it is none."""
+    """The number of bytes of the escape at ``at``: 2, 6, or 0 if it is invalid."""
     if at + 1 >= end:
         return 0
     byte = data[at + 1]
@@ -101,7 +102,7 @@ def escape_size(data, at, end):
 
 @inline
 def hex4(data, at):
-    """The number that four hexadecimal digits stand for, or -1."""
+    """The value of four hexadecimal digits, or -1."""
     number = np.int64(0)
     for i in range(at, at + 4):
         byte = np.int64(data[i])
@@ -119,8 +120,8 @@ def hex4(data, at):
 def string_copied(data, at, end, out, to):
     """`string_end` and `unescape` in one pass: (place of the closing quote, OK, place after the text), or (place, fault, anything).
 
-    Text has an escape every thirty bytes or so, and a branch for each would be foretold wrong every other time. So there is none: a step goes 32
-    bytes on or to the next escape and over it, and writes what that means; where there was none the next step writes over it.
+    Text has an escape every thirty bytes or so, and a branch for each would be mispredicted every other time. So the loop has no such branch: a step
+    advances 32 bytes, or to the next escape and over it, and writes the escaped byte; without an escape the next step overwrites that byte.
     """
     while True:
         while at < end and at + 34 <= data.size and to + 33 <= out.size:
@@ -154,9 +155,9 @@ def string_copied(data, at, end, out, to):
 
 @inline
 def unescape(data, at, end, out, to):
-    """Write the string data[at:end] without its escapes to out[to:]; the place after it. Never longer than it was."""
+    """Write the string data[at:end] without escapes to out[to:] and return the place after it. It never grows."""
     while at < end:
-        if at + 32 <= data.size and to + 32 <= out.size:  # copy 32 bytes, and then go back to the first escape among them
+        if at + 32 <= data.size and to + 32 <= out.size:  # copy 32 bytes, then return to the first escape among them
             copy32(data, at, out, to)
             mask = equal32(data, at, BACKSLASH)
             size = min(first_bit(mask) if mask else 32, end - at)
@@ -175,7 +176,7 @@ def unescape(data, at, end, out, to):
 
 @inline
 def unescape_one(data, at, end, out, to):
-    """Write what the valid escape, whose backslash stands before ``at``, means; the places after both."""
+    """Write the character of a valid escape whose backslash is before ``at``; return the places after both."""
     byte = data[at]
     at += 1
     if byte != U:
@@ -193,7 +194,7 @@ def unescape_one(data, at, end, out, to):
 
 @inline
 def encode(code, out, to):
-    """Write a code point as UTF-8, a surrogate as three bytes; the place after it."""
+    """Write a code point as UTF-8, a surrogate as three bytes, and return the place after it."""
     if code < 0x80:
         out[to] = code
         return to + 1
@@ -215,7 +216,7 @@ def encode(code, out, to):
 
 @inline
 def quote(data, at, end, out, to):
-    """Write data[at:end] as a JSON string in its shortest form; the place after it."""
+    """Write data[at:end] as a JSON string in its shortest form and return the place after it."""
     out[to] = QUOTE
     to += 1
     while at < end:
@@ -241,7 +242,7 @@ def quote(data, at, end, out, to):
 
 @inline
 def escape(code, out, to):
-    """Write a code point as \\uXXXX; the place after it."""
+    """Write a code point as \\uXXXX and return the place after it."""
     out[to] = BACKSLASH
     out[to + 1] = U
     for i in range(4):
@@ -252,7 +253,7 @@ def escape(code, out, to):
 
 @inline
 def copy_escaped(data, at, end, out, to):
-    """Write data[at:end] with lone surrogates as escapes; the place after it."""
+    """Write data[at:end] with lone surrogates escaped and return the place after it."""
     begin = at
     while at < end:
         at = find(data, at, end, SURROGATE)
@@ -266,9 +267,11 @@ def copy_escaped(data, at, end, out, to):
 
 @inline
 def is_surrogate(data, at, end):
+    """True if a surrogate, in three bytes, begins at ``at``."""
     return data[at] == SURROGATE and at + 2 < end and data[at + 1] >= 0xA0
 
 
 @inline
 def surrogate_code(data, at):
+    """The code point of the surrogate at ``at``."""
     return 0xD000 | ((np.int64(data[at + 1]) & 0x3F) << 6) | (np.int64(data[at + 2]) & 0x3F)

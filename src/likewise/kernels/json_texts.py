@@ -1,4 +1,4 @@
-"""The texts of a record of JSON that has been checked: of strings, of all strings inside of lists, and token ids."""
+"""The texts of a JSON record that was checked: from strings, from all strings inside of lists, and from token ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMMA, MINUS, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT = (ord(c) for c i
 
 @inline
 def append_text(data, first, last, texts, tokens, reach, ways, out, to):
-    """Write a row's text to out[to:]; (the place after it, whether it has one). Where no key inside of a list leads further, first is made -1."""
+    """Write a row's text to out[to:]: (place after it, whether it has one). Where no key inside of a list continues the path, first becomes -1."""
     start, found = to, False
     for value in range(texts):
         at, end = first[value], last[value]
@@ -42,8 +42,11 @@ def append_text(data, first, last, texts, tokens, reach, ways, out, to):
 
 @inline
 def append_inner(data, at, value, ways, out, to):
-    """Write the texts inside of the checked list at ``at`` to out[to:], a line feed between two: (place after them, are there some, was the last key
-    met). seek[d]: the number of the key that is looked for in the brackets of depth d; -1: none, all inside is passed over."""
+    """Write the texts inside of the checked list at ``at`` to out[to:], separated by line feeds.
+
+    Returns (place after them, whether there are some, whether the last key was found). seek[d]: the number of the key to find in the brackets of
+    depth d; -1 skips all inside.
+    """
     inner, keys, key_at, path_at, lists, seek, brackets = ways
     p = inner[value, 0]
     last_key, in_lists = path_at[p + 1], (lists >> p) & 1
@@ -90,7 +93,7 @@ def append_inner(data, at, value, ways, out, to):
 
 @inline
 def append_tokens(data, at, end, out, to):
-    """Write a checked list of whole numbers of 64 bits, signed or not, as 8 bytes each; the place after it, or -1 if it is not that."""
+    """Write a checked list of whole numbers of 64 bits, signed or not, as 8 bytes each; return the place after it, or -1 for any other list."""
     at = skip_blank(data, at + 1, end)
     while data[at] != CLOSE_LIST:
         negative = data[at] == MINUS
@@ -111,14 +114,14 @@ def append_tokens(data, at, end, out, to):
         at = skip_blank(data, stop, end)
         if data[at] == COMMA:
             at = skip_blank(data, at + 1, end)
-        elif data[at] != CLOSE_LIST:  # a fraction or an exponent
+        elif data[at] != CLOSE_LIST:  # a fraction or an exponent: not a whole number
             return -1
     return to
 
 
 @inline
 def skip_separators(data, at):
-    """Over blanks and commas, in JSON that has been checked."""
+    """The place after blanks and commas, in JSON that was checked."""
     while is_blank(data[at]) or data[at] == COMMA:
         at += 1
     return at
@@ -126,11 +129,13 @@ def skip_separators(data, at):
 
 @inline
 def is_blank(byte):
+    """True for the white space of JSON."""
     return byte in (SPACE, LF, CR, TAB)
 
 
 @inline
 def skip_blank(data, at, end):
+    """The place of the first byte from ``at`` on that is not blank, or ``end``."""
     while at < end and is_blank(data[at]):
         at += 1
     return at
@@ -138,6 +143,7 @@ def skip_blank(data, at, end):
 
 @inline
 def same(a, at, end, b, b_at, b_end):
+    """True if a[at:end] and b[b_at:b_end] are equal bytes."""
     if end - at != b_end - b_at:
         return False
     for i in range(end - at):  # noqa: SIM110 - all() over a generator is slow here
@@ -148,6 +154,7 @@ def same(a, at, end, b, b_at, b_end):
 
 @inline
 def digits_end(data, at, end):
+    """The place after the digits from ``at`` on."""
     while at < end and ZERO <= data[at] <= NINE:
         at += 1
     return at

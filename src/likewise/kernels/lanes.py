@@ -1,11 +1,10 @@
 """Sums over the coordinates of two vectors, in eight lanes of float64.
 
-Coordinate i goes to lane i mod 8, lanes are added in one fixed order, and nothing is fused: a sum depends on the two vectors alone, not
-on the batch nor on how wide the machine's vectors are. A plain loop may not be reordered by LLVM, so it runs at a quarter of the speed;
-with fastmath its order would follow the machine. Hence intrinsics.
+Coordinate i goes to lane i mod 8, lanes are added in one fixed order, and nothing is fused: a sum depends on the two vectors alone, not on the
+batch or on how wide the machine's vectors are. LLVM must not reorder a plain loop, so it runs at a quarter of the speed; with fastmath its order
+would depend on the machine. Hence intrinsics.
 
-Each takes (x, y, p, q): two 1-D C-contiguous arrays of one type, float32 or float64, and equally long; and two factors, which only
-`chords` looks at.
+Each takes (x, y, p, q): two 1-D C-contiguous arrays of one type, float32 or float64, and equally long; and two factors, which only `chords` uses.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ ZERO = ir.Constant(VECTOR, [0.0] * LANES)
 
 
 def _fold(terms, join, count: int) -> Any:
-    """An intrinsic: ``count`` results, ``join`` over the coordinates of each of ``terms`` (builder, u, v, p, q), vectors of eight lanes."""
+    """Make an intrinsic with ``count`` results: ``join`` over the coordinates of each of ``terms`` (builder, u, v, p, q), vectors of eight lanes."""
 
     def typed(typingctx, x, y, p, q):
         result = types.UniTuple(types.float64, count) if count > 1 else types.float64
@@ -43,7 +42,7 @@ def _fold(terms, join, count: int) -> Any:
 
             with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), whole, step) as (at, _):
                 add(*(_eight(builder, builder.gep(array.data, [at]), number) for array in (left, right)))
-            with builder.if_then(builder.icmp_signed("<", whole, size)):  # what is left over, and zeros
+            with builder.if_then(builder.icmp_signed("<", whole, size)):  # the remainder, padded with zeros
                 rest = [cgutils.alloca_once(builder, ir.ArrayType(number, LANES)) for _ in range(2)]
                 for place in rest:
                     builder.store(ir.Constant(ir.ArrayType(number, LANES), [0.0] * LANES), place)
@@ -63,7 +62,7 @@ def _fold(terms, join, count: int) -> Any:
 def _eight(builder, pointer, number):
     """Eight coordinates, as float64."""
     vector = ir.VectorType(number, LANES)
-    loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=4)  # arrays begin where a number may
+    loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=4)  # an array may begin at any multiple of a number's size
     return loaded if number == DOUBLE else builder.fpext(loaded, VECTOR)
 
 
@@ -74,7 +73,7 @@ def _all(builder, factor):
 
 
 def _across(builder, vector, join):
-    """Lanes joined in halves: 0 with 4, 1 with 5 and so on, then 0 with 2 and 1 with 3, then 0 with 1."""
+    """Join lanes in halves: 0 with 4, 1 with 5 and so on, then 0 with 2 and 1 with 3, then 0 with 1."""
     lanes = [builder.extract_element(vector, ir.Constant(LANE, lane)) for lane in range(LANES)]
     while len(lanes) > 1:
         half = len(lanes) // 2

@@ -1,6 +1,6 @@
-"""Histograms matched without pairing their features: sums of minima and sums of products, of counts of 8, 16 or 32 bits, and of single bits.
+"""Histograms matched without pairing their features: sums of minima and of products, for counts of 8, 16 or 32 bits, and for single bits.
 
-Whole numbers are summed exactly, 64 bytes at a time, in LLVM's vectors, since Numba has none: a plain loop over bytes takes five times as long.
+Whole numbers are summed exactly, 64 bytes at a time, in LLVM vectors, since Numba has none: a plain loop over bytes takes five times as long.
 Floats are added in float64, in lanes and one fixed order, so that a sum depends on the two histograms alone.
 """
 
@@ -17,7 +17,7 @@ from likewise.kernels.jit import kernel
 
 #: Bits of a vector of whole numbers; lanes of a sum of floats.
 WIDTH, LANES = 512, 32
-#: Bytes of histograms that stay in the cache while one after the other is matched with them.
+#: Bytes of histograms that stay in the cache while one row after the other is matched with them.
 TILE = 2**18
 
 
@@ -31,7 +31,7 @@ def _call(builder, name, result, argument):
 
 
 def _widened(builder, vector, bits):
-    """Neighbours added until numbers have so many bits: half as many of twice the width each time."""
+    """Add neighbours until numbers have ``bits`` bits: each step halves their number and doubles their width."""
     while vector.type.element.width < bits:
         half = vector.type.element.width
         wide = _numbers(2 * half)
@@ -47,9 +47,9 @@ def _smaller(builder, x, y, floats):
 
 
 def _sum_over(product: bool) -> Any:
-    """An intrinsic (x, y): Σ min(x_i, y_i) or Σ x_i y_i of two 1-D C-contiguous arrays of one type and size, float32 or unsigned.
+    """Make an intrinsic (x, y): Σ min(x_i, y_i), or Σ x_i y_i for ``product``. x, y: 1-D, C-contiguous, of one type and size, float32 or unsigned.
 
-    uint64 stands for 64 bins of one bit. Bytes are summed in lanes of 32 bits, which is enough for 2^26 bins, all else in lanes of 64.
+    uint64 stands for 64 bins of one bit. Bytes are summed in lanes of 32 bits, which suffice for 2^26 bins, all other counts in lanes of 64.
     """
 
     def typed(typingctx, x, y):
@@ -87,7 +87,7 @@ def _sum_over(product: bool) -> Any:
 
             with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), whole, step) as (at, _):
                 add([builder.gep(side.data, [at]) for side in (left, right)])
-            with builder.if_then(builder.icmp_signed("<", whole, size)):  # what is left over, and zeros
+            with builder.if_then(builder.icmp_signed("<", whole, size)):  # the remainder, padded with zeros
                 rest = [cgutils.alloca_once_value(builder, ir.Constant(loaded, [0] * lanes)) for _ in range(2)]
                 places = [builder.bitcast(place, number.as_pointer()) for place in rest]
                 with cgutils.for_range_slice(builder, whole, size, ir.Constant(size.type, 1)) as (at, _):
@@ -113,7 +113,10 @@ _minima, _products = _sum_over(False), _sum_over(True)
 
 @kernel
 def match_rows(a, b, product, out):
-    """out[i]: the i-th rows of two tables matched, or a table of one row with each of the other's."""
+    """Fill out[i] with the match of the i-th rows of a and b; either may have a single row, which is matched with each row of the other.
+
+    a, b: [n, bins] of one type. product: sums of products, else of minima. out: [n], float64 for float counts, else int64.
+    """
     for i in range(out.size):
         x, y = a[min(i, len(a) - 1)], b[min(i, len(b) - 1)]
         out[i] = _products(x, y) if product else _minima(x, y)
@@ -121,7 +124,7 @@ def match_rows(a, b, product, out):
 
 @kernel
 def match_all(a, b, product, begin, end, out):
-    """out[i, j]: row i of one table, from ``begin`` to ``end``, matched with row j of another."""
+    """Fill out[i, j] with the match of row i of ``a``, for i from ``begin`` to ``end``, with row j of ``b``; see `match_rows`."""
     step = max(1, TILE // max(1, b.shape[1] * b.itemsize))
     for first in range(0, len(b), step):
         for i in range(begin, end):

@@ -1,10 +1,10 @@
-"""MinHash signatures in near-linear time ("OPH-fill"), by the textbook's k functions, and the band keys of both.
+"""MinHash signatures in near-linear time ("OPH-fill") or by the textbook's k functions, and the band keys of both.
 
-OPH-fill: one round of one-permutation hashing puts each element into one slot, and a slot keeps its least value. Each slot that
-stays empty is then filled by a MinHash of its own over all elements, marked by a high bit, so that any hit sorts below any fill.
-So each slot takes its minimum in one fixed order of all possible elements: two sets agree in it with probability Jaccard, at every
-set size, and the signature of a union is the elementwise minimum of signatures. It is Fast Similarity Sketching (Dahlgaard, Knudsen
-and Thorup, arXiv 1704.04370) cut to one round. Classic: no slot is hit and each is filled; k independent multiply-shift functions.
+OPH-fill: one round of one-permutation hashing puts each element into one slot, and a slot keeps its minimum. Each empty slot is then filled by a
+MinHash of its own over all elements, marked by a high bit, so that any hit sorts below any fill. So each slot takes its minimum in one fixed
+order of all possible elements: two sets agree in it with probability Jaccard, at every set size, and the signature of a union is the elementwise
+minimum of signatures. It is Fast Similarity Sketching (Dahlgaard, Knudsen and Thorup, arXiv 1704.04370) cut to one round. Classic: no round of
+hits, all slots are filled; k independent multiply-shift functions.
 
 Elements are always mixed under the key first, so that consecutive integers do as well as random words. A set may repeat elements.
 """
@@ -16,16 +16,16 @@ import numpy as np
 from likewise.kernels.hashing import mix64, multiply_fold
 from likewise.kernels.jit import always, inline, kernel
 
-#: Names this way of computing slots and band keys in manifests: another value of any slot or key is another scheme.
+#: Identifies this computation of slots and band keys in manifests: if the value of any slot or key changes, so must the name.
 SCHEME = "oph-fill-1"
-#: Every slot of an empty set; also above every other slot, so that an empty set is neutral in a merge.
+#: Every slot of an empty set. It is above every other value, so that an empty set is neutral in a merge.
 EMPTY = 0xFFFFFFFF
 FILLED = 0x80000000
 
-LANES = 16  # the fill loop runs over whole vectors of slots,
-WORDS = 4  # and over so many elements at once, which saves loads and stores of the slots
+LANES = 16  # the fill loop runs over whole vectors of slots
+WORDS = 4  # and over this many elements at once, which saves loads and stores of slots
 
-GOLDEN = 0x9E3779B97F4A7C15  # odd, arbitrary constants that keep the streams of one key apart
+GOLDEN = 0x9E3779B97F4A7C15  # odd, arbitrary constants that separate the streams of one key
 FILL = 0xD1B54A32D192ED03
 BAND = 0x8CB92BA72F3D8DD7
 FOLD = 0xA0761D6478BD642F
@@ -45,7 +45,7 @@ def functions(slots, key):
 
 @always
 def hit(mixed, size, row):
-    """Each mixed element into one slot of ``row``: its high half chooses the slot, its low 31 bits are the value."""
+    """Put each mixed element into one slot of ``row``: its high half selects the slot, its low 31 bits are the value."""
     slots = np.uint64(row.size)
     row[:] = np.uint32(EMPTY)
     for i in range(size):
@@ -55,9 +55,9 @@ def hit(mixed, size, row):
 
 @always
 def fill(mixed, size, count, multipliers, addends, least, words):
-    """least[c] = min over the elements of multipliers[c] * word + addends[c] mod 2^32, for c below ``count`` rounded up to LANES.
+    """Fill least[c] with the minimum over the elements of multipliers[c] * word + addends[c] mod 2^32, for c < count rounded up to LANES.
 
-    The word is a second mix of the element, so that its bits are independent of those that chose slot and value.
+    The word is a second mix of the element, so that its bits are independent of those that selected slot and value.
     """
     padded = (count + LANES - 1) // LANES * LANES
     for c in range(padded):
@@ -77,7 +77,7 @@ def fill(mixed, size, count, multipliers, addends, least, words):
 
 @inline
 def scratch(slots, offsets):
-    """Working arrays for one set after the other: mixed, words, empty, chosen multipliers, chosen addends, least."""
+    """Scratch arrays for one set after the other: mixed, words, empty, chosen multipliers, chosen addends, least."""
     padded = slots + LANES
     longest = 0
     for i in range(offsets.size - 1):
@@ -94,13 +94,13 @@ def scratch(slots, offsets):
 
 @always
 def sign(values, begin, end, key, classic, multipliers, addends, row, work):
-    """The signature of values[begin:end] into ``row``, uint32[slots]."""
+    """Fill ``row``, uint32[slots], with the signature of values[begin:end]."""
     mixed, words, empty, chosen_multipliers, chosen_addends, least = work
     size = end - begin
     if size == 0:
         row[:] = np.uint32(EMPTY)
         return
-    for i in range(size):  # apart from the scattered minima this runs in vectors
+    for i in range(size):  # this loop is vectorized, unlike the scattered minima
         mixed[i] = mix64(values[begin + i] ^ key)
     if classic:
         fill(mixed, size, row.size, multipliers, addends, least, words)
@@ -109,7 +109,7 @@ def sign(values, begin, end, key, classic, multipliers, addends, row, work):
         return
     hit(mixed, size, row)
     count = 0
-    for j in range(row.size):  # without a branch: which slots are empty cannot be foretold
+    for j in range(row.size):  # without a branch: empty slots cannot be predicted
         empty[count] = j
         chosen_multipliers[count] = multipliers[j]
         chosen_addends[count] = addends[j]
@@ -123,7 +123,7 @@ def sign(values, begin, end, key, classic, multipliers, addends, row, work):
 
 @always
 def band_key(slots, begin, end, key):
-    """An ordered, mixed 64-bit hash of slots[begin:end]. Never their sum: sums of small minima concentrate and collide."""
+    """64-bit hash of slots[begin:end], ordered and mixed. A sum would not do: sums of small minima concentrate and collide."""
     state = key
     for j in range(begin, end - 1, 2):
         state = multiply_fold(state ^ (np.uint64(slots[j]) << np.uint64(32) | np.uint64(slots[j + 1])), np.uint64(FOLD))
@@ -134,7 +134,7 @@ def band_key(slots, begin, end, key):
 
 @inline
 def seeds_of_bands(bands, key):
-    """The state in which each band's key begins, uint64[bands]: equal slots in different bands give different keys."""
+    """The initial state of each band's key, uint64[bands]: equal slots in different bands give different keys."""
     seeds = np.empty(bands, np.uint64)
     for band in range(bands):
         seeds[band] = mix64(mix64(key ^ np.uint64(BAND)) + np.uint64(GOLDEN) * np.uint64(band + 1))
@@ -143,7 +143,10 @@ def seeds_of_bands(bands, key):
 
 @kernel
 def sketch(values, offsets, slots, key, classic):
-    """Signatures uint32[n, slots] of the sets values[offsets[i]:offsets[i + 1]]; values uint64, offsets int64[n + 1], key uint64."""
+    """Signatures, uint32[n, slots], of the sets values[offsets[i]:offsets[i + 1]].
+
+    values: uint64[m]. offsets: int64[n + 1]. key: uint64. classic: k independent functions instead of OPH-fill.
+    """
     n = offsets.size - 1
     key = mix64(key ^ np.uint64(GOLDEN))
     multipliers, addends = functions(slots + LANES, key)
@@ -173,7 +176,7 @@ def sketch_bands(values, offsets, slots, bands, rows, key, classic):
 
 @kernel
 def band_keys(signatures, bands, rows, key):
-    """The key of each band of each signature, uint64[bands, n]; signatures uint32[n, at least bands * rows]."""
+    """The key of each band of each signature: uint64[bands, n]. signatures: uint32[n, at least bands * rows]."""
     n = signatures.shape[0]
     seeds = seeds_of_bands(bands, mix64(key ^ np.uint64(GOLDEN)))
     out = np.empty((bands, n), np.uint64)

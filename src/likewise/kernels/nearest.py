@@ -1,11 +1,11 @@
-"""The most similar items by codes: those first whose code leaves most hope, until none is left that may be among the k nearest.
+"""The most similar items by codes: items in the order of a lower bound on their cost, until no other can be among the k nearest.
 
-How near an item may be at best, given in how many bits its code differs from the query's, is a table, `hopes`: nearer than that only with a small
-chance. Items are compared exactly as long as that is nearer than the k-th that is known, so far and no further (the idea of PUFFINN: Aumüller,
-Christiani, Pagh and Vesterli 2019). A true neighbour is missed only when its own code is one of those few, whatever else is in the collection.
+The bound depends on how many bits of an item's code differ from the query's, by a table, `hopes`: the true cost is lower only with a small
+probability. Items are compared exactly as long as their bound is below the k-th cost known so far (the idea of PUFFINN: Aumüller, Christiani,
+Pagh and Vesterli 2019). A true neighbour is missed only if its own code is one of those few, whatever else is in the collection.
 
-Vectors lie in the order of their *sizes*, their distances from the centre, so that those of a group have about one size, and one limit to the bits
-that may differ. Items that are codes themselves have no sizes, and no doubt.
+Vectors are stored in the order of their *sizes*, their distances from the centre, so that those of a group have similar sizes and share one limit
+on the bits that may differ. Items that are codes themselves have no sizes, and their bound is exact.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from likewise.kernels.jit import always, inline, kernel
 from likewise.kernels.scan import BLOCK, MOST, fetch, least, repeated, scan
 from likewise.kernels.top_k import HAMMING, SPARE, Best, bound_of, cost_of, offer, resolve
 
-#: Blocks that share a limit.
+#: Blocks of a group, which shares one limit.
 GROUP = 8
-#: Groups whose counts are held at once, for so many queries.
+#: Groups of a segment, whose counts are held at once, for this many queries.
 SEGMENT, QUERIES = 512, 16
-#: Candidates that are put in order together, and into how many steps of hope.
+#: Candidates that are ordered together, and the number of steps of their bounds.
 WAITING, STEPS = 1024, 64
-#: Candidates, beside twice k, that are to lie within the first radius; parts of the items that it is estimated from.
+#: Candidates, beside twice k, within the first radius; parts of the items from which it is estimated.
 FIRST, PARTS = 12, 128
-#: Rows are asked for so many comparisons ahead, and so many lines of each; the machine foresees the others.
+#: Rows are prefetched this many comparisons ahead, and this many cache lines of each; the machine predicts the others.
 AHEAD, LINES = 2, 16
-#: Sizes are those of vectors in float32: a hope may be off by so much of their squares.
+#: Sizes are those of vectors in float32: relative error of a bound, in squared sizes.
 ROUNDING = 1e-6
 
 
 class Codes(NamedTuple):
-    """Codes of items in the order of their sizes, as `scan.arrange` puts them; the item at each place, its size, and those of its group."""
+    """Codes of items in the order of their sizes, as `scan.arrange` lays them out; the item at each place, its size, and the sizes of its group."""
 
     planes: Any  # uint8[groups * GROUP * width * 64]
     rest: Any  # uint64[n, words]
@@ -46,34 +46,34 @@ class Codes(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Codes of queries: uint64[q, words]; and their sizes, float64[q], below 0 for one that has no neighbours."""
+    """Codes of queries, uint64[q, words], and their sizes, float64[q], negative for a query that has no neighbours."""
 
     codes: Any
     sizes: Any
 
 
 class Hopes(NamedTuple):
-    """By the bits that differ, the cosine that two vectors have at best: of the first bits (float64[MOST + 1]), and of all."""
+    """The maximum cosine of two vectors by the number of differing bits: of the first bits (float64[MOST + 1]), and of all bits."""
 
     first: Any
     all: Any
 
 
 class Task(NamedTuple):
-    """What is to be found out."""
+    """Parameters of a search that all queries share."""
 
-    rule: Any  # best.Rule
+    rule: Any  # top_k.Rule
     hopes: Any  # Hopes
     items: Any  # best.Items
     codes: Any  # Codes
     queries: Any  # best.Items
     asked: Any  # Asked
-    own: bool  # query i is item i, and none of its neighbours
+    own: bool  # query i is item i, and not its own neighbour
 
 
 @always
 def hope(kind, hopes, differ, size, query):
-    """The least cost that an item of this size may have with a query of that size when so many bits differ."""
+    """The minimum cost of an item of this size with a query of that size when ``differ`` bits differ, but for a small probability."""
     if kind == HAMMING:
         return np.float64(differ)
     return size * size + query * query - 2 * size * query * hopes[differ] - ROUNDING * (size * size + query * query)
@@ -81,14 +81,17 @@ def hope(kind, hopes, differ, size, query):
 
 @always
 def limit_of(kind, hopes, low, high, query, cost):
-    """The most bits, MOST for more, in which an item of a size from low to high may differ if it costs no more than this; -1 where none may."""
+    """The maximum number of differing bits of an item whose size is from low to high and whose cost is at most ``cost``.
+
+    MOST means any number, -1 that there is no such item.
+    """
     if kind == HAMMING:
         return np.int64(min(max(cost, -1.0), MOST))
     cost += 3 * ROUNDING * (cost + query * query)
     apart = max(low - query, query - high, 0.0)
     if apart * apart > cost:
         return np.int64(-1)
-    size = min(max(math.sqrt(max(query * query - cost, 0.0)), low), high)  # the one at which the least cosine is enough
+    size = min(max(math.sqrt(max(query * query - cost, 0.0)), low), high)  # the size at which the lowest cosine suffices
     spare, both = size * size + query * query - cost, 2 * size * query
     if spare <= -both:
         return np.int64(MOST)
@@ -103,7 +106,7 @@ def limit_of(kind, hopes, low, high, query, cost):
 
 @inline
 def first_radius(task, query, counts, at, first, groups, wanted, parts):
-    """A cost that about ``wanted`` items may have, or more: that of the most hopeful one of so many equal parts of them. Infinite for few items."""
+    """A cost within which about ``wanted`` items or more lie, estimated from the lowest bounds of equal parts of them; infinite for few items."""
     sizes, blocks = task.codes.sizes, groups * GROUP
     many = min(blocks, parts.size)
     if wanted >= many:
@@ -117,7 +120,7 @@ def first_radius(task, query, counts, at, first, groups, wanted, parts):
 
 @inline
 def smallest(values, count, wanted):
-    """The wanted-th smallest of so many values, which change places (Hoare's way; numpy's takes seconds to compile)."""
+    """The wanted-th smallest of values[:count], which are reordered (Hoare's selection; numpy's takes seconds to compile)."""
     low, high, place = 0, count - 1, wanted - 1
     while low < high:
         middle, i, j = values[place], low, high
@@ -138,7 +141,10 @@ def smallest(values, count, wanted):
 
 @inline
 def refine(task, query, waiting, count, counters, best):
-    """Compare so many candidates that wait (places, bits that differ, hopes, order), those with most hope first, as long as there is hope."""
+    """Compare the waiting candidates, those with the lowest bound first, until no bound is within the k-th cost.
+
+    waiting: (places, differing bits, bounds, order), the first ``count`` of each.
+    """
     rule, hopes, items, codes, queries, asked, own = task
     places, differ, hoped, order = waiting
     size, words = asked.sizes[query], codes.rest.shape[1]
@@ -185,9 +191,9 @@ def refine(task, query, waiting, count, counters, best):
 
 @inline
 def gather(task, query, counts, at, first, groups, radius, seen, waiting, counters, best):
-    """Refine the items of some groups that may cost no more than the radius and the bound, but for those that were seen before.
+    """Refine the items of some groups whose bound is within the radius and the k-th cost, except those seen before.
 
-    seen int64[groups]: up to how many differing bits the items of a group were.
+    seen: int64[groups], up to how many differing bits the items of a group were refined.
     """
     places, differ, _, _ = waiting
     codes, size, count = task.codes, task.asked.sizes[query], 0
@@ -221,7 +227,7 @@ def gather(task, query, counts, at, first, groups, radius, seen, waiting, counte
 
 @inline
 def seek(task, query, counts, at, first, groups, seen, parts, waiting, counters, best):
-    """The neighbours of a query among some groups: first those within a radius that should hold enough, then all within the k-th of these."""
+    """Find the neighbours of a query among some groups: first within a radius that should hold enough items, then within the k-th cost of these."""
     seen[:groups] = -1
     wanted = 2 * best.heap.size + FIRST
     radius = first_radius(task, query, counts, at, first, groups, wanted, parts)
@@ -237,10 +243,10 @@ def seek(task, query, counts, at, first, groups, seen, parts, waiting, counters,
 
 @kernel
 def nearest(task, begin, end, width, out_items, out_values, out_counts, counters):
-    """The k nearest of the queries begin..end, the nearest first, ties by the earlier item, into those rows of what begins with ``out``.
+    """Find the k nearest items of the queries begin..end, nearest first, ties by the earlier item.
 
-    width: bytes of a code in the planes. out_items int64[q, k], out_values float64[q, k] (similarities negative), out_counts int64[q]; counters
-    int64[q, 3]: items scanned, refined by their whole codes, and compared.
+    width: bytes of a code in the planes. Fills out_items int64[q, k], out_values float64[q, k] (similarities negated) and out_counts int64[q].
+    counters: int64[q, 3], increased by items scanned, items refined by their whole codes, and items compared.
     """
     codes, asked = task.codes, task.asked
     k, groups = out_items.shape[1], codes.low.size

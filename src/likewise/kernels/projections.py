@@ -1,7 +1,7 @@
-"""Projections on many directions, and the bits and buckets made of them.
+"""Projections on many directions, and the bits and buckets made from them.
 
-A sum runs over the coordinates in their order, multiplied and then added, vectorised over slots: neither the other rows of a batch nor the
-width of a machine's vectors can change a bit of it. (A matrix product of BLAS changes with both.) So no fastmath here.
+A sum runs over the coordinates in their order, multiplied and then added, vectorized over slots: neither the other rows of a batch nor the width
+of a machine's vectors changes a bit of it. (A BLAS matrix product changes with both.) So there is no fastmath here.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import numpy as np
 from likewise.kernels.directions import STEP
 from likewise.kernels.jit import inline, kernel
 
-ROWS = 16  # so many items share what is loaded of the directions
+ROWS = 16  # items that share what is loaded of the directions
 
 
 @inline
 def scaled(vector, unit, out):
-    """The direction of a vector as float32[d]: 1e-30 and 1e200 become alike, and x and 2x the same.
+    """Fill ``out``, float32[d], with the direction of a vector of any length, from 1e-30 to 1e200; x and 2x give the same.
 
-    Over a power of two, so that its largest magnitude is from 1/2 to 1 and whole numbers still add up exactly, to 0 too. Or, ``unit``, to length 1,
-    so that 3x becomes what x becomes, but for the last bit of a float64.
+    The vector is divided by a power of two, so that its largest magnitude is from 1/2 to 1, and whole numbers still add up exactly, to 0 too. With
+    ``unit`` it is divided by its length instead, so that x and 3x give the same up to the last bit of a float64.
     """
     largest = 0.0
     for i in range(vector.size):
         largest = max(largest, abs(np.float64(vector[i])))
     exponent = math.frexp(largest)[1]
-    half, rest = math.ldexp(1.0, -(exponent // 2)), math.ldexp(1.0, exponent // 2 - exponent)  # 2^1073 in one would be infinite
+    half, rest = math.ldexp(1.0, -(exponent // 2)), math.ldexp(1.0, exponent // 2 - exponent)  # 2^1073 in one factor would be infinite
     length = 1.0
     if unit:
         squares = 0.0
@@ -40,7 +40,7 @@ def scaled(vector, unit, out):
 
 @inline
 def project(tile, directions, sums):
-    """sums[r, c] = tile[r] · directions[:, c]; tile[rows, d], directions[d, slots], d a multiple of STEP."""
+    """Fill sums[r, c] with tile[r] · directions[:, c]. tile: [rows, d]. directions: [d, slots], d a multiple of STEP."""
     sums[:] = 0
     for i in range(0, tile.shape[1], STEP):
         v0, v1, v2, v3 = directions[i], directions[i + 1], directions[i + 2], directions[i + 3]
@@ -53,7 +53,7 @@ def project(tile, directions, sums):
 
 @kernel
 def sides(vectors, directions):
-    """On which side of each hyperplane a vector lies, uint8[n, slots]: 1 where v·x >= 0. directions float32[padded d, slots]."""
+    """The side of each hyperplane on which a vector lies: uint8[n, slots], 1 where v·x >= 0. directions: float32[padded d, slots]."""
     n, slots = vectors.shape[0], directions.shape[1]
     tile = np.zeros((ROWS, directions.shape[0]), np.float32)
     sums = np.empty((ROWS, slots), np.float32)
@@ -71,7 +71,7 @@ def sides(vectors, directions):
 
 @kernel
 def buckets(vectors, directions, shifts, width):
-    """floor((a·x + u)/w) modulo 2^32, uint32[n, slots]; directions float64[padded d, slots], shifts float64[slots] from 0 to width."""
+    """floor((a·x + u)/w) modulo 2^32: uint32[n, slots]. directions: float64[padded d, slots]. shifts: float64[slots], from 0 to width."""
     n, slots = vectors.shape[0], directions.shape[1]
     tile = np.zeros((ROWS, directions.shape[0]))
     sums = np.empty((ROWS, slots))

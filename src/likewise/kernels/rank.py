@@ -1,9 +1,9 @@
-"""Elements by how rare they are: rank 0 is the rarest that two sets have. Sets become ascending ranks, 4 bytes an element.
+"""Elements ranked by rarity: rank 0 is the rarest element that two sets have. Sets become ascending ranks, 4 bytes an element.
 
-No sort and no table of all elements: both would miss the cache once an element. Elements are dealt out to parts by their top bits, each
-part is counted in a small table, and dealing them out a second time in the same order gives each set its ranks back.
+There is no sort and no table of all elements: both would miss the cache once an element. Elements are partitioned by the top bits of their keys,
+each part is counted in a small table, and a second partitioning in the same order gives each set its ranks back.
 
-Keys are mixed elements. mix64 is a bijection, so equal keys are equal elements, and keys spread evenly whatever the elements were.
+Keys are mixed elements. mix64 is a bijection, so equal keys are equal elements, and keys are uniform for any elements.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from likewise.kernels.hashing import mix64
 from likewise.kernels.jit import inline, kernel
 
-#: The rank of elements that no two sets have, or none across the sides that are compared: they count for a set's size alone.
+#: The rank of elements that no two sets share, or none across the sides that are compared: they count only for a set's size.
 ALONE = 0xFFFFFFFF
-#: How often an element occurs is told apart up to here. Any order is right; a good one has the rare ones first.
+#: Counts saturate here. Any order of ranks is right; a good one has the rare elements first.
 MOST_COUNTED = 1 << 20
 DIGIT = 11  # bits of a rank that one pass of a sort looks at
 
 
 @kernel
 def tally(values, begin, end, shift):
-    """How many of values[begin:end] go to each part, the top bits of their keys. int64[parts]"""
+    """Count the values of values[begin:end] in each part, the top 64 - shift bits of their keys: int64[parts]."""
     count = np.zeros(np.int64(1) << np.int64(64 - shift), np.int64)
     for at in range(begin, end):
         count[mix64(values[at]) >> np.uint64(shift)] += 1
@@ -31,7 +31,10 @@ def tally(values, begin, end, shift):
 
 @kernel
 def deal(values, offsets, side, begin, end, shift, place, keys, sides):
-    """Put the keys of the sets ``begin`` to ``end`` into their parts, from ``place`` on (int64[parts], moved on); with each its set's side."""
+    """Put the keys of the sets begin..end into their parts. place: int64[parts], the next free place of each, advanced.
+
+    values: uint64[m]. offsets: int64[n + 1]. side: uint8[n] or empty. Fills keys, uint64[m], and sides, uint8[m], with the side of each key's set.
+    """
     crossing = len(side) > 0
     for item in range(begin, end):
         for at in range(offsets[item], offsets[item + 1]):
@@ -46,16 +49,16 @@ def deal(values, offsets, side, begin, end, shift, place, keys, sides):
 
 @kernel
 def number(keys, sides, shift, ids):
-    """Number the different keys of a part in the order in which they come. ids: uint32[len(keys)].
+    """Number the distinct keys of a part in the order of their first occurrence, into ids, uint32[len(keys)].
 
-    Returns uint32[different keys]: how often each occurs, or 0 where it is not shared. sides: uint8[len(keys)] or empty.
+    Returns uint32[distinct keys]: how often each occurs, or 0 where it is not shared. keys: uint64. sides: uint8[len(keys)] or empty.
     """
     bits = 4
     while 1 << bits < len(keys) + len(keys) // 2:
         bits += 1
-    table = np.zeros(1 << bits, np.uint32)  # 1 + the number of the key there
+    table = np.zeros(1 << bits, np.uint32)  # 1 + the number of the key in this slot
     mask = np.uint64(len(table) - 1)
-    down = np.uint64(shift - bits) if shift > bits else np.uint64(0)  # the bits below those that the keys of a part share
+    down = np.uint64(shift - bits) if shift > bits else np.uint64(0)  # the bits below those that all keys of a part share
     known = np.empty(len(keys), np.uint64)
     counts = np.zeros(len(keys), np.uint32)
     seen = np.zeros(len(keys), np.uint8)
@@ -84,7 +87,7 @@ def number(keys, sides, shift, ids):
 
 @kernel
 def rank(counts):
-    """Ranks by count, among equals the earlier first; ALONE where the count is 0. Into ``counts``, uint32; returns how many ranks there are."""
+    """Replace ``counts``, uint32, by ranks in ascending order of count, ties by the earlier; ALONE for a count of 0. Returns the number of ranks."""
     begin = np.zeros(MOST_COUNTED + 2, np.uint32)
     for count in counts:
         begin[min(count, MOST_COUNTED) + 1] += np.uint32(1)
@@ -104,19 +107,19 @@ def rank(counts):
 
 @kernel
 def exchange(ids, ranks):
-    """The rank in place of each number."""
+    """Replace each number by its rank, in place. ids: uint32. ranks: uint32, by number."""
     for i in range(len(ids)):
         ids[i] = ranks[ids[i]]
 
 
 @kernel
 def arrange(values, offsets, begin, end, shift, place, ranks, bits, tokens, first, shared):
-    """Give the sets ``begin`` to ``end`` their ranks back, ascending, into ``tokens`` from offsets[begin] on.
+    """Give the sets begin..end their ranks back, ascending, into ``tokens``, uint32, from offsets[begin] on. Returns where they end.
 
-    ranks: uint32[m], dealt out as the keys were; place: where the first of these lie, moved on. bits: of the highest rank.
-    first: int64[n], where a set's ranks begin; shared: uint32[n], how many they are.
+    ranks: uint32[m], partitioned as the keys were. place: int64[parts], the next rank of each part, advanced. bits: of the highest rank.
+    Fills first, int64[n], where a set's ranks begin, and shared, uint32[n], how many they are.
     """
-    most = np.int64(1 << 15)  # so many at once stay in the cache
+    most = np.int64(1 << 15)  # so many fit into the cache
     for item in range(begin, end):
         most = max(most, offsets[item + 1] - offsets[item])
     pairs = np.empty((2, most), np.uint64)
@@ -145,9 +148,10 @@ def arrange(values, offsets, begin, end, shift, place, ranks, bits, tokens, firs
 
 @inline
 def sort_rows(pairs, count, bits, first, tokens):
-    """Sort the ranks of each row: pairs[0, :count] are row << 32 | rank with rows ascending; row i goes to tokens from first[i] on.
+    """Sort the ranks of each row and write them to ``tokens``, row i from first[i] on. Returns ``count``.
 
-    Digit by digit, all rows at once, the lowest digit first; the row is the last digit.
+    pairs: uint64[2, ..], pairs[0, :count] is row << 32 | rank with rows ascending. A radix sort of all rows at once, the lowest digit first; the row
+    is the last digit.
     """
     this = 0
     for low in range(0, bits, DIGIT):

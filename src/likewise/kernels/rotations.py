@@ -1,7 +1,7 @@
-"""Cross-polytope hashing: turn a vector at random, and take the axis, + or -, that it then is nearest to.
+"""Cross-polytope hashing: rotate a vector at random and take the nearest signed axis.
 
-The turn is rounds of random signs and a Hadamard transform (Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt 2015, section 4): additions only,
-d log d of them, in a fixed order. Lanes are slots, so an item alone is as fast as in a batch.
+The rotation is rounds of random signs and a Hadamard transform (Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt 2015, section 4): d log d
+additions in a fixed order. Lanes are slots, so a single item is as fast as in a batch.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 from likewise.kernels.jit import inline, kernel
 from likewise.kernels.projections import scaled
 
-#: The paper takes three. Vectors with two coordinates that are not 0, in 128 dimensions, then agree too seldom, by 0.0024 at 1 degree (16 standard
-#: errors); with four they agree as under a true rotation, as far as that was measured (curves.nearest_axis).
+#: The paper takes three. Vectors with two nonzero coordinates in 128 dimensions then agree too rarely, by 0.0024 at 1 degree (16 standard errors);
+#: with four they agree as under a true rotation, as far as measured (curves.nearest_axis).
 ROUNDS = 4
 
 
 @inline
 def hadamard(work, lanes):
-    """The Hadamard transform of each lane, in place, not normalised: work float32[size * lanes], a lane is work[lane::lanes], size a power of two."""
+    """Hadamard transform of each lane, in place, not normalized. work: float32[size * lanes], lane i is work[i::lanes], size a power of two."""
     step = lanes
     while step < work.size:
         for begin in range(0, work.size, 2 * step):
@@ -32,7 +32,7 @@ def hadamard(work, lanes):
 
 @inline
 def nearest(work, largest, row):
-    """row[lane] = the index of the largest magnitude of each lane, the first of equals; plus the size where it is negative."""
+    """Fill row[lane] with the index of the largest magnitude of each lane, the first of equals, plus ``size`` where it is negative."""
     lanes = row.size
     size = work.size // lanes
     largest[:] = np.float32(-1)
@@ -48,7 +48,10 @@ def nearest(work, largest, row):
 
 @kernel
 def nearest_axes(vectors, signs):
-    """uint32[n, slots], values below twice the padded dimension; signs float32[ROUNDS * padded dimension, slots], +1 or -1."""
+    """The nearest signed axis in each slot: uint32[n, slots], values below twice the padded dimension.
+
+    vectors: [n, d]. signs: float32[ROUNDS * padded dimension, slots], +1 or -1.
+    """
     n, dimension = vectors.shape
     slots = signs.shape[1]
     size = signs.shape[0] // ROUNDS * slots
@@ -58,7 +61,7 @@ def nearest_axes(vectors, signs):
     largest = np.empty(slots, np.float32)
     out = np.empty((n, slots), np.uint32)
     for row in range(n):
-        scaled(vectors[row], True, vector)  # few coordinates that are not 0 tie for the largest magnitude, and must do so at any length
+        scaled(vectors[row], True, vector)  # a few nonzero coordinates tie for the largest magnitude, and must do so at any length
         for i in range(dimension):
             for lane in range(slots):
                 work[i * slots + lane] = vector[i]

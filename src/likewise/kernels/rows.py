@@ -1,4 +1,4 @@
-"""Rows of 64-bit words: sets put in order, and what stands for a whole row."""
+"""Rows of 64-bit words: sorting sets, and digests of whole rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from likewise.kernels.jit import kernel
 
 @kernel
 def ascending(values, offsets):
-    """Sets with their elements ascending and each once, from values uint64[m] and offsets int64[n + 1]: (uint64[k], int64[n + 1])."""
+    """Sets with distinct elements in ascending order: (values uint64[k], offsets int64[n + 1]). Set i is values[offsets[i]:offsets[i + 1]]."""
     n = len(offsets) - 1
     out = np.empty(offsets[n] - offsets[0], np.uint64)
     ends = np.zeros(n + 1, np.int64)
@@ -28,7 +28,7 @@ def ascending(values, offsets):
 
 @kernel
 def digests(words, offsets, keys):
-    """128 bits for each row words[offsets[i] : offsets[i + 1]], keyed: uint64[n, 2]. keys: uint64[8], as kernels.digest takes them."""
+    """128-bit keyed digests of the rows words[offsets[i] : offsets[i + 1]]: uint64[n, 2]. keys: uint64[8], as kernels.digest takes them."""
     n = len(offsets) - 1
     out = np.empty((n, 2), np.uint64)
     for i in range(n):
@@ -46,6 +46,6 @@ def digests(words, offsets, keys):
 
 @kernel
 def gather(words, begin, ends, out):
-    """Put rows of words, which begin at begin[i], into out[ends[i] : ends[i + 1]], one after the other."""
+    """Copy rows of words, which begin at begin[i], to out[ends[i] : ends[i + 1]], one after the other."""
     for i in range(len(begin)):
         out[ends[i] : ends[i + 1]] = words[begin[i] : begin[i] + ends[i + 1] - ends[i]]

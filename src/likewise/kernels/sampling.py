@@ -1,4 +1,4 @@
-"""One bit of an item a slot: a position of a code, or a coordinate against a threshold."""
+"""One bit of an item for each slot: a bit of a code, or a coordinate compared with a threshold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from likewise.kernels.jit import kernel
 
 @kernel
 def bits_at(codes, positions):
-    """The bits of each code at these positions, uint8[n, slots]; codes uint64[n, words], positions int64[slots]."""
+    """The bits of each code at these positions: uint8[n, slots]. codes: uint64[n, words]. positions: int64[slots]."""
     n, slots = codes.shape[0], positions.size
     out = np.empty((n, slots), np.uint8)
     for i in range(n):
@@ -20,7 +20,7 @@ def bits_at(codes, positions):
 
 @kernel
 def reaches(vectors, coordinates, thresholds):
-    """Whether one coordinate reaches a threshold, uint8[n, slots]; coordinates int64[slots], thresholds float64[slots]."""
+    """1 where a coordinate is at least its threshold: uint8[n, slots]. vectors: [n, d]. coordinates: int64[slots]. thresholds: float64[slots]."""
     n, slots = vectors.shape[0], coordinates.size
     out = np.empty((n, slots), np.uint8)
     for i in range(n):

@@ -1,7 +1,7 @@
-"""All codes beside those of queries: in how many bits they differ, for sixty-four items at a time.
+"""Hamming distances of all codes to those of queries, for 64 items at a time.
 
-Byte b of the codes of 64 items lies together, in a plane: a vector of 64 bytes then holds 64 counts, and nothing has to be added across it.
-Numba has no vector type, so three small functions are written in LLVM's, as in kernels.blocks. They take places in flat arrays, never slices.
+Byte b of the codes of 64 items is stored together, in a plane: a vector of 64 bytes then holds 64 counts, and no sum runs across it. Numba has no
+vector type, so three small functions are LLVM IR, as in kernels.blocks. They take places in flat arrays, never slices.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numba.extending import intrinsic
 from likewise.kernels.jit import inline, kernel
 
 BLOCK = 64
-#: Queries that a block is compared with at once, so that it is loaded once.
+#: Queries compared with a block at once, so that it is loaded once.
 AT_ONCE = 4
 #: Bytes of planes that stay in the cache while one query after the other is compared with them.
 TILE = 2**18
-#: Counts end here: as many bits, or more.
+#: Counts saturate here: so many bits, or more.
 MOST = 255
 
 BYTE, LANE, WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -41,9 +41,9 @@ def _call(builder, name, *args):
 
 @intrinsic
 def _differing(typingctx, planes, at, queries, query, width, out, to, stride):
-    """Counts of the block whose planes begin at planes[at], for AT_ONCE queries: of the first to out[to : to + 64], of the next ``stride`` later.
+    """Write the counts of the block whose planes begin at planes[at], for AT_ONCE queries: those of query q to out[to + q * stride :], 64 bytes.
 
-    queries uint32: byte b of the first query's code, four times, is queries[query + b]; the next query follows ``width`` later, a multiple of 8.
+    queries: uint32; byte b of the first query's code, four times, is queries[query + b]; the next query follows ``width`` later, a multiple of 8.
     """
 
     def codegen(context, builder, signature, args):
@@ -71,7 +71,7 @@ def _differing(typingctx, planes, at, queries, query, width, out, to, stride):
 
 @intrinsic
 def least(typingctx, counts, begin, end):
-    """The least of counts[begin:end], uint8, whole blocks."""
+    """The minimum of counts[begin:end], uint8, whole blocks."""
 
     def codegen(context, builder, signature, args):
         counts, begin, end = args
@@ -87,7 +87,7 @@ def least(typingctx, counts, begin, end):
 
 @intrinsic
 def worth(typingctx, products, at, squares, begin, limit):
-    """Bit i: squares[begin + i] - 2 products[at + i] <= limit, for 64 of them; float32."""
+    """Mask, uint64, of the places i with squares[begin + i] - 2 products[at + i] <= limit, for 64 places; float32."""
 
     def codegen(context, builder, signature, args):
         floats = ir.VectorType(ir.FloatType(), BLOCK)
@@ -108,7 +108,7 @@ def worth(typingctx, products, at, squares, begin, limit):
 
 @intrinsic
 def fetch(typingctx, array, at, lines):
-    """Ask for so many lines of cache (64 bytes) of an array from element ``at`` on, C-contiguous, to be there when they are read."""
+    """Prefetch ``lines`` cache lines (64 bytes) of a C-contiguous array from element ``at`` on."""
 
     def codegen(context, builder, signature, args):
         array, at, lines = args
@@ -125,7 +125,7 @@ def fetch(typingctx, array, at, lines):
 
 @kernel
 def arrange(codes, order, begin, end, width, planes, rest):
-    """Put the codes of the places begin..end where a scan wants them; item order[place] is at a place.
+    """Lay out the codes of the places begin..end for a scan. The item at a place is order[place].
 
     The first ``width`` bytes of a code, whole words, go to planes uint8[blocks * width * 64], the other words to rest uint64[n, words].
     """
@@ -143,7 +143,7 @@ def arrange(codes, order, begin, end, width, planes, rest):
 
 @inline
 def repeated(codes, begin, end, width, out):
-    """Each of the first ``width`` bytes of the codes begin..end four times, as a scan wants queries: out uint32; zeros where there is no query."""
+    """Fill ``out``, uint32, with each of the first ``width`` bytes of the codes begin..end four times, as `scan` wants queries; zeros elsewhere."""
     out[:] = 0
     for query in range(begin, end):
         for byte in range(width):
@@ -153,9 +153,9 @@ def repeated(codes, begin, end, width, out):
 
 @inline
 def scan(planes, first, blocks, queries, count, width, out):
-    """In how many of the first ``width`` bytes' bits a query differs from the items of ``blocks`` blocks from ``first`` on, MOST for more.
+    """Count the bits in which queries differ from the items of ``blocks`` blocks from ``first`` on, in the first ``width`` bytes; MOST for more.
 
-    out uint8: item i of query q is out[(q * blocks) * 64 + i]. queries: as `repeated` gives them, ``count`` of them, rounded up to AT_ONCE.
+    queries: as `repeated` returns them, ``count`` of them, rounded up to AT_ONCE. out: uint8, item i of query q is out[(q * blocks) * 64 + i].
     """
     step = max(1, TILE // (width * BLOCK))
     for tile in range(0, blocks, step):

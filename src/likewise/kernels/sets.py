@@ -7,22 +7,22 @@ import numpy as np
 from likewise.kernels.blocks import BLOCK, between64, count_bits
 from likewise.kernels.jit import always, inline, kernel
 
-#: Words of an odd sketch: 512 bits tell apart nearly all sets of some hundred elements that are not at 0.8.
+#: Words of an odd sketch: 512 bits reject nearly all pairs of sets of some hundred elements that are below 0.8.
 ODD_WORDS = 8
 ODD_SKETCH = np.dtype(("u8", ODD_WORDS))
 
 
 @inline
 def overlap(left, right, need):
-    """Size of the intersection of two sets, both ascending and distinct; -1 as soon as it cannot reach ``need``.
+    """Size of the intersection of two sets, ascending and distinct; -1 as soon as it cannot reach ``need``.
 
-    Without branches on the data: which side moves is as good as random, and a mispredicted branch costs more than a step.
+    Without branches on the data: which side advances is as good as random, and a mispredicted branch costs more than a step.
     """
     a = np.int64(0)
     b = np.int64(0)
     common = np.int64(0)
     while a < len(left) and b < len(right):
-        # 16 steps between two looks at the bound: it is there to stop early, not exactly.
+        # The bound is checked every 16 steps: it only serves to stop early.
         if common + min(len(left) - a, len(right) - b) < need:
             return np.int64(-1)
         for _ in range(16):
@@ -38,10 +38,10 @@ def overlap(left, right, need):
 
 @kernel
 def odd_sketches(values, offsets):
-    """For each set values[offsets[i]:offsets[i + 1]] and each of 512 bins, whether an odd number of its elements fall there: uint64[n, ODD_WORDS].
+    """The parity of the number of elements in each of 512 bins, for each set values[offsets[i]:offsets[i + 1]]: uint64[n, ODD_WORDS].
 
-    Mitzenmacher, Pagh and Pham, Efficient Estimation for High Similarities using Odd Sketches, WWW 2014, section 3: in the exclusive or of two
-    such sketches what the sets have in common cancels out.
+    In the XOR of two such sketches the common elements cancel out (Mitzenmacher, Pagh and Pham, Efficient Estimation for High Similarities using Odd
+    Sketches, WWW 2014, section 3).
     """
     n = len(offsets) - 1
     odd = np.zeros((n, ODD_WORDS), np.uint64)
@@ -57,7 +57,10 @@ def odd_sketches(values, offsets):
 
 @always
 def fewest_apart(odd_a, a, odd_b, b):
-    """By their odd sketches two sets differ in at least so many elements: each can change one bit only."""
+    """A lower bound on the elements in which two sets differ, from their odd sketches: an element changes one bit.
+
+    odd_a, odd_b: uint64[n, ODD_WORDS]; a, b: the rows.
+    """
     bits = np.int64(0)
     for word in range(ODD_WORDS):
         bits += count_bits(odd_a[a, word] ^ odd_b[b, word])
@@ -66,7 +69,7 @@ def fewest_apart(odd_a, a, odd_b, b):
 
 @inline
 def needed(size_a, size_b, numerator, denominator, fixed_union):
-    """Least overlap at which two sets of these sizes are at or above the threshold, in whole numbers: equality counts, and is not left to rounding.
+    """Minimum overlap of two sets of these sizes at or above the threshold numerator/denominator, in integers: equality counts, without rounding.
 
     Jaccard p/q: i >= p(a+b)/(p+q). Slots of two signatures (``fixed_union``): i >= p*a/q.
     """
@@ -78,7 +81,7 @@ def needed(size_a, size_b, numerator, denominator, fixed_union):
 
 @kernel
 def overlaps(left, left_offsets, right, right_offsets):
-    """Intersection sizes of the i-th sets of two batches. int64[n]"""
+    """Intersection sizes of the i-th sets of two batches: int64[n]. Values are ascending and distinct within a set."""
     out = np.empty(len(left_offsets) - 1, np.int64)
     for i in range(len(out)):
         a, b, common = left_offsets[i], right_offsets[i], 0
@@ -93,7 +96,7 @@ def overlaps(left, left_offsets, right, right_offsets):
 
 @kernel
 def overlaps_of_all(values, offsets):
-    """Intersection sizes of all pairs i < j of one batch, in the order (0,1), (0,2), ...: int64[n(n-1)/2]. For samples."""
+    """Intersection sizes of all pairs i < j of a batch, in the order (0,1), (0,2), ...: int64[n(n-1)/2]. For samples."""
     n = len(offsets) - 1
     out = np.empty(n * (n - 1) // 2, np.int64)
     at = 0

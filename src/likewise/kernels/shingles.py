@@ -1,4 +1,4 @@
-"""From normalised texts to sets of shingle fingerprints."""
+"""From normalized texts to sets of shingle fingerprints."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from likewise.kernels.utf8 import decode
 
 WORDS, WHITESPACE, CHARS, LINES, PARAGRAPHS, STOPWORDS, BYTES, CODE, IDS = range(9)
 
-TILE = 512  # shingles whose sums are built together: they stay in the nearest cache
+TILE = 512  # shingles whose sums are built together: they stay in the first-level cache
 STOP_SLOTS = 1024
 
 
 @kernel
 def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, values):
-    """Texts data[start : start + length] -> tokens uint32[n], copy uint64[n, 2], offsets int64[n + 1]; and values[: offsets[n]] is set.
+    """Cut texts into tokens and shingles: (token counts uint32[n], digests uint64[n, 2], offsets int64[n + 1]); fills values[: offsets[n]].
 
-    ``data`` has text.SPARE bytes more and may be changed (invisible characters are taken out); ``keys``: see digest;
-    ``factors``: a random odd number for each place in a shingle, and one more; ``stops``: see ``is_stop``;
-    ``values``: uint64, room for a shingle a byte.
+    data: uint8, texts data[start[i] : start[i] + length[i]], with text.SPARE bytes more; it may be changed, as invisible characters are removed.
+    unit: WORDS to IDS. k: tokens of a shingle. bag: repeats of a shingle become elements of their own. classes: the class of each character.
+    keys: see kernels.digest. factors: a random odd uint64 for each place in a shingle, and one more. stops: see `is_stop`.
+    values: uint64, room for one shingle a byte; the set of text i, ascending and distinct, is values[offsets[i]:offsets[i + 1]].
     """
     items = start.size
     longest = 0
@@ -54,7 +55,7 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, va
 
 @inline
 def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
-    """The tokens of one text, as 64 bits each; how many."""
+    """Write the 64-bit hash of each token of a text to ``out`` and return their number."""
     if unit == BYTES:
         bytes_, words = data[begin:end], out[: end - begin]
         for i in range(words.size):
@@ -72,14 +73,18 @@ def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
 
 @always
 def spread(number, key):
-    """A small number as 64 bits, another for each. Numbers as they are differ by multiples of powers of two, and so, by as many zeros at the
-    end, would the sums that they go into: shingles of such characters would collide far more often than once in 2^64."""
+    """A small number as a 64-bit word, distinct for each.
+
+    Small numbers differ by multiples of powers of two, and so would the sums that they go into, by as many zeros at the end: shingles of such
+    characters would collide far more often than once in 2^64.
+    """
     word = np.uint64(number) * key
     return word ^ word >> np.uint64(32)
 
 
 @inline
 def code_points(data, at, end, key, out):
+    """Write the word of each code point of data[at:end] to ``out`` and return their number."""
     count = 0
     while at < end:
         other = between64(data, at, 0x80, 0xFF) & low_bits(end - at)
@@ -102,6 +107,7 @@ def code_points(data, at, end, key, out):
 
 @inline
 def cut(data, begin, end, unit, classes, starts, ends):
+    """Find the tokens of a text of a unit that has begins and ends; see kernels.tokens."""
     if unit == IDS:
         for i in range((end - begin) // 8):
             starts[i] = begin + 8 * i
@@ -116,7 +122,7 @@ def cut(data, begin, end, unit, classes, starts, ends):
 
 @inline
 def consecutive(hashes, count, k, factors, out):
-    """Fingerprints of each k tokens in a row; how many. Fewer than k tokens are one shingle."""
+    """Write the fingerprints of each k consecutive tokens and return their number. Fewer than k tokens are one shingle."""
     if count < k:
         return whole(hashes, count, factors[k], out)
     found = count - k + 1
@@ -125,7 +131,7 @@ def consecutive(hashes, count, k, factors, out):
         for i in range(sums.size):
             sums[i] = factors[k]
         place = 0
-        while place + 4 <= k:  # four at once: a sum is loaded and stored once for them
+        while place + 4 <= k:  # four at once, so that a sum is loaded and stored once for them
             add_four(sums, hashes[low + place :], factors[place : place + 4])
             place += 4
         while place < k:
@@ -140,6 +146,7 @@ def consecutive(hashes, count, k, factors, out):
 
 @always
 def add_four(sums, column, factors):
+    """Add four consecutive columns times their factors to the sums."""
     second, third, fourth = column[1:], column[2:], column[3:]
     a, b, c, d = factors[0], factors[1], factors[2], factors[3]
     for i in range(sums.size):
@@ -148,7 +155,7 @@ def add_four(sums, column, factors):
 
 @inline
 def whole(hashes, count, key, out):
-    """One fingerprint of all tokens in order, unlike that of any other number of tokens; none of no token."""
+    """Write one fingerprint of all tokens in order, distinct for each number of tokens; return 1, or 0 without tokens."""
     state = key
     for i in range(count):
         state = mix64(state * key + hashes[i])
@@ -158,7 +165,7 @@ def whole(hashes, count, key, out):
 
 @inline
 def anchored(hashes, count, k, factors, stops, out):
-    """Fingerprints of each stop word with the k tokens after it; without any, one of all tokens."""
+    """Write the fingerprints of each stop word with the k tokens after it and return their number; without any, one of all tokens."""
     found = 0
     for i in range(count - k):
         if is_stop(mix64(hashes[i] * factors[0] + factors[1]), stops):
@@ -172,7 +179,7 @@ def anchored(hashes, count, k, factors, stops, out):
 
 @inline
 def is_stop(value, stops):
-    """Is a shingle of one word that of a stop word? ``stops``: uint64[STOP_SLOTS], each at its top bits or after; 0 where empty."""
+    """True if a shingle of one word is that of a stop word. stops: uint64[STOP_SLOTS], each at its top bits or later; 0 where empty."""
     slot = value >> np.uint64(54)
     while stops[slot] != 0 and stops[slot] != value:
         slot = (slot + np.uint64(1)) % np.uint64(STOP_SLOTS)

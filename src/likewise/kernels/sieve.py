@@ -1,7 +1,7 @@
 """Eight codes at a time: which of them differ from one code in few enough bits.
 
-Codes lie in blocks of eight, word by word: tiles[block + 8 w + lane] is word w of the code in that lane. Numba has no vector type, so these
-few functions are written in LLVM's; it makes the machine's own counting of bits of them where there is one for vectors, a table elsewhere.
+Codes are stored in blocks of eight, word by word: tiles[block + 8 w + lane] is word w of the code in that lane. Numba has no vector type, so these
+few functions are LLVM IR, which uses the machine's vector bit count where there is one, and a table elsewhere.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ def _near(builder, counts, cut):
 
 
 def _sieve(words: int):
-    """An intrinsic: masks[b], uint8, of the lanes of block b that differ from the code at mine[code] in at most ``cut`` of its first ``words`` words.
+    """Make an intrinsic that fills masks[b], uint8: the lanes of block b that differ in at most ``cut`` bits of the first ``words`` words from a
+    code.
 
-    Blocks lie ``stride`` words apart from tiles[at] on. Returns all masks joined by OR.
+    The code begins at codes[mine]. Blocks are ``stride`` words apart from tiles[at] on. Returns all masks joined by OR.
     """
 
     def typed(typingctx, tiles, at, stride, blocks, codes, mine, cut, masks):
@@ -73,7 +74,7 @@ sieve1, sieve2, sieve4 = (_sieve(words) for words in (1, 2, 4))
 
 @intrinsic
 def near8(typingctx, tiles, block, codes, mine, words, cut):
-    """The lanes of one block that differ from the code at mine[code] in at most ``cut`` of all their ``words`` words. uint8"""
+    """The lanes of one block, uint8, that differ from the code at codes[mine] in at most ``cut`` bits of all ``words`` words."""
 
     def codegen(context, builder, signature, args):
         tiles, block, codes, mine, words, cut = args

@@ -1,7 +1,7 @@
-"""Codes of sign bits by structured rotations: random signs and a Hadamard transform, some rounds of them, give D hyperplanes for D log D additions.
+"""Sign codes from structured rotations: rounds of random signs and a Hadamard transform give D hyperplanes for D log D additions.
 
-Lanes are items, sixteen of them: a lane's additions are the same ones in the same order whatever is in the other lanes, so an item's bits
-depend on nothing but the item, and no sum is one that LLVM might reorder.
+Lanes are sixteen items. A lane's additions are the same in the same order for any content of the other lanes, so an item's bits depend on nothing
+but the item, and LLVM has no sum to reorder.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from likewise.kernels.directions import directions
 from likewise.kernels.jit import always, inline, kernel
 
 LANES = 16
-#: Rounds of signs and transform. With three, vectors with two coordinates that are not 0, 1 degree apart, agree in too few bits: 0.0011 too
-#: few at 256 dimensions (7 standard errors). With four no difference to Gaussian hyperplanes was found (least standard error 0.00002).
+#: Rounds of signs and transform. With three, vectors with two nonzero coordinates, 1 degree apart, agree in too few bits: by 0.0011 at 256 dimensions
+#: (7 standard errors). With four no difference to Gaussian hyperplanes was found (smallest standard error 0.00002).
 ROUNDS = 4
-#: Rotations are of so many dimensions at least, and codes made in units of so many bits at least.
+#: Minimum dimension of a rotation, and minimum unit of bits in which codes are made.
 LEAST, UNIT = 256, 1024
 
 FLOAT, INT32, MASK = ir.FloatType(), ir.IntType(32), ir.IntType(LANES)
@@ -29,19 +29,19 @@ FLOATS, WORDS, FLAGS, PLACES = (ir.VectorType(kind, LANES) for kind in (FLOAT, I
 
 
 def rotation_size(dimension: int) -> int:
-    """The dimension that vectors are turned in, padded with zeros: a power of two."""
+    """The dimension in which vectors are rotated, padded with zeros: a power of two."""
     return max(LEAST, 1 << max(0, dimension - 1).bit_length())
 
 
 def code_bits(dimension: int, bits: int) -> int:
-    """The bits that are made when so many are wanted: whole units."""
+    """The number of bits made for ``bits`` wanted ones: whole units."""
     unit = max(UNIT, rotation_size(dimension))
     return -(-bits // unit) * unit
 
 
 @lru_cache(maxsize=8)
 def turns(seed: int, dimension: int, bits: int) -> np.ndarray:
-    """The signs of the rotations that ``bits`` take, float32[rotations, ROUNDS, size], +1 or -1, read-only."""
+    """The signs of the rotations for ``bits`` bits, +1 or -1, read-only: float32[rotations, ROUNDS, size]."""
     size = rotation_size(dimension)
     rotations = code_bits(dimension, bits) // size
     signs = np.ascontiguousarray(directions("signs", seed, ROUNDS * size, rotations, narrow=True).T).reshape(rotations, ROUNDS, size)
@@ -59,9 +59,9 @@ def _all(builder, value, kind):
 
 
 def _butterflies(levels: int, signed: bool):
-    """An intrinsic: ``levels`` levels of the transform on 2^levels rows of sixteen lanes, ``step`` numbers apart from ``at``, in registers.
+    """Make an intrinsic: ``levels`` levels of the transform on 2^levels rows of sixteen lanes, ``step`` numbers apart from ``at``, in registers.
 
-    signed: a row is first multiplied by its sign, signs[first + row * stride].
+    With ``signed`` a row is first multiplied by its sign, signs[first + row * stride].
     """
 
     def typed(typingctx, work, at, step, signs, first, stride):
@@ -133,7 +133,7 @@ def _above(typingctx, work, at, threshold):
 
 @intrinsic
 def _pack(typingctx, masks, at, out, to, stride):
-    """32 masks from ``at``, a bit an item, as a word of 32 bits an item: out[to + stride r]."""
+    """Transpose 32 masks from ``at``, one bit an item, to one 32-bit word an item: out[to + stride r]."""
 
     def codegen(context, builder, signature, args):
         masks, at, out, to, stride = args
@@ -152,7 +152,7 @@ def _pack(typingctx, masks, at, out, to, stride):
 
 @always
 def aligned(count, like):
-    """Room for so many numbers of the type of ``like``, from an address that is a multiple of 64: vectors then lie in one cache line each."""
+    """An array of ``count`` numbers of the type of ``like`` at an address divisible by 64, so that each vector lies in one cache line."""
     room = np.empty(count + 64 // like.itemsize, like.dtype)
     skip = (-room.ctypes.data % 64) // like.itemsize
     return room[skip : skip + count]
@@ -160,7 +160,7 @@ def aligned(count, like):
 
 @inline
 def turn(work, size, signs, first):
-    """One round in place, not normalised: signs[first:first + size], then the transform, three or four levels each time through the memory."""
+    """One round in place, not normalized: signs[first:first + size], then the transform, three or four levels in each pass through memory."""
     levels = 0
     while 1 << levels < size:
         levels += 1
@@ -185,12 +185,12 @@ def turn(work, size, signs, first):
 
 @kernel
 def sign_codes(vectors, centre, scale, turns, thresholds, begin, end, codes):
-    """Fill codes[begin:end], uint64[n, words]: bit j is whether a turned coordinate of (vector - centre) * scale is at least thresholds[j].
+    """Fill codes[begin:end], uint64[n, words]: bit j is 1 if a rotated coordinate of (vector - centre) * scale is at least thresholds[j].
 
-    centre: float64[d]; scale: float64[2, n], two factors of each, which bring it to a length around 1; turns: as `turns` gives them;
-    thresholds: float32[bits], of the unnormalised turn, which makes vectors size^(ROUNDS / 2) times as long. Bit j of a unit is coordinate j // k
-    of rotation j % k, k the rotations of a unit: bits that lie side by side are of different rotations as far as there are some. Functions of
-    one rotation agree less often together than independent ones.
+    vectors: [n, d]. centre: float64[d]. scale: float64[2, n], two factors of each vector, which give it a length around 1. turns: from `turns`.
+    thresholds: float32[bits], for the unnormalized rotation, which makes vectors size^(ROUNDS / 2) times as long.
+    Bit j of a unit is coordinate j // k of rotation j % k, where k is the number of rotations of a unit: adjacent bits come from different rotations
+    if there are several, because functions of one rotation agree less often together than independent ones.
     """
     dimension, bits = vectors.shape[1], thresholds.size
     rotations, rounds, size = turns.shape
@@ -232,14 +232,14 @@ def sign_codes(vectors, centre, scale, turns, thresholds, begin, end, codes):
 
 @kernel
 def squares(vectors, centre, begin, end, out):
-    """out[i] = Σ (x - c)² of the vectors from begin to end; centre of the same type as they. A sum's order is fixed (kernels.lanes)."""
+    """Fill out[begin:end], float64[n], with Σ (x - c)² of vectors [n, d]. centre: of the same type. The order of sums is fixed (kernels.lanes)."""
     for i in range(begin, end):
         out[i] = lanes.squares(vectors[i], centre, 1.0, 1.0)
 
 
 @kernel
 def threshold_codes(vectors, coordinates, thresholds, begin, end, codes):
-    """Fill codes[begin:end], uint64[n, words]: bit j is whether coordinate coordinates[j] is at least thresholds[j]."""
+    """Fill codes[begin:end], uint64[n, words]: bit j is 1 if coordinate coordinates[j] is at least thresholds[j]."""
     for i in range(begin, end):
         for word in range(codes.shape[1]):
             bits = np.uint64(0)
@@ -251,7 +251,7 @@ def threshold_codes(vectors, coordinates, thresholds, begin, end, codes):
 
 @kernel
 def ranges(vectors, begin, end):
-    """The least and the greatest of each coordinate. float64[2, d]"""
+    """The minimum and maximum of each coordinate of vectors[begin:end]: float64[2, d]."""
     out = np.empty((2, vectors.shape[1]))
     out[0], out[1] = np.inf, -np.inf
     for i in range(begin, end):

@@ -1,7 +1,7 @@
-"""Sparse vectors: measures of two, projections on random directions, and what many have in common with some.
+"""Sparse vectors: measures of two, projections on random directions, and overlaps of many with a few.
 
-Nothing here knows or needs a dimension. A coordinate that is not there is 0, which changes no sum: each is, to the last bit, that of the same
-vectors written out in full.
+No function needs a dimension. A missing coordinate is 0, which changes no sum: each sum equals, to the last bit, that of the same vectors as dense
+ones.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MEASURES = {"cosine": (COSINE, 0.0), "angle": (ANGLE, 0.0), "l1": (NORM, 1.0), "
 
 @inline
 def side_by_side(indices, values, others, weights):
-    """Two sparse vectors as dense ones, without most of the coordinates in which both are 0: float64[m] twice, m at most eight times the entries.
+    """Two sparse vectors as dense ones without most of the coordinates where both are 0: float64[m] twice, m at most eight times the entries.
 
-    Index i goes to a place of lane i mod 8, in ascending order, as `kernels.lanes` adds up the coordinates of dense vectors: so all sums of lanes
-    are those of the dense ones.
+    Index i goes to a place of lane i mod 8, in ascending order, as `kernels.lanes` adds the coordinates of dense vectors: so all sums of lanes equal
+    the dense ones.
     """
     most = LANES * (len(indices) + len(others))
     x, y = np.empty(most), np.empty(most)
-    height = np.zeros(LANES, np.int64)  # places taken of each lane
+    height = np.zeros(LANES, np.int64)  # places used in each lane
     used = a = b = 0
     while a < len(indices) or b < len(others):
         left = b == len(others) or (a < len(indices) and indices[a] <= others[b])
@@ -54,7 +54,7 @@ def side_by_side(indices, values, others, weights):
 
 @inline
 def measured(indices, values, others, weights, measure, order):
-    """A measure of two sparse vectors: a cosine, an angle in degrees, or an L_order distance. For the first two neither may be empty."""
+    """A measure of two sparse vectors: a cosine, an angle in degrees, or an L_order distance. For cosine and angle neither may be empty."""
     x, y = side_by_side(indices, values, others, weights)
     if measure == COSINE:
         return cosine(x, y)
@@ -63,7 +63,10 @@ def measured(indices, values, others, weights, measure, order):
 
 @kernel
 def measures(a, b, left, right, measure, order):
-    """The measure of vectors left[i] of ``a`` and right[i] of ``b``, each (indices uint64[m], values float64[m], offsets int64[n + 1]). float64[n]"""
+    """Measures of vectors left[i] of ``a`` and right[i] of ``b``: float64[m].
+
+    a, b: (indices uint64[m], values float64[m], offsets int64[n + 1]). left, right: int64[m]. measure: COSINE, ANGLE or NORM; order: the r of L_r.
+    """
     out = np.empty(len(left))
     for i in range(len(left)):
         x, y = slice(a[2][left[i]], a[2][left[i] + 1]), slice(b[2][right[i]], b[2][right[i] + 1])
@@ -73,7 +76,7 @@ def measures(a, b, left, right, measure, order):
 
 @kernel
 def directed(values, offsets):
-    """The values of each vector over a power of two, as float32 (projections.scaled)."""
+    """The values of each vector divided by a power of two: float32[m] (projections.scaled)."""
     out = np.empty(len(values), np.float32)
     for i in range(len(offsets) - 1):
         scaled(values[offsets[i] : offsets[i + 1]], False, out[offsets[i] : offsets[i + 1]])
@@ -82,10 +85,10 @@ def directed(values, offsets):
 
 @kernel
 def projections(kind, seed, coordinates, place, values, offsets, begin, count):
-    """Products of vectors with the directions of slots ``begin`` to begin + count, as kernels.directions makes them: [n, count] of the values' type.
+    """Products of vectors with the directions of the slots begin..begin + count of kernels.directions: [n, count], of the type of the values.
 
-    coordinates: uint64[u], the indices that occur; place: int64[m], which of them that of an entry is. The entries of the directions are made for
-    these alone, once for all vectors, and a vector's products are added in the order of its indices.
+    coordinates: uint64[u], the indices that occur. place: int64[m], the position in ``coordinates`` of each entry's index. Entries of the directions
+    are made for these alone, once for all vectors, and a vector's products are added in the order of its indices.
     """
     columns, work = streams(kind, seed, begin, count), room(count)
     directions = np.empty((len(coordinates), count), values.dtype)
@@ -103,10 +106,10 @@ def projections(kind, seed, coordinates, place, values, offsets, begin, count):
 
 @kernel
 def in_common(ranks, values, offsets, begin, end, queries, begins, holders, weights, sizes):
-    """What the vectors from begin to end have in common with so many queries: Σ xy, or, ``sizes``, Σ |x| + |y| - |x - y|.
+    """Σ xy, or with ``sizes`` Σ |x| + |y| - |x - y|, of the vectors begin..end with each query: float64[end - begin, queries].
 
-    ranks: int64[m], of the entries' indices among those that queries have, -1 for others. The queries that have the index of rank r are
-    holders[begins[r] : begins[r + 1]], with these weights. float64[end - begin, queries]
+    ranks: int64[m], the position of each entry's index among those of the queries, -1 for others. The queries that have the index of rank r are
+    holders[begins[r] : begins[r + 1]], with these weights.
     """
     out = np.zeros((end - begin, queries))
     for i in range(begin, end):
@@ -122,12 +125,13 @@ def in_common(ranks, values, offsets, begin, end, queries, begins, holders, weig
 
 @kernel
 def nearest(base, sizes, queries, values, own, ranks, lists, rule, same, begin, end, out_items, out_values, out_counts, counters):
-    """The vectors of ``base`` nearest to the queries from begin to end, nearest first, ties by the earlier, into those rows of what begins with out_.
+    """Find the vectors of ``base`` nearest to the queries begin..end, nearest first, ties by the earlier.
 
-    base, queries: (indices, values, offsets). sizes, own: float64[n], of each of either, the squared length, or for cosines 1/2. values: float64[m],
-    of the queries, of length 1 for cosines; ranks: int64[m], of their indices in ``lists``, (begins, holders, values) of the base.
-    rule: (measure, order, most, slack). No greater value is wanted, a distance or minus a cosine, of which none is at 0 or above. Costs, made of
-    what two have in common, may be off by so much of both sizes. counters: int64[queries, 3]: vectors looked at, 0, values told.
+    base, queries: (indices, values, offsets). sizes, own: float64[n], the squared lengths of either, or 1/2 each for cosines.
+    values: float64[m], of the queries, normalized for cosines. ranks: int64[m], of their indices in ``lists``, (begins, holders, values) of the base.
+    rule: (measure, order, most, slack). most: the maximum value, a distance or a negated cosine; cosines of 0 or below are never wanted. slack: the
+    error of a cost computed from inner products, relative to the sum of both sizes. same: the queries are the base, and not their own neighbours.
+    Fills out_items, out_values and out_counts. counters: int64[queries, 3]: vectors examined, 0, and values computed.
     """
     begins, holders, weights = lists
     measure, order, most, slack = rule

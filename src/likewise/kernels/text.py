@@ -1,7 +1,7 @@
-"""Normalisation of UTF-8 by a table over code points, ASCII 64 bytes at a time.
+"""Normalization of UTF-8 by a table over code points, ASCII 64 bytes at a time.
 
-An entry of the table is the code point that a character becomes, and the reasons why a character is not that simple.
-The tables are made by items/tables.py. Texts that no table can normalise are handed back (HARD) for items/normalize.py.
+An entry of the table is the code point that a character becomes, and flags for characters that are not that simple. The tables are made by
+items/tables.py. Texts that no table can normalize are handed back (HARD) to items/normalize.py.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from likewise.kernels.utf8 import decode, encode
 
 CODE = np.uint32(0x1FFFFF)  # the bits of an entry that hold the code point
 HARD, DROP, SPACE, LINE_END, DIGIT, MARK, JOINS_BACK, JOINS_ON, CASE, CASED, IGNORED = (np.uint32(1 << bit) for bit in range(21, 32))
-#: HARD        several characters, or depends on its neighbours
-#: DROP        nothing is left of it
-#: SPACE       white space that collapses            LINE_END  \r or \n, where lines are kept
-#: DIGIT       a run of these becomes one
+#: HARD        becomes several characters, or depends on its neighbours
+#: DROP        is removed
+#: SPACE       is white space that collapses          LINE_END  \r or \n, where lines are kept
+#: DIGIT       forms a run that becomes one digit
 #: MARK        matters to the order or composition of marks (Unicode normal forms): has a combining class, or JOINS_BACK
 #: JOINS_BACK  may compose with a character before it JOINS_ON  may compose with one after it
-#: CASE        Σ and İ, whose lower case is more than a code point: see ``lower``
-#: CASED, IGNORED  what stands beside a Σ counts as a letter, or is passed over
+#: CASE        Σ and İ, whose lower case is not one fixed code point: see ``lower``
+#: CASED, IGNORED  next to a Σ: counts as a letter, or is skipped
 NOT_SIMPLE = HARD | DROP | SPACE | LINE_END | DIGIT | MARK | CASE
 
-#: What the steps come to, beside the table. COPY: nothing changes at all. MERGED: white space collapses, within LINES.
-#: BLOCKS: ASCII may be done in blocks, with A-Z LOWERED.
+#: Flags of the normalization beside the table. COPY: nothing changes. MERGED: white space collapses, within LINES.
+#: BLOCKS: ASCII may be processed in blocks, with A-Z LOWERED.
 COPY, MERGED, LINES, BLOCKS, LOWERED = 1, 2, 4, 8, 16
 
-SPARE = 2 * BLOCK  # bytes after the last text that later kernels may touch
+SPARE = 2 * BLOCK  # bytes after the last text that later kernels may access
 NEWLINE, RETURN, BLANK = 10, 13, 32
 CAPITAL_SIGMA, SMALL_SIGMA, SMALL_FINAL_SIGMA, SMALL_I, DOT_ABOVE = (np.uint32(ord(char)) for char in "Σσςi\u0307")
 
 
 @kernel
 def normalise(data, start, length, table, ranks, manner, out):
-    """Texts data[start : start + length] of UTF-8, normalised one after the other into ``out``, or a new array where that is too small.
+    """Normalize the texts data[start[i] : start[i] + length[i]], UTF-8, one after the other into ``out``, or into a new array if that is too small.
 
-    table: uint32[0x110000] as above; ranks: uint8[0x110000], the combining classes; manner: the flags above.
-    Returns (out, with SPARE bytes or more after the last text; start, length, code points as read, whether handed back).
-    The place of a text that is handed back is kept free, with its old length.
+    table: uint32[0x110000], flags above. ranks: uint8[0x110000], combining classes. manner: the flags COPY to LOWERED.
+    Returns (out, with at least SPARE bytes after the last text; start int64[n]; length int64[n]; code points read uint32[n]; handed back bool[n]).
+    A text that is handed back keeps its old length as free space.
     """
     count = start.size
     most = 0
@@ -69,6 +69,7 @@ def normalise(data, start, length, table, ranks, manner, out):
 
 @inline
 def copy_bytes(data, at, size, out, to):
+    """Copy data[at : at + size] to out[to:]."""
     source, target = data[at : at + size], out[to : to + size]
     for i in range(size):
         target[i] = source[i]
@@ -76,7 +77,7 @@ def copy_bytes(data, at, size, out, to):
 
 @inline
 def count_chars(out, at, length):
-    """Code points: the bytes that do not continue one."""
+    """The number of code points in UTF-8: the bytes that are not continuation bytes."""
     count = length
     for block in range(at, at + length, BLOCK):
         count -= count_bits(between64(out, block, 0x80, 0xBF) & low_bits(at + length - block))
@@ -85,12 +86,12 @@ def count_chars(out, at, length):
 
 @inline
 def one_text(data, at, end, table, ranks, manner, out, to):
-    """Normalise one text to out[to:]. Returns (index after it, code points read, handed back?)."""
+    """Normalize one text to out[to:]. Returns (index after it, code points read, whether it is handed back)."""
     first, begin = at, to
     chars = 0
-    starter = np.uint32(0)  # the entry of the last character that is no mark
+    starter = np.uint32(0)  # entry of the last character that is not a mark
     rank = np.uint8(0)  # combining class of the last character
-    run = False  # the last character stands for a run of digits
+    run = False  # the last character was a digit of a run
     returned = False  # the last character was \r
     while at < end:
         stop = end
@@ -153,10 +154,10 @@ def one_text(data, at, end, table, ranks, manner, out, to):
 
 @inline
 def lower(data, first, at, after, end, table, out, to):
-    """Write the lower case of Σ or İ: ς after a letter and not before one, else σ; i and a dot. As str.lower() has it."""
+    """Write the lower case of Σ or İ: ς after a letter and not before one, else σ; i and a dot. The same as str.lower()."""
     if decode(data, at)[0] != CAPITAL_SIGMA:
         return encode(DOT_ABOVE, out, encode(SMALL_I, out, to))
-    before = behind = IGNORED  # the entries of the nearest characters that are not passed over
+    before = behind = IGNORED  # entries of the nearest characters that are not skipped
     while at > first and before & IGNORED:
         at -= 1
         if data[at] & 0xC0 != 0x80:
@@ -170,13 +171,13 @@ def lower(data, first, at, after, end, table, out, to):
 
 @always
 def at_edge(out, begin, to):
-    """Would white space be left out here: at the start, after white space, after a line end?"""
+    """True where white space is left out: at the start, after white space, after a line end."""
     return to == begin or out[to - 1] == BLANK or out[to - 1] == NEWLINE
 
 
 @always
 def ascii_prefix(data, at, size, manner, edge):
-    """How much of a block of ASCII can be copied as it is, and how much white space after that is left out."""
+    """How many bytes of a block of ASCII can be copied, and how many bytes of white space after them are left out."""
     if not manner & MERGED:
         return size, 0
     if manner & LINES:

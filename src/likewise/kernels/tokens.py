@@ -1,6 +1,6 @@
-"""Where the tokens of a text begin and end. Each function fills ``starts`` and ``ends`` and returns how many there are.
+"""Token boundaries of texts. Each function fills ``starts`` and ``ends``, int64, and returns the number of tokens.
 
-``classes`` says what a character is to the unit at hand (items/tables.py). ``data`` has SPARE bytes after the text.
+classes: uint8 by code point, the class of a character for the unit at hand (items/tables.py). data: uint8, with SPARE bytes after the text.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from likewise.kernels.blocks import BLOCK, between64, bit_length, count_bits, lo
 from likewise.kernels.jit import inline
 from likewise.kernels.utf8 import decode
 
-#: Classes of characters. OTHER belongs to no token; LETTERs run together; ALONE is a token by itself; a MARK belongs to the token
-#: before it, or begins one as a letter would; INVISIBLE neither splits nor belongs.
+#: Classes of characters. OTHER belongs to no token; LETTERs form runs; ALONE is a token by itself; a MARK belongs to the token before it, or begins
+#: one as a letter would; INVISIBLE neither splits nor belongs.
 OTHER, LETTER, ALONE, MARK, INVISIBLE = range(5)
 
-#: Returned in place of a number of tokens: take the invisible characters out (``take_out``) and come again.
+#: Returned instead of a number of tokens: remove the invisible characters (``take_out``) and try again.
 AGAIN = -1
 
 NEWLINE, RETURN, BACKSLASH, POINT = 10, 13, 92, 46
@@ -24,9 +24,9 @@ QUOTES = (34, 39, 96)  # " ' `
 
 @inline
 def runs(data, begin, end, classes, by_space, starts, ends):
-    """Words: runs of letters, and characters that stand alone. With ``by_space``: what stands between white space."""
+    """Words: runs of letters, and characters of class ALONE. With ``by_space``: everything between white space."""
     opened = closed = 0
-    open_kind = OTHER  # of the token that is open at ``at``
+    open_kind = OTHER  # class of the token that is open at ``at``
     at = begin
     while at < end:
         other = between64(data, at, 0x80, 0xFF) & low_bits(end - at)
@@ -39,7 +39,7 @@ def runs(data, begin, end, classes, by_space, starts, ends):
             after_alone = alone << np.uint64(1) | np.uint64(open_kind == ALONE)
             first = letter & ~after_letter | alone
             past = (after_letter & ~letter | after_alone) & live
-            # The two bit sets are walked together: about as many tokens end in a block as begin, and one loop is left by one branch.
+            # Both bit sets are processed in one loop: about as many tokens end in a block as begin, and one loop costs one mispredicted exit.
             news, olds = count_bits(first), count_bits(past)
             for i in range(max(news, olds)):
                 starts[opened + i] = at + lowest_bit(first)
@@ -74,24 +74,26 @@ def runs(data, begin, end, classes, by_space, starts, ends):
 
 @inline
 def ascii_letters(data, at):
+    """Mask of the ASCII letters, digits and underscores of a block."""
     return between64(data, at, 48, 57) | between64(data, at, 65, 90) | between64(data, at, 97, 122) | between64(data, at, 95, 95)
 
 
 @inline
 def ascii_symbols(data, at):
-    """$ + < = > ^ ` | ~"""
+    """Mask of the characters $ + < = > ^ ` | ~ of a block."""
     few = between64(data, at, 36, 36) | between64(data, at, 43, 43) | between64(data, at, 60, 62) | between64(data, at, 94, 94)
     return few | between64(data, at, 96, 96) | between64(data, at, 124, 124) | between64(data, at, 126, 126)
 
 
 @inline
 def ascii_other_than_space(data, at):
+    """Mask of the bytes of a block that are not ASCII white space."""
     return ~(between64(data, at, 0x09, 0x0D) | between64(data, at, 0x1C, 0x20))
 
 
 @inline
 def take_out(data, begin, end, classes):
-    """Move the text together over its invisible characters; its new end."""
+    """Remove the invisible characters of a text in place and return its new end."""
     to = begin
     while begin < end:
         code, size = decode(data, begin)
@@ -105,7 +107,7 @@ def take_out(data, begin, end, classes):
 
 @inline
 def lines(data, begin, end, classes, paragraphs, starts, ends):
-    """Lines that are not blank; with ``paragraphs`` the blocks of them that blank lines separate."""
+    """Lines that are not blank; with ``paragraphs`` the blocks of lines that blank lines separate."""
     count = 0
     joined = False
     while begin < end:
@@ -124,6 +126,7 @@ def lines(data, begin, end, classes, paragraphs, starts, ends):
 
 @inline
 def line_end(data, at, end):
+    """The index of the next line feed or carriage return, or ``end``."""
     while at < end:
         found = (between64(data, at, NEWLINE, NEWLINE) | between64(data, at, RETURN, RETURN)) & low_bits(end - at)
         if found:
@@ -134,6 +137,7 @@ def line_end(data, at, end):
 
 @inline
 def is_blank(data, at, end, classes):
+    """True if data[at:end] has no character of a token."""
     while at < end:
         code, size = decode(data, at)
         if classes[code] != OTHER:
@@ -146,10 +150,10 @@ def is_blank(data, at, end, classes):
 def code_tokens(data, at, end, classes, starts, ends):
     """Identifiers, keywords and numbers; string literals, which end on their line; each operator or punctuation mark.
 
-    The language is not known, so comments are not either: their words are tokens like any others.
+    The language is unknown, and so are comments: their words are tokens like any others.
     """
     count = 0
-    unclosed = np.zeros(128, np.int64)  # for each quote: before this index none closes what it opens, so it is not looked for again
+    unclosed = np.zeros(128, np.int64)  # for each quote: no such quote closes a literal before this index, so the search is not repeated
     while at < end:
         code, size = decode(data, at)
         kind = classes[code]
@@ -182,7 +186,7 @@ def code_tokens(data, at, end, classes, starts, ends):
 
 @inline
 def literal_end(data, at, end, quote, classes):
-    """The index after the quote that closes a literal whose inside begins at ``at``, and True; or where its line ends, and False."""
+    """(index after the closing quote, True) of a literal whose content begins at ``at``, or (index where its line ends, False)."""
     while at < end:
         code, size = decode(data, at)
         if classes[code] == INVISIBLE:

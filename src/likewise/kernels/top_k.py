@@ -1,8 +1,8 @@
-"""The k most similar items of a query, while one item after the other is compared with it.
+"""The k most similar items of a query, updated item by item.
 
-What is made small is a *cost*: the squared distance for L2, 2 - 2 cos for cosines and angles, -J for sets, the bits that differ for codes, the
-distance itself for L1. The first two are sums in the vectors' own type and in any order, and good to a bound of rounding; whatever they leave open is
-decided by the measure's own value.
+Items are ordered by *cost*: the squared distance for L2, 2 - 2 cos for cosines and angles, -J for sets, the Hamming distance for codes, the
+distance itself for L1. The first two are sums in the vectors' own type and in any order, exact up to a bound on rounding; items that they cannot
+order are ordered by the measure's own value.
 """
 
 from __future__ import annotations
@@ -18,45 +18,47 @@ from likewise.kernels.jit import always, inline
 from likewise.kernels.vectorjoin import about_product, about_square
 
 L2, COSINE, JACCARD, HAMMING, ANGLE, L1 = 0, 1, 2, 3, 4, 5
-#: Whose values are distances.
+#: Measures whose values are distances.
 DISTANCES = (L2, HAMMING, ANGLE, L1)
-#: Candidates about as near as the k-th that are held beside twice k; then they are looked into exactly.
+#: Candidates near the k-th cost that are held beside 2 k, before they are resolved exactly.
 SPARE = 256
 
 
 class Items(NamedTuple):
-    """Vectors as they are compared. Empty for what has its exact cost from the start: codes and sets."""
+    """Vectors to compare. Empty for codes and sets, whose costs are exact from the start."""
 
     rows: Any  # float32[n, d] or float64[n, d]
-    inverse: Any  # float64[n], one over their lengths, for cosines
+    inverse: Any  # inverse lengths, for cosines
 
 
 class Rule(NamedTuple):
+    """A measure, the maximum cost, and the error of costs."""
+
     kind: int
-    most: float  # no higher cost is wanted
-    relative: float  # a cost may be off by so much of itself,
-    absolute: float  # and by so much
+    most: float  # the maximum cost
+    relative: float  # relative error of a cost
+    absolute: float  # absolute error of a cost
 
 
 class Best(NamedTuple):
-    """What is known of a query's neighbours."""
+    """The neighbours of a query found so far."""
 
-    heap: Any  # float64[k]: the least costs, the largest of them first
-    found: Any  # int64[2 k + SPARE]: items that may be among the k nearest,
-    costs: Any  # float64[2 k + SPARE], and their costs
-    state: Any  # int64[2]: how many are in the heap, how many were found
+    heap: Any  # float64[k]: the lowest costs, a heap with the largest first
+    found: Any  # int64[2 k + SPARE]: items that may be among the k nearest
+    costs: Any  # float64[2 k + SPARE]: their costs
+    state: Any  # int64[2]: the number of costs in the heap, and of items found
 
 
 @always
 def bound_of(rule, best):
-    """The cost above which an item is not among the k nearest for sure."""
+    """The cost above which an item is certainly not among the k nearest."""
     cost = min(rule.most, best.heap[0]) if best.state[0] == best.heap.size else rule.most
     return cost + 2 * (rule.relative * abs(cost) + rule.absolute) if cost < np.inf else cost
 
 
 @always
 def cost_of(rule, items, item, queries, query):
-    """The cost of a vector, but for rounding."""
+    """The cost of a vector, up to rounding."""
     if rule.kind == L2:
         return np.float64(about_square(items.rows[item], queries.rows[query]))
     return 2 - 2 * np.float64(about_product(items.rows[item], queries.rows[query])) * items.inverse[item] * queries.inverse[query]
@@ -64,7 +66,7 @@ def cost_of(rule, items, item, queries, query):
 
 @always
 def value_of(rule, items, item, queries, query, cost):
-    """The measure's own value to the last bit, as a distance or the negative of a similarity."""
+    """The exact value of the measure, as a distance or a negated similarity."""
     if rule.kind == L2:
         return euclidean(queries.rows[query], items.rows[item])
     if rule.kind == COSINE:
@@ -78,7 +80,7 @@ def value_of(rule, items, item, queries, query, cost):
 
 @inline
 def offer(rule, best, items, item, queries, query, cost):
-    """An item whose cost is within the bound."""
+    """Add an item whose cost is within the bound."""
     heap, found, costs, state = best
     if state[1] == found.size:
         resolve(rule, best, items, queries, query)
@@ -105,7 +107,7 @@ def offer(rule, best, items, item, queries, query, cost):
 
 @inline
 def resolve(rule, best, items, queries, query):
-    """Leave the k nearest of the items found, the nearest first, ties by the earlier item. Returns their values."""
+    """Keep the k nearest of the items found, nearest first, ties by the earlier item. Returns their values: float64[at most k]."""
     heap, found, costs, state = best
     count = state[1]
     values = np.empty(count)

@@ -1,4 +1,4 @@
-"""Union-find with path halving; the smaller root wins, so that a set is named by its least member."""
+"""Union-find with path halving. The smaller root wins, so that a set is named by its smallest member."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from likewise.kernels.jit import inline, kernel
 
 @inline
 def find(parent, x):
+    """The root of x, with path halving."""
     while parent[x] != x:
         parent[x] = parent[parent[x]]
         x = parent[x]
@@ -17,6 +18,7 @@ def find(parent, x):
 
 @inline
 def union(parent, a, b):
+    """Join the sets of a and b under the smaller root."""
     a = find(parent, a)
     b = find(parent, b)
     if a < b:
@@ -27,7 +29,7 @@ def union(parent, a, b):
 
 @kernel
 def roots(n, left, right):
-    """The least member of each element's set after joining left[i] with right[i]. int64[n]"""
+    """The smallest member of each element's set after joining left[i] with right[i]: int64[n]."""
     parent = np.arange(n)
     for i in range(len(left)):
         union(parent, left[i], right[i])
@@ -37,15 +39,16 @@ def roots(n, left, right):
 
 
 def join_buckets(bucket: np.ndarray, buckets: int) -> np.ndarray:
-    """The least item that each is joined with through buckets, over any number of steps; -1 for items that are alone everywhere.
+    """The smallest item of each item's connected component, where items of a bucket are connected; -1 for an item that is alone everywhere.
 
-    bucket: int32[bands, n], -1 where an item is alone. Returns int64[n].
+    bucket: int32[bands, n], -1 where an item is alone; below ``buckets``. Returns int64[n].
     """
     return joined(bucket, np.arange(bucket.shape[1]), np.full(buckets, -1))
 
 
 @kernel
 def joined(bucket, parent, first):
+    """Do the work of `join_buckets`. parent: int64[n], 0..n-1 at first. first: int64[buckets], -1 at first: an item of each bucket."""
     bands, n = bucket.shape
     for band in range(bands):
         for item in range(n):

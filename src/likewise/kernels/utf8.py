@@ -1,4 +1,4 @@
-"""One character of UTF-8, in and out. Lone surrogates are three bytes like their neighbours.
+"""Decoding and encoding of one UTF-8 character. Lone surrogates take three bytes like their neighbours.
 
 The caller guarantees that the bytes are whole characters, as the readers do.
 """
@@ -14,7 +14,7 @@ LAST = np.uint32(0x10FFFF)
 
 @always
 def decode(data, at):
-    """The code point that begins at ``at``, as uint32, and the number of its bytes."""
+    """The code point at ``at``, uint32, and the number of its bytes."""
     lead = np.uint32(data[at])
     if lead < 0x80:
         return lead, 1
@@ -30,7 +30,7 @@ def decode(data, at):
 
 @always
 def encode(code, out, to):
-    """Write a code point; the index after it."""
+    """Write a code point to out[to:] and return the index after it."""
     if code < 0x80:
         out[to] = code
         return to + 1

@@ -1,7 +1,7 @@
-"""Pairs of vectors that a sieve proposes, decided: first about, in the vectors' own type, then exactly as the measures do, in float64.
+"""Decision of candidate pairs of vectors: first approximately, in the vectors' own type, then exactly in float64, as the measures do.
 
-What is decided about is only that a pair is beyond the limit by more than rounding can make it; so the sums that do it may run in any
-order, and no result depends on it.
+The approximate step only rejects pairs that exceed the limit by more than rounding can explain; so its sums may run in any order, and no result
+depends on it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from likewise.kernels.jit import inline, kernel
 
 COSINE, ANGLE, L2, L1 = 0, 1, 2, 3
 MEASURES = {"cosine": COSINE, "angle": ANGLE, "l2": L2, "l1": L1}
-#: Lengths and distances between these are safe in float32: no square overflows, and what underflows is nothing beside the sum.
+#: Lengths and distances between these are safe in float32: no square overflows, and any underflow is negligible in the sum.
 SHORT, LONG = 1e-15, 1e15
 
-#: Sums in any order, fused or not, as fast as the machine can; infinities and NaN are kept.
+#: Sums in any order, fused or not, as fast as the machine allows; infinities and NaN are preserved.
 about = nb.njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
 
 
 @about
 def about_product(x, y):
+    """Approximate inner product."""
     total = x[0] * y[0]
     for i in range(1, len(x)):
         total += x[i] * y[i]
@@ -33,6 +34,7 @@ def about_product(x, y):
 
 @about
 def about_square(x, y):
+    """Approximate squared L2 distance."""
     total = (x[0] - y[0]) * (x[0] - y[0])
     for i in range(1, len(x)):
         total += (x[i] - y[i]) * (x[i] - y[i])
@@ -41,6 +43,7 @@ def about_square(x, y):
 
 @about
 def about_size(x, y):
+    """Approximate L1 distance."""
     total = abs(x[0] - y[0])
     for i in range(1, len(x)):
         total += abs(x[i] - y[i])
@@ -49,7 +52,7 @@ def about_size(x, y):
 
 @inline
 def beyond(x, y, measure, limit, slack, lengths):
-    """Whether a pair is beyond the limit for sure. ``lengths``: the product of those of both, for cosines."""
+    """True if a pair is certainly beyond the limit. ``lengths``: the product of both lengths, for cosines."""
     if measure == COSINE or measure == ANGLE:
         return about_product(x, y) < (limit - slack) * lengths
     if measure == L2:
@@ -59,7 +62,7 @@ def beyond(x, y, measure, limit, slack, lengths):
 
 @inline
 def exact(x, y, measure, xx, yy):
-    """The value that `measures` gives, to the last bit. xx and yy: the squared lengths as kernels.lanes adds them, for cosines."""
+    """The exact value of the measure, to the last bit. xx, yy: the squared lengths as kernels.lanes adds them, for cosines."""
     if measure == COSINE:
         if min(xx, yy) > LEAST and max(xx, yy) < MOST:
             return quotient(x, y, xx, lanes.products(x, y, 1.0, 1.0)[1], yy)
@@ -71,13 +74,13 @@ def exact(x, y, measure, xx, yy):
 
 @kernel
 def decide(vectors, squares, measure, limit, left, right, found, values):
-    """Which of the pairs left[i], right[i] are within the limit: their places i go to ``found``, int64[m], their values to ``values``, float64[m].
+    """Find the pairs (left[i], right[i]) that are within the limit. Returns (how many are, how many were computed exactly).
 
-    A cosine is within the limit from it on; an angle in degrees, a distance up to it. squares: float64[n], squared lengths, for cosine and
-    angle. Returns how many pairs are within the limit, and how many were decided exactly.
+    vectors: [n, d]. squares: float64[n], squared lengths, for cosine and angle. limit: the minimum of a cosine; the maximum of an angle in degrees or
+    of a distance. left, right: int64[m]. Fills found, int64[m], with the places i of these pairs, and values, float64[m], with their values.
     """
     narrow = vectors.itemsize == 4
-    slack = (vectors.shape[1] + 32) * 2.0 ** (-23 if narrow else -52)  # more than a sum in any order is off, and what follows it
+    slack = (vectors.shape[1] + 32) * 2.0 ** (-23 if narrow else -52)  # above the rounding error of a sum in any order and of the steps after it
     similar = measure == COSINE
     about_limit = math.cos(math.radians(min(limit, 180.0))) if measure == ANGLE else limit
     rough = SHORT < limit < LONG

@@ -1,4 +1,4 @@
-"""The most similar weighted sets, exactly, by comparing a query with all of them but for those whose total weight rules them out."""
+"""The most similar weighted sets, exactly: each query is compared with all sets except those that its total weight rules out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from likewise.kernels.jit import inline, kernel
 from likewise.kernels.top_k import JACCARD, SPARE, Best, Rule, bound_of, offer, resolve
 from likewise.kernels.weights import weighted_jaccard
 
-#: A sum of weights, and a quotient of two, may be so much of itself off.
+#: Relative error of a sum of weights, and of a quotient of two.
 ROUNDING = 1e-9
 
 
 @inline
 def parts(words, offsets, row):
-    """The elements of a set, and their weights."""
+    """The elements of a set, uint64, and their weights, float64."""
     begin, end = offsets[row], offsets[row + 1]
     middle = (begin + end) // 2
     return words[begin:middle], words[middle:end].view(np.float64)
@@ -23,13 +23,14 @@ def parts(words, offsets, row):
 
 @inline
 def total(words, offsets, row):
+    """The total weight of a set."""
     _, weights = parts(words, offsets, row)
     return weights.sum()
 
 
 @kernel
 def similarities(words, offsets, left, right):
-    """The similarities of sets left[i] and right[i], float64[m]; words, offsets: as in `most_similar`."""
+    """Weighted Jaccard similarities of sets left[i] and right[i]: float64[m]. words, offsets: those of `most_similar`."""
     out = np.empty(len(left))
     for i in range(len(left)):
         elements, weights = parts(words, offsets, left[i])
@@ -40,10 +41,10 @@ def similarities(words, offsets, left, right):
 
 @kernel
 def most_similar(most, words, offsets, asked, ends, own, begin, end, out_items, out_values, out_counts, counters):
-    """The k sets most similar to each of the queries begin..end, the most similar first, ties by the earlier; none that share nothing.
+    """The k sets most similar to each of the queries begin..end, most similar first, ties by the earlier; sets that share nothing are left out.
 
-    words, offsets: row by row the elements of a set, ascending, and then their weights; asked, ends: the same of the queries. The rest as for
-    `holders.most_similar`; counters: sets looked at, 0, and sets whose similarity was told.
+    words: uint64, offsets: int64[n + 1]; a row has the elements of a set, ascending, and then their weights. asked, ends: the same of the queries.
+    Other parameters are those of `inverted_index.most_similar`. counters: int64[queries, 3], increased by sets examined, 0, similarities computed.
     """
     k, n = out_items.shape[1], len(offsets) - 1
     rule, none = Rule(JACCARD, most, 0.0, 0.0), nothing()
@@ -57,7 +58,7 @@ def most_similar(most, words, offsets, asked, ends, own, begin, end, out_items, 
         whole = total(asked, ends, query)
         for item in range(n):
             less, more = min(whole, totals[item]), max(whole, totals[item])
-            if (own and item == query) or less * (1 + ROUNDING) < -bound_of(rule, best) * more:  # which is no less than the greatest of all sums
+            if (own and item == query) or less * (1 + ROUNDING) < -bound_of(rule, best) * more:  # the similarity is at most less / more
                 continue
             others, theirs = parts(words, offsets, item)
             cost = -weighted_jaccard(elements, weights, others, theirs)

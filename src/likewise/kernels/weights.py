@@ -1,4 +1,4 @@
-"""Merging of weighted sets."""
+"""Weighted Jaccard similarity of sorted weighted sets."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import numpy as np
 
 from likewise.kernels.jit import inline, kernel
 
-#: By which weights are multiplied where their sum is beyond the range of float64: enough for 2^64 elements, and exact.
+#: Factor of weights whose sum exceeds the range of float64: enough for 2^64 elements, and exact.
 SMALLER = 2.0**-64
 
 
 @kernel
 def weighted_jaccards(values, weights, offsets, other_values, other_weights, other_offsets):
-    """Σ min / Σ max of the i-th sets of two batches, elements ascending and distinct, weights above 0. float64[n]; NaN for two empty sets.
+    """Σ min / Σ max of the i-th sets of two batches: float64[n]; NaN for two empty sets.
 
+    values: uint64[m], ascending and distinct within a set. weights: float64[m], above 0. offsets: int64[n + 1].
     Sums run in ascending order of the elements, so that swapping the two changes no bit, and equal sets have exactly 1.
     """
     out = np.empty(len(offsets) - 1)
@@ -25,7 +26,7 @@ def weighted_jaccards(values, weights, offsets, other_values, other_weights, oth
 
 @inline
 def weighted_jaccard(values, weights, other_values, other_weights):
-    """Σ min / Σ max of two weighted sets; NaN where both are empty."""
+    """Σ min / Σ max of two weighted sets; NaN if both are empty."""
     low, high = sums(values, weights, other_values, other_weights, 1.0)
     if high == np.inf:
         low, high = sums(values, weights, other_values, other_weights, SMALLER)
@@ -34,7 +35,7 @@ def weighted_jaccard(values, weights, other_values, other_weights):
 
 @inline
 def sums(values, weights, other_values, other_weights, factor):
-    """(Σ min, Σ max) of the weights, each multiplied by the factor."""
+    """(Σ min, Σ max) of the weights, each multiplied by ``factor``."""
     low = high = 0.0
     a = b = 0
     while a < len(values) and b < len(other_values):
