@@ -36,12 +36,13 @@ def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Calla
     from likewise.engines.threads import Threads
     from likewise.joins.set_join import exact_pairs
     from likewise.stages.ranking import ranked
+    from likewise.stages.workers import Workers
 
     values, engine = elements.astype(np.uint64), Threads()
 
     def pairs(threshold: str, sets: int) -> Pairs:
-        how = {"run": engine.run, "shares": engine.threads}
-        found = exact_pairs(ranked(values, offsets[: sets + 1], **how), Fraction(threshold), **how)
+        workers = Workers(engine.run, engine.threads)
+        found = exact_pairs(ranked(values, offsets[: sets + 1], workers=workers), Fraction(threshold), workers=workers)
         rows = np.concatenate(list(found))
         return rows[:, 0], rows[:, 1]
 

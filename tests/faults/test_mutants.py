@@ -166,7 +166,7 @@ MUTANTS = {
     compared = sum(number for _, number in done)
     from likewise.stages.verify import all_pairs
 
-    linked = list(all_pairs(sets, buckets, np.zeros(0, np.uint8), lambda function, parts: list(map(function, parts)), 1))
+    linked = list(all_pairs(sets, buckets, np.zeros(0, np.uint8)))
     linked = np.concatenate([np.empty((0, 4), np.int64), *linked])
     least = roots(n, linked[:, 0].copy(), linked[:, 1].copy())
     state[:, 0] = np.where(least == np.arange(n), -1, least)

@@ -15,6 +15,7 @@ from likewise.joins import hamming_join as stage
 from likewise.joins.hamming_join import Counts, Join, Tables, code_pairs
 from likewise.kernels import codejoin
 from likewise.kernels.codejoin import sort_table, split_rows
+from likewise.stages.workers import Workers
 
 NONE = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
 
@@ -129,7 +130,7 @@ def test_runs_longer_than_a_tile(bits, within, shares, monkeypatch):
     expected = {(min(i, j), max(i, j), d) for i, j, d in zip(left.tolist(), right.tolist(), distance.tolist(), strict=True) if d <= within}
     counts, expecting, advanced = Counts(), [], []
     with ThreadPoolExecutor(shares) as pool:
-        join = Join(codes, Tables.bands(1, 0), within, within, None, None, pool.map, shares, expecting.append, advanced.append)
+        join = Join(codes, Tables.bands(1, 0), within, within, workers=Workers(pool.map, shares, advanced.append, expecting.append))
         found = join.blocks(lambda a, b: ((a, b, codejoin.distances_of(codes, a, b)), len(a)), counts)
         exactly(listed(found), expected)
     assert sum(expecting) == sum(advanced) == counts.compared == 9000 * 8999 // 2
@@ -149,7 +150,7 @@ def test_what_is_listed_can_be_bounded():
     """30,000 equal codes would be 450 million pairs. Each part gives up soon after its first thousand."""
     codes = np.full((30_000, 1), 7, np.uint64)
     counts = Counts()
-    found = sum(len(block[0]) for block in code_pairs(codes, 64, 3, counts, most=1000, shares=2))
+    found = sum(len(block[0]) for block in code_pairs(codes, 64, 3, counts, most=1000, workers=Workers(tasks=2)))
     assert 1000 < found == counts.found < 2 * 4 * (stage.PAIRS_AT_ONCE + codejoin.SIFTED)
 
 

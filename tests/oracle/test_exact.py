@@ -27,6 +27,7 @@ from likewise.runs import pipeline
 from likewise.stages import ranking
 from likewise.stages.buckets import Buckets
 from likewise.stages.ranking import Ranked, ranked
+from likewise.stages.workers import ALONE, Workers
 
 Rows = list[tuple[int, int, int, int]]
 
@@ -37,7 +38,7 @@ def arrays(sets: Sequence[set[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pairs_of(sets: Sequence[set[int]], threshold: Fraction, **choices) -> Rows:
-    ranking = ranked(*arrays(sets), side=choices.get("side"), run=choices.get("run", map), shares=choices.get("shares", 1))
+    ranking = ranked(*arrays(sets), side=choices.get("side"), workers=choices.get("workers", ALONE))
     return sorted(tuple(row) for block in exact_pairs(ranking, threshold, **choices) for row in block.tolist())
 
 
@@ -222,7 +223,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     sets = crowd(1000)
     engine = Threads(threads)
     done: list[int] = []
-    choices = {"run": engine.run, "shares": threads, "advance": done.append}
+    choices = {"workers": Workers(engine.run, threads, done.append)}
     try:
         for threshold in (Fraction(4, 5), Fraction(1, 2)):
             counts, walked = Counts(), Counts()

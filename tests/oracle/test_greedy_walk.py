@@ -18,6 +18,7 @@ from likewise.joins.hamming_join import Counts, code_finder
 from likewise.joins.scan import Scan
 from likewise.joins.vector_join import choose_layout, prepare, vector_finder
 from likewise.kernels.compare import scores
+from likewise.stages.workers import Workers
 from near_vectors import LIMITS, all_pairs, listed, near, walked
 
 
@@ -42,7 +43,7 @@ def test_the_walk_over_codes_is_the_greedy_walk(seed, n, width, groups, steps):
         for name, number in zip(("EACH", "FEWEST", "MOST"), steps, strict=True):
             patch.setattr(greedy, name, number)
         with ThreadPoolExecutor(2) as pool:
-            finder = code_finder(codes[:, None], 64, 2, walk=True, per=per, run=lambda f, xs: list(pool.map(f, xs)), shares=2)
+            finder = code_finder(codes[:, None], 64, 2, walk=True, per=per, workers=Workers(pool.map, 2))
             found = greedy_walk(finder, n, score, Counts())
     alike = {(a, b): value for (a, b), value in all_pairs(codes, "hamming", 2).items() if per is None or per[a] == per[b]}
     want = walked(alike, list(range(n)), True)

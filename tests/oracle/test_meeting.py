@@ -17,9 +17,7 @@ from likewise.stages.budget import drawn, meets, overfull, pair_of
 
 def grouped(keys: np.ndarray) -> Buckets:
     bands, n = keys.shape
-    return group(
-        lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, lambda f, xs: list(map(f, xs)), split=True, allocate=np.empty
-    )
+    return group(lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, split=True)
 
 
 def met(keys: np.ndarray, band: int) -> list[tuple[int, int]]:

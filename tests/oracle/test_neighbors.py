@@ -18,6 +18,7 @@ from likewise.measures import measure
 from likewise.nearest import by_vectors as stage
 from likewise.nearest.by_codes import hopes_of, least_chances
 from likewise.nearest.neighbors import neighbors
+from likewise.stages.workers import ALONE, Workers
 
 MEASURES = ("cosine", "angle", "l2", "l1", "elements", "weighted", "hamming")
 DISTANCES = ("angle", "l2", "l1", "hamming")
@@ -120,7 +121,7 @@ def test_exact_is_brute_force(name, seed, n, m, k, same, threads, dtype, limit):
     queries = base if same else small(name, rng, m, dtype)
     limit = 60 * limit if name == "angle" and limit is not None else limit
     with ThreadPoolExecutor(2) as pool:
-        found = neighbors(base, queries, name, k, exact=True, limit=limit, same=same, run=pool.map if threads else map, shares=2 if threads else 1)
+        found = neighbors(base, queries, name, k, exact=True, limit=limit, same=same, workers=Workers(pool.map, 2) if threads else ALONE)
     assert found.exact
     assert rows_of(found) == brute(name, base, queries, k, limit=limit, same=same)
 
@@ -235,7 +236,7 @@ def test_found_for_a_query_alone_and_on_threads(name):
     whole = rows_of(neighbors(base, queries, name, 7))
     with ThreadPoolExecutor(2) as pool:
         done = []
-        assert rows_of(neighbors(base, queries, name, 7, run=pool.map, shares=2, advance=done.append)) == whole
+        assert rows_of(neighbors(base, queries, name, 7, workers=Workers(pool.map, 2, done.append))) == whole
         assert sum(done) == q
     for query in (0, 33, 69):
         alone = rows_of(neighbors(base, take(name, queries, [query]), name, 7))

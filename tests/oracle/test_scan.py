@@ -14,6 +14,7 @@ from likewise.joins.hamming_join import Counts
 from likewise.joins.scan import Scan
 from likewise.joins.vector_join import prepare
 from likewise.measures import measure as function_of
+from likewise.stages.workers import Workers
 from near_vectors import LIMITS, all_pairs, listed, near
 
 
@@ -28,7 +29,7 @@ def test_the_scan_finds_all_to_the_last_bit(by, dtype, dimension, monkeypatch):
     for limit, tile in ((ordered[40], (7, 5)), (ordered[-200], (2048, 4096)), (LIMITS[by], (64, 33))):
         monkeypatch.setattr(scanning, "PRODUCTS", tile)
         monkeypatch.setattr(scanning, "ALL", tile)
-        assert listed(Scan(prepare(vectors, by, float(limit)), shares=2).pairs(Counts())) == all_pairs(vectors, by, float(limit))
+        assert listed(Scan(prepare(vectors, by, float(limit)), workers=Workers(tasks=2)).pairs(Counts())) == all_pairs(vectors, by, float(limit))
 
 
 @pytest.mark.parametrize(("by", "scale"), [("l2", 1e-200), ("l2", 1e-30), ("l2", 1e30), ("l2", 1e200), ("l1", 1e-30), ("l1", 1e30)])

@@ -24,6 +24,7 @@ from likewise.joins.prefix import Counts
 from likewise.kernels import deletions as kernels
 from likewise.kernels.deletions import BASE
 from likewise.kernels.grams import grams
+from likewise.stages.workers import ALONE, Workers
 
 Rows = list[tuple[int, int, int]]
 
@@ -188,7 +189,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     done: list[int] = []
     try:
         counts, walked = Counts(), Counts()
-        choices = {"run": engine.run, "shares": threads, "advance": done.append}
+        choices = {"workers": Workers(engine.run, threads, done.append)}
         assert pairs_of(texts, 2, True, counts=counts, **choices) == slow_pairs_of_names()
         assert sum(done) == len(texts)
         done.clear()
@@ -301,7 +302,7 @@ def test_rests_are_taken_where_they_cost_less():
         (layer,) = layers(made)
         items = layer.members(made)
         everyone = np.ones(len(items), np.bool_)
-        joined = layer.joined(made, items, np.arange(len(items)), everyone, None, prefix.Workers(), filled=False)
+        joined = layer.joined(made, items, np.arange(len(items)), everyone, None, ALONE, filled=False)
         return joined.rule[1] == NO_BOUND
 
     same_length = [text for text in numbered(20_000) if len(text) == 13]

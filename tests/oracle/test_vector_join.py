@@ -19,6 +19,7 @@ from likewise.joins.hamming_join import Counts
 from likewise.joins.sign_codes import encode, of_points
 from likewise.joins.vector_join import Layout, choose_layout, cut, prepare, vector_pairs
 from likewise.measures import measure as function_of
+from likewise.stages.workers import Workers
 from near_vectors import clustered
 
 LIMITS = {"cosine": 0.8, "angle": 30.0, "l2": 3.0, "l1": 10.0}
@@ -131,7 +132,7 @@ def test_across_collections_and_inside_of_groups(seed, measure, sides, groups, s
         return across and (per is None or per[i] == per[j])
 
     expected = {pair: value for pair, value in brute(vectors, measure, LIMITS[measure]).items() if wanted(*pair)}
-    assert all_meet(vectors, measure, LIMITS[measure], side=side, per=per, shares=shares) == expected
+    assert all_meet(vectors, measure, LIMITS[measure], side=side, per=per, workers=Workers(tasks=shares)) == expected
 
 
 # what nothing depends on
@@ -146,9 +147,9 @@ def test_nothing_depends_on_parts_and_blocks(measure, monkeypatch):
         monkeypatch.setattr(code_stage, "SORTED_BYTES", sorted_bytes)
         monkeypatch.setattr(code_stage, "PAIRS_HELD", 8 * room)
         with ThreadPoolExecutor(shares) as pool:
-            prepared = prepare(vectors, measure, LIMITS[measure], run=pool.map)
+            prepared = prepare(vectors, measure, LIMITS[measure], workers=Workers(pool.map))
             counts = Counts()
-            found = listed(vector_pairs(prepared, choose_layout(prepared, 0.9), counts, run=pool.map, shares=shares))
+            found = listed(vector_pairs(prepared, choose_layout(prepared, 0.9), counts, workers=Workers(pool.map, shares)))
         assert counts.found == len(found) > 1000
         seen.append((sorted(found.items()), counts))
     assert all(one == seen[0] for one in seen)
@@ -276,7 +277,7 @@ def test_copies_with_noise_are_counted_before_they_are_compared():
     vectors = (rng.standard_normal(32) + rng.normal(0, 1e-4, (20_000, 32))).astype(np.float32)
     prepared = prepare(vectors, "cosine", 0.9)
     counts, expected = Counts(), []
-    blocks = vector_pairs(prepared, Layout(prepared.codings[0], 6, 10), counts, expect=expected.append, most=10_000, shares=2)
+    blocks = vector_pairs(prepared, Layout(prepared.codings[0], 6, 10), counts, most=10_000, workers=Workers(tasks=2, expect=expected.append))
     first = next(iter(blocks))
     assert expected == [20_000 * 19_999 // 2] * 2  # as many tables at first as there are threads
     assert len(first[0]) > 10_000 and counts.found < 2 * 2 * (code_stage.PAIRS_AT_ONCE + stage.BITS * 64)

@@ -21,6 +21,7 @@ from likewise.stages.buckets import group
 from likewise.stages.budget import overfull, what_was_cut
 from likewise.stages.verify import all_pairs
 from likewise.stages.walk import MODES, Sets, components, empty_lists, independent, walk
+from likewise.stages.workers import Workers
 
 fewest_apart_alone = alone(fewest_apart)
 
@@ -37,9 +38,7 @@ def batch(sets: list[set[int]], threshold: Fraction = THRESHOLD, verify: str = "
 
 def buckets_of(keys: np.ndarray, *, split: bool):
     bands, n = keys.shape
-    return group(
-        lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, lambda f, xs: list(map(f, xs)), split=split, allocate=np.empty
-    )
+    return group(lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, split=split)
 
 
 def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tuple[list[int], list[Fraction], int]:
@@ -61,13 +60,13 @@ def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tu
 
 
 def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THRESHOLD) -> None:
-    found = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=3)
-    alone = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty)
+    found = walk(batch(sets, threshold), buckets_of(keys, split=True), Workers(tasks=3))
+    alone = walk(batch(sets, threshold), buckets_of(keys, split=True))
     assert (found.matches.tolist(), found.compared) == (alone.matches.tolist(), alone.compared)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("likewise.stages.walk.COMPARED_AT_ONCE", 3)
         patch.setattr("likewise.stages.walk.CROWD", 1)  # all that is remembered lies side by side
-        steps = walk(batch(sets, threshold), buckets_of(keys, split=True), np.empty, shares=2)
+        steps = walk(batch(sets, threshold), buckets_of(keys, split=True), Workers(tasks=2))
     assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
     witness, value, cut = slow_walk(sets, keys, threshold)
     assert found.witness.tolist() == witness
@@ -98,20 +97,20 @@ def test_a_long_chain_keeps_every_second_item():
     """x0 ~ x1 ~ x2 ...: each like its neighbours only (3 of 5 elements), all in one bucket: x1 goes for x0, x2 stays, x3 goes for x2."""
     chain = [{i, i + 1, i + 2, i + 3} for i in range(300)]
     keys = np.array([[i // 2 for i in range(300)], [(i + 1) // 2 for i in range(300)]])
-    found = walk(batch(chain, Fraction(3, 5)), buckets_of(keys, split=True), np.empty)
+    found = walk(batch(chain, Fraction(3, 5)), buckets_of(keys, split=True))
     assert found.witness.tolist() == [-1 if i % 2 == 0 else i - 1 for i in range(300)]
 
 
 def test_members_of_a_bucket_that_match_its_first_cost_one_comparison_each():
     sets = [{1, 2, 3, 4, 5, 6, 7, 8, 9, i + 100} for i in range(5000)]
-    found = walk(batch(sets, Fraction(4, 5)), buckets_of(np.zeros((3, 5000), int), split=True), np.empty)
+    found = walk(batch(sets, Fraction(4, 5)), buckets_of(np.zeros((3, 5000), int), split=True))
     assert (found.witness[1:] == 0).all()
     assert found.compared == 4999
 
 
 def test_a_bucket_of_strangers_costs_at_most_its_budget_and_says_what_it_cut():
     sets = [{10 * i, 10 * i + 1} for i in range(1000)]
-    found = walk(batch(sets), buckets_of(np.zeros((1, 1000), int), split=True), np.empty)
+    found = walk(batch(sets), buckets_of(np.zeros((1, 1000), int), split=True))
     assert (found.witness == -1).all()
     assert found.compared == sum(min(i, meeting.BUDGET) for i in range(1000))
     cut = overfull(buckets_of(np.zeros((1, 1000), int), split=True), found.witness < 0).cut
@@ -120,24 +119,24 @@ def test_a_bucket_of_strangers_costs_at_most_its_budget_and_says_what_it_cut():
 
 def test_witness_is_the_most_similar_and_among_equals_the_earlier():
     sets = [{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 11, 12}, {1, 2, 3, 4, 5, 11}, {1, 2, 3, 4}]
-    found = walk(batch(sets[:2] + sets[3:]), buckets_of(np.zeros((1, 3), int), split=True), np.empty)
+    found = walk(batch(sets[:2] + sets[3:]), buckets_of(np.zeros((1, 3), int), split=True))
     assert found.witness.tolist() == [-1, 0, 0]  # {1..4} is 4/6 of the first
     far = [{1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4, 11, 12, 13}, {1, 2, 3, 4, 11, 12}]
-    found = walk(batch(far), buckets_of(np.zeros((1, 3), int), split=True), np.empty)
+    found = walk(batch(far), buckets_of(np.zeros((1, 3), int), split=True))
     assert found.witness.tolist() == [-1, -1, 1]
 
 
 def test_equality_with_the_threshold_counts():
     sets = [set(range(10)), set(range(8))]  # 8/10
     for threshold, witness in ((Fraction(4, 5), [-1, 0]), (Fraction(81, 100), [-1, -1])):
-        assert walk(batch(sets, threshold), buckets_of(np.zeros((1, 2), int), split=True), np.empty).witness.tolist() == witness
+        assert walk(batch(sets, threshold), buckets_of(np.zeros((1, 2), int), split=True)).witness.tolist() == witness
 
 
 @settings(max_examples=100, deadline=None)
 @given(collections, st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_all_pairs_lists_each_pair_once(sets, bands, variety, seed, shares):
     keys = np.random.default_rng(seed).integers(0, variety, (bands, len(sets)))
-    blocks = list(all_pairs(batch(sets), buckets_of(keys, split=False), np.zeros(0, np.uint8), lambda f, xs: list(map(f, xs)), shares))
+    blocks = list(all_pairs(batch(sets), buckets_of(keys, split=False), np.zeros(0, np.uint8), Workers(tasks=shares)))
     got = sorted(tuple(row) for block in blocks for row in block.tolist())
     want = []
     for a in range(len(sets)):
@@ -152,9 +151,9 @@ def test_parts_that_walk_at_once_find_the_same():
     draw = np.random.default_rng(5)
     sets = [set(draw.integers(0, 30, 8).tolist()) for _ in range(3000)]
     keys = draw.integers(0, 700, (4, 3000)) + (np.arange(3000) // 300 * 1000)  # ten groups that share no bucket
-    alone = walk(batch(sets), buckets_of(keys, split=True), np.empty)
+    alone = walk(batch(sets), buckets_of(keys, split=True))
     engine = Threads(3)
-    together = walk(batch(sets), buckets_of(keys, split=True), np.empty, engine.run, 3)
+    together = walk(batch(sets), buckets_of(keys, split=True), Workers(engine.run, 3))
     engine.close()
     assert len(independent(buckets_of(keys, split=True), 3)) == 3
     assert together.witness.tolist() == alone.witness.tolist()
@@ -194,10 +193,10 @@ def test_sets_are_read_from_a_file_as_well(tmp_path):
     buckets = buckets_of(keys, split=True)
     with open(tmp_path / "sets", "rb") as file:
         outside = replace(inside, file=file.fileno(), values=inside.values[:0])
-        assert walk(outside, buckets, np.empty).matches.tolist() == walk(inside, buckets, np.empty).matches.tolist()
+        assert walk(outside, buckets).matches.tolist() == walk(inside, buckets).matches.tolist()
         (tmp_path / "sets").write_bytes(b"short")
         with pytest.raises(OSError, match="cannot be read"):
-            walk(outside, buckets, np.empty)
+            walk(outside, buckets)
 
 
 def test_components_join_representatives_that_one_item_matched():
@@ -207,7 +206,7 @@ def test_components_join_representatives_that_one_item_matched():
 
 @pytest.mark.parametrize("verify", ["none"])
 def test_unchecked_removal_takes_the_first_bucket_mate(verify):
-    found = walk(batch([{1}, {2}, {3}], verify=verify), buckets_of(np.array([[0, 0, 1]]), split=True), np.empty)
+    found = walk(batch([{1}, {2}, {3}], verify=verify), buckets_of(np.array([[0, 0, 1]]), split=True))
     assert found.witness.tolist() == [-1, 0, -1]
 
 
@@ -215,7 +214,7 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     """400 items in one bucket of one band. Behind the 128 that are remembered come 136 pairs of equal sets that nothing else brings together."""
     sets = [{10 * i} for i in range(128)] + [{10 * (i // 2)} for i in range(1000, 1272)]
     buckets = buckets_of(np.zeros((1, 400), int), split=True)
-    found = walk(batch(sets), buckets, np.empty)
+    found = walk(batch(sets), buckets)
     assert (found.witness == -1).all()
     cut = what_was_cut(batch(sets), buckets, overfull(buckets, found.witness < 0), 0)
     assert cut.cut == 272 * 271 // 2
@@ -226,7 +225,7 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
 
 def test_where_nothing_is_cut_the_promise_stands():
     buckets = buckets_of(np.zeros((1, 50), int), split=True)
-    found = walk(batch([{i} for i in range(50)]), buckets, np.empty)
+    found = walk(batch([{i} for i in range(50)]), buckets)
     assert what_was_cut(batch([{i} for i in range(50)]), buckets, overfull(buckets, found.witness < 0), 0).recall(0.99, 7) == 0.99
 
 

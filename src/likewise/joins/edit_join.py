@@ -12,8 +12,8 @@ each with its own q. Strings of no more than D have no such q: all pairs of thos
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from likewise.joins.combined import FEW_KEYS, KEYS_OF_AN_ELEMENT
 from likewise.joins.costs import cost_of_keys, half_of_lists, visit
 from likewise.joins.deletions import MOST_DELETIONS, joined_by_rests, number_of_rests
-from likewise.joins.prefix import Counts, Joined, Longs, Places, Rule, Workers, join_of, matches, windows
+from likewise.joins.prefix import Counts, Joined, Longs, Places, Rule, join_of, matches, windows
 from likewise.kernels import join as kernels
 from likewise.kernels.grams import grams
 from likewise.kernels.join import GRAMS
 from likewise.measures.edit import library
 from likewise.stages.ranking import ranked
+from likewise.stages.workers import ALONE, Workers
 
 #: A q-gram is at most so long.
 LONGEST_GRAM = 12
@@ -124,7 +125,7 @@ class Layer(NamedTuple):
         """The grams of the items in this order, and an index over them. A string has all but q * within of the grams in common, so the first
         and one more must have one; an edit makes the code points of two strings differ by one more, or by two if it replaces."""
         chosen = strings.points, strings.begin[items], strings.length[items]
-        ranking = ranked(*grams(*chosen, self.q), side=side, run=workers.run, shares=workers.shares)
+        ranking = ranked(*grams(*chosen, self.q), side=side, workers=workers)
         spoiled, differing = self.q * strings.within, (2 if strings.levenshtein else 1) * strings.within
         rule: Rule = (GRAMS, spoiled, differing)
         prefix = np.full(len(items), spoiled + 1)
@@ -166,29 +167,27 @@ def edit_pairs(
     levenshtein: bool,
     side: NDArray[np.uint8] | None = None,
     per: NDArray[np.uint64] | None = None,
-    run: Callable = map,
-    shares: int = 1,
-    advance: Callable[[int], None] = lambda items: None,
+    workers: Workers = ALONE,
     most: int = 2**62,
     counts: Counts | None = None,
 ) -> Iterator[Longs]:
     """All pairs of strings within so many edits: int64[m, 3] blocks of item, later item, distance. Each once, in no order.
 
     levenshtein: replacing a code point is one edit and not two. An empty string is a string, and equal ones are pairs at distance 0: callers
-    collapse copies first, and leave empty items out. side, per, run, shares, advance, most: as for `joins.set_join.exact_pairs`.
+    collapse copies first, and leave empty items out. side, per and most: as for `joins.set_join.exact_pairs`. The work is counted in strings.
     ``counts.compared`` are the distances that were computed.
     """
     side = None if side is None or not len(side) else side
-    strings, counts, total = strings_of(texts, within, levenshtein, shares), counts or Counts(), 0
-    workers = Workers(run, shares, lambda items: advance(0))
+    strings, counts, total = strings_of(texts, within, levenshtein, workers.tasks), counts or Counts(), 0
+    quiet = replace(workers, advance=lambda items: workers.advance(0))
     for layer in layers(strings):
-        for block in candidates(strings, layer, side, per, workers, counts):
+        for block in candidates(strings, layer, side, per, quiet, counts):
             pairs = strings.near(np.sort(block, axis=1))
             counts.compared, total = strings.measured, total + len(pairs)
             yield pairs
             if total > most:
                 return
-        advance(int(((strings.length >= layer.shortest) & (strings.length <= layer.longest)).sum()))
+        workers.advance(int(((strings.length >= layer.shortest) & (strings.length <= layer.longest)).sum()))
 
 
 def candidates(

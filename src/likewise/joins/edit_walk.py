@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from likewise.joins.edit_join import Layer, Strings, all_in, layers, strings_of
-from likewise.joins.prefix import Counts, Longs, Places, Workers, by_group, matches
+from likewise.joins.prefix import Counts, Longs, Places, by_group, matches
 from likewise.joins.set_join import walked
 from likewise.kernels import join as kernels
 from likewise.stages.walk import Walk
+from likewise.stages.workers import ALONE, Workers
 
 #: The walk takes an eighth of what it has behind it at once, within these bounds: strings of one step are filtered against all that may stay.
 LEAST_STEP, MOST_STEP = 1 << 8, 1 << 12
@@ -24,9 +26,7 @@ def edit_walk(
     *,
     levenshtein: bool,
     per: NDArray[np.uint64] | None = None,
-    run: Callable = map,
-    shares: int = 1,
-    advance: Callable[[int], None] = lambda items: None,
+    workers: Workers = ALONE,
     counts: Counts | None = None,
 ) -> Walk:
     """The greedy walk (stages/walk.py) over strings in priority order, as if all of them, or all of equal ``per``, shared a bucket.
@@ -34,9 +34,9 @@ def edit_walk(
     The witness is the nearest. Arguments as for `edit_pairs`. In the result ``overlap`` is the distance, and ``out_of`` 1.
     """
     order, first = by_group(per, len(texts))
-    strings, counts = strings_of(texts, within, levenshtein, shares, order), counts or Counts()
-    workers = Workers(run, shares, lambda items: advance(0))
-    standing = [Standing(strings, layer, first, workers, counts) for layer in layers(strings)]
+    strings, counts = strings_of(texts, within, levenshtein, workers.tasks, order), counts or Counts()
+    quiet = replace(workers, advance=lambda items: workers.advance(0))
+    standing = [Standing(strings, layer, first, quiet, counts) for layer in layers(strings)]
     decided = np.full((len(order), 3), -1, np.int64)
     found = [np.empty((0, 4), np.int64)]
 
@@ -56,7 +56,7 @@ def edit_walk(
         note(one_by_one(strings, np.concatenate([one.with_each_other(begin, end, staying) for one in standing]), staying))
         for one in standing:
             one.change(staying[decided[staying, 0] < 0], True)
-        advance(end - begin)
+        workers.advance(end - begin)
         begin = end
     counts.compared = strings.measured
     walk = walked(order, decided, np.concatenate(found), counts.compared)

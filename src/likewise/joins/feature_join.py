@@ -24,10 +24,10 @@ from likewise.measures.chamfer import of_sets
 from likewise.measures.feature_sets import WHOLE, directed
 from likewise.nearest.neighbors import neighbors
 from likewise.nearest.search import Found
+from likewise.stages.workers import ALONE, Workers, unheard
 
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Run = Callable[..., Any]
 
 #: Encodings: bits of a bin, tables, and numbers of a feature in one; more are projected onto so many random directions.
 BITS, TABLES, AXES = 4, 8, 16
@@ -58,14 +58,14 @@ class Encoded:
     vectors: NDArray[np.float32]
 
     @classmethod
-    def of(cls, sets: Features, seed: int, run: Run = map) -> Encoded:
+    def of(cls, sets: Features, seed: int, workers: Workers = ALONE) -> Encoded:
         values = sets[0]
         dimension = values.shape[1]
         axes = None
         if dimension > AXES:
             axes = (np.random.default_rng(seed).normal(size=(dimension, AXES)) / np.sqrt(AXES)).astype(np.float32)
         space = Space((TOWARDS * values.mean(axis=0, dtype=np.float64)).astype(np.float32), axes)
-        return cls(sets, space, seed, encode(sets, space, seed, run))
+        return cls(sets, space, seed, encode(sets, space, seed, workers))
 
     def least_cosine(self, limit: float, recall: float) -> float:
         """The cosine that a pair at the limit has with this chance, as planted copies tell.
@@ -90,8 +90,8 @@ class Encoded:
         return float(np.quantile(found, 1 - recall, method="lower"))
 
 
-def encode(sets: Features, space: Space, seed: int, run: Run = map) -> NDArray[np.float32]:
-    return Encoding(BITS, TABLES, seed, space).documents(sets, run=run)
+def encode(sets: Features, space: Space, seed: int, workers: Workers = ALONE) -> NDArray[np.float32]:
+    return Encoding(BITS, TABLES, seed, space).documents(sets, run=workers.run)
 
 
 def cosines(a: NDArray[np.float32], b: NDArray[np.float32]) -> Floats:
@@ -155,19 +155,19 @@ def checker(sets: Features, name: str, limit: float, advance: Callable[[int], No
 
 def exact_finder(sets: Features, name: str, limit: float, **how: Any) -> Finder:
     """What finds all alike pairs, by looking at all."""
-    return all_finder(len(sets[1]) - 1, checker(sets, name, limit, how["advance"]), cost(sets, name), **how)
+    return all_finder(len(sets[1]) - 1, checker(sets, name, limit, how["workers"].advance), cost(sets, name), **how)
 
 
 def encoded_finder(
-    encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, run: Run = map, **how: Any
+    encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, workers: Workers = ALONE, **how: Any
 ) -> tuple[Finder, float]:
     """What finds alike pairs whose encodings are near, and the least cosine of these; -1 where all pairs are compared."""
     least = encoded.least_cosine(limit, recall)
     if least < LEAST:
-        return exact_finder(encoded.sets, name, limit, run=run, **how), -1.0
-    prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, run)
-    found = vector_finder(prepared, choose_layout(prepared, recall, encoded.seed, walk=walk), run=run, **how)
-    return replace(found, check=checker(encoded.sets, name, limit, how["advance"], found.check)), least
+        return exact_finder(encoded.sets, name, limit, workers=workers, **how), -1.0
+    prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, workers)
+    found = vector_finder(prepared, choose_layout(prepared, recall, encoded.seed, walk=walk), workers=workers, **how)
+    return replace(found, check=checker(encoded.sets, name, limit, workers.advance, found.check)), least
 
 
 def cost(sets: Features, name: str) -> float:
@@ -188,9 +188,7 @@ def feature_neighbors(
     exact: bool,
     limit: float | None,
     seed: int,
-    run: Run,
-    shares: int,
-    advance: Callable[[int], None],
+    workers: Workers,
     same: bool,
 ) -> Found:
     """The k sets of ``base`` most similar to each query, as `nearest.neighbors.neighbors` gives items: of all, or of the nearest encodings."""
@@ -201,9 +199,9 @@ def feature_neighbors(
         others = np.broadcast_to(np.arange(n), (asking, n))
         exact = True
     else:
-        encoded = Encoded.of(base, seed, run)
-        asked = encoded.vectors if same else encode(queries, encoded.space, seed, run)
-        found = neighbors(encoded.vectors, asked, "cosine", wanted, recall=recall, seed=seed, run=run, shares=shares, same=same)
+        encoded = Encoded.of(base, seed, workers)
+        asked = encoded.vectors if same else encode(queries, encoded.space, seed, workers)
+        found = neighbors(encoded.vectors, asked, "cosine", wanted, recall=recall, seed=seed, workers=replace(workers, advance=unheard), same=same)
         places = np.searchsorted(found.query, np.arange(asking + 1))
         others = found.item
     values, items, counts = np.empty((asking, k)), np.empty((asking, k), np.int64), np.zeros(asking, np.int64)
@@ -215,14 +213,14 @@ def feature_neighbors(
         for at in range(0, len(these), PAIRS_AT_ONCE):
             some = these[at : at + PAIRS_AT_ONCE]
             value[at : at + PAIRS_AT_ONCE] = WHOLE[name](queries, base, np.full(len(some), query), some)
-            advance(0)
+            workers.advance(0)
         order = np.lexsort((these, -value))[:k]
         order = order if limit is None else order[value[order] >= limit]
         counts[query] = len(order)
         values[query, : len(order)], items[query, : len(order)] = value[order], these[order]
-        advance(1)
+        workers.advance(1)
 
-    list(run(one, range(asking)))
+    list(workers.run(one, range(asking)))
     used = np.arange(k) < counts[:, None]
     compared = np.diff(places) - (same if exact else 0)
     return Found(np.nonzero(used)[0], items[used], values[used], np.diff(places), compared, exact)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -16,12 +16,13 @@ import numpy as np
 from likewise.errors import UsageError
 from likewise.items.sets import read_only
 from likewise.kernels.codejoin import NUMBER, SIFTED, distances_of, meet, sort_table, split_rows
+from likewise.stages.workers import ALONE, Workers
 
 #: Bytes of sorted tables that are held at once, if that is more than one table.
 SORTED_BYTES = 2**28
 #: Comparisons after which a part's kernel is done, or looks up at least: a tenth of a second or two.
 WORK_AT_ONCE = 2**28
-#: Pairs that a kernel hands over at once, and those after which parts rest until they are taken; parts that are under way, for each share.
+#: Pairs that a kernel hands over at once, and those after which parts rest until they are taken; parts that are under way, for each task.
 PAIRS_AT_ONCE, PAIRS_HELD, UNDER_WAY = 2**17, 2**22, 4
 
 #: Nanoseconds of one core of 2026 for an entry of a table, to sort it and bring its code; for a comparison, and more for each word up to four.
@@ -32,7 +33,6 @@ MOST_TABLES, MOST_BLOCKS, SAMPLE = 500, 12, 2048
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # left, right, and the measure of each pair
 #: Makes a block of proposed pairs, left and right, and says how many of them it computed exactly.
 Check = Callable[[np.ndarray, np.ndarray], tuple[Block, int]]
-Run = Callable[..., Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class Join:
     """Codes, the tables in which they meet, and in how many bits they may differ.
 
     side: uint8[n] or None: 0 never paired, 1 of A, 2 of B, 3 of both: only pairs across are wanted. per: uint64[n] or None: only pairs of equal
-    values are. run: maps a function over values, at once where it can. shares: parts of a table at least; nothing depends on their number but
-    the order of pairs. expect, advance: called with the comparisons to come, and with those that were made, from any thread.
+    values are. workers: a table is cut into at least as many parts as there are tasks; nothing depends on their number but the order of pairs.
+    The work is counted in comparisons.
     most: once more pairs than this are found, no more are looked for.
     """
 
@@ -148,14 +148,11 @@ class Join:
     first_cut: int
     side: np.ndarray | None = None
     per: np.ndarray | None = None
-    run: Run = map
-    shares: int = 1
-    expect: Callable[[int], None] = lambda comparisons: None
-    advance: Callable[[int], None] = lambda comparisons: None
+    workers: Workers = ALONE
     most: int = 2**62
 
     def blocks(self, check: Check, counts: Counts) -> Iterator[Block]:
-        """What ``check`` makes of the pairs left[i] < right[i], int64 each, block by block on the threads of ``run``. Each pair once."""
+        """What ``check`` makes of the pairs left[i] < right[i], int64 each, block by block, several at once. Each pair once."""
         side = np.zeros(0, np.uint8) if self.side is None else np.ascontiguousarray(self.side, np.uint8)
         per = np.zeros(0, np.uint64) if self.per is None or not self.per.any() else np.ascontiguousarray(self.per, np.uint64)
         if len(self.codes) < 2:
@@ -163,18 +160,18 @@ class Join:
         if len(self.codes) > 2**NUMBER:
             raise UsageError(f"{len(self.codes):,} items are more than can be joined at once ({2**NUMBER:,})")
         largest = max(1, SORTED_BYTES // (8 * len(self.codes)))
-        begin, at_once, stop = 0, min(self.shares, largest), Stop(self.most)
+        begin, at_once, stop = 0, min(self.workers.tasks, largest), Stop(self.most)
         while begin < len(self.tables) and not stop:
             tables = range(begin, min(begin + at_once, len(self.tables)))
             parts = []
-            for table, (entries, places, met) in zip(tables, self.run(lambda table: self.sorted(table, side, per), tables), strict=True):
-                self.expect(met)
+            for table, (entries, places, met) in zip(tables, self.workers.run(lambda table: self.sorted(table, side, per), tables), strict=True):
+                self.workers.expect(met)
                 spans = itertools.pairwise(places.tolist())
                 parts += [Part(table, entries, begin, end, np.array([begin, 0, 0], np.int64)) for begin, end in spans]
             while parts and not stop:
-                now, parts = parts[: UNDER_WAY * self.shares], parts[UNDER_WAY * self.shares :]
+                now, parts = parts[: UNDER_WAY * self.workers.tasks], parts[UNDER_WAY * self.workers.tasks :]
                 most = PAIRS_HELD // len(now)
-                for found, seen in self.run(lambda part, most=most: self.part(part, side, per, check, stop, most), now):
+                for found, seen in self.workers.run(lambda part, most=most: self.part(part, side, per, check, stop, most), now):
                     counts.add(seen)
                     yield from found
                 parts = [part for part in now if not part.done] + parts
@@ -183,7 +180,7 @@ class Join:
     def sorted(self, table: int, side: np.ndarray, per: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
         """The entries of a table, the places where its parts begin and end, and the comparisons in all."""
         entries = sort_table(self.codes, self.tables.pieces[table], side, per)
-        return entries, *split_rows(entries, len(side) > 0, self.shares, WORK_AT_ONCE)
+        return entries, *split_rows(entries, len(side) > 0, self.workers.tasks, WORK_AT_ONCE)
 
     def part(self, part: Part, side: np.ndarray, per: np.ndarray, check: Check, stop: Stop, most: int) -> tuple[list[Block], Counts]:
         """The pairs of the rows of one part, checked, as far as it comes before it has more than ``most``."""
@@ -200,7 +197,7 @@ class Join:
                 counts.computed += computed
                 counts.found += len(block[0])
                 stop.found += len(block[0])
-            self.advance(int(compared[0]) - before)
+            self.workers.advance(int(compared[0]) - before)
         counts.compared, counts.near = compared.tolist()
         return found, counts
 
@@ -234,8 +231,8 @@ def code_pairs(
 ) -> Iterator[Block]:
     """All pairs of codes, uint64[n, words], that differ in at most ``within`` of their ``bits`` bits: left, right, distance, int64 each.
 
-    Blocks in no particular order, left < right, each pair once, equal codes among them. ``how``: per, run, shares, expect, advance and most, as
-    for `Join`. A million equal codes are 5·10^11 pairs: collapse equal ones first, or bound what is listed by ``most``.
+    Blocks in no particular order, left < right, each pair once, equal codes among them. ``how``: per, workers and most, as for `Join`.
+    A million equal codes are 5·10^11 pairs: collapse equal ones first, or bound what is listed by ``most``.
     """
     most = how.pop("most", 2**62)
     return code_finder(codes, bits, within, **how).pairs(counts or Counts(), side=side, most=most)

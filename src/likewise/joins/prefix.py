@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from likewise.joins.combined import Keys, keys_of, prefixes
 from likewise.kernels import join as kernels
 from likewise.stages.ranking import Ranked
+from likewise.stages.workers import Workers
 
 Longs = NDArray[np.int64]
 #: Items by the order in which they are entered into an index and looked up there.
@@ -23,7 +23,7 @@ Rule = tuple[int, int, int]
 COMPARED_AT_ONCE = 1 << 16
 #: Pairs that a kernel hands over at once, and that a task collects before it rests.
 MATCHES_AT_ONCE, MATCHES_OF_A_TASK = 1 << 14, 1 << 17
-#: Tasks of a round for each share, so that none waits long for the slowest.
+#: Tasks of a round for each that runs at once, so that none waits long for the slowest.
 TASKS = 8
 #: Bits by which strangers should differ, as a multiple of what is left to sets that share enough.
 CLEARLY = 1.25
@@ -38,14 +38,6 @@ class Counts:
 
     visited: int = 0  # entries of the index that were looked at
     compared: int = 0  # pairs that were compared
-
-
-class Workers(NamedTuple):
-    """``run`` maps over about ``shares`` tasks at once; ``advance`` hears, on any thread, of the elements of sets that are done, 0 included."""
-
-    run: Callable = map
-    shares: int = 1
-    advance: Callable[[int], None] = lambda elements: None
 
 
 @dataclass
@@ -183,7 +175,7 @@ def matches(
 
     ranges, total = [places], 0
     while ranges:
-        done = list(workers.run(task, split(ranges, work, workers.shares * TASKS)))
+        done = list(workers.run(task, split(ranges, work, workers.tasks * TASKS)))
         ranges = [rest for _, rest, _, _ in done if rest[0] < rest[1]]
         for block, _, visited, compared in done:
             counts.visited += visited

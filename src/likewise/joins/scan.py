@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.items.lengths import Run, to_one
+from likewise.items.lengths import to_one
 from likewise.joins.hamming_join import Block, Counts, Stop
 from likewise.joins.prefix import groups
 from likewise.joins.vector_join import Prepared
+from likewise.stages.workers import ALONE, Workers
 
 Longs = NDArray[np.int64]
 
 #: Vectors that are multiplied with others at once, and how many these are; and those that L1 distances are told of.
 PRODUCTS, ALL = (1024, 2048), (256, 1024)
-#: Pairs that are decided at once, and blocks of products that are made at once for each share.
+#: Pairs that are decided at once, and blocks of products that are made at once for each task.
 DECIDED, BLOCKS = 2**18, 2
 #: Nanoseconds of one core of 2026 for a pair, and for each of its numbers: by products, and by L1.
 PRODUCT_COST, L1_COST = (1.0, 0.02), (20.0, 0.2)
@@ -32,14 +33,11 @@ PRODUCT_COST, L1_COST = (1.0, 0.02), (20.0, 0.2)
 
 @dataclass(frozen=True)
 class Scan:
-    """Finds the similar pairs of some of the vectors. per, run, shares, expect, advance: as for `joins.hamming_join.Join`."""
+    """Finds the similar pairs of some of the vectors. per, workers: as for `joins.hamming_join.Join`."""
 
     prepared: Prepared
     per: NDArray[np.uint64] | None = None
-    run: Run = map
-    shares: int = 1
-    expect: Callable[[int], None] = lambda pairs: None
-    advance: Callable[[int], None] = lambda pairs: None
+    workers: Workers = ALONE
 
     def pairs(self, counts: Counts, items: Longs | None = None, side: NDArray[np.uint8] | None = None, most: int = 2**62) -> Iterator[Block]:
         """The pairs among these items, int64[m] ascending, or all, as `joins.hamming_join.Finder` gives them."""
@@ -49,15 +47,15 @@ class Scan:
         order, low, high = partners(side, None if self.per is None else self.per[some], len(some))
         some = some[order]
         height, width = ALL if self.prepared.measure == "l1" else PRODUCTS
-        self.expect(int((high - low).sum()))
+        self.workers.expect(int((high - low).sum()))
         stop = Stop(most)
 
         def look(tile: tuple[int, int, int, int]) -> tuple[list[Block], Counts]:
             return self.tile(some, low, high, *tile, stop)
 
         tiles = cut(low, high, height, width)
-        while not stop and (now := list(itertools.islice(tiles, BLOCKS * self.shares))):
-            for found, seen in self.run(look, now):
+        while not stop and (now := list(itertools.islice(tiles, BLOCKS * self.workers.tasks))):
+            for found, seen in self.workers.run(look, now):
                 counts.add(seen)
                 yield from found
 
@@ -79,7 +77,7 @@ class Scan:
             counts.add(Counts(proposed=len(one), computed=computed, found=len(block[0])))
             stop.found += len(block[0])
         counts.compared = int(np.maximum(0, np.minimum(high[begin:end], last) - np.maximum(low[begin:end], first)).sum())
-        self.advance(counts.compared)
+        self.workers.advance(counts.compared)
         return found, counts
 
     def near(self, rows: Longs, columns: Longs) -> Longs:

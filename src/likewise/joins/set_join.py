@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from likewise.joins.prefix import (
     Longs,
     Places,
     Rule,
-    Workers,
     by_group,
     join_of,
     matches,
@@ -31,6 +31,7 @@ from likewise.kernels import join as kernels
 from likewise.kernels.join import CONTAINED, JACCARD
 from likewise.stages.ranking import Ranked
 from likewise.stages.walk import Walk
+from likewise.stages.workers import ALONE, Workers
 
 Sides = NDArray[np.uint8]
 Groups = NDArray[np.uint64]
@@ -68,9 +69,7 @@ def exact_pairs(
     side: Sides | None = None,
     per: Groups | None = None,
     contained: bool = False,
-    run: Callable = map,
-    shares: int = 1,
-    advance: Callable[[int], None] = lambda elements: None,
+    workers: Workers = ALONE,
     most: int = 2**62,
     counts: Counts | None = None,
     expect: Callable[[float], None] | None = None,
@@ -83,14 +82,14 @@ def exact_pairs(
     only pairs of equal values.
     contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it, out of the item's size; with
     sides the first is of A and the second of B.
-    ``run`` maps over about ``shares`` tasks at once; ``advance`` hears of elements done. Ends early when more than ``most`` pairs are found.
+    The work is counted in elements of sets. Ends early when more than ``most`` pairs are found.
     ``expect`` gets the predicted nanoseconds of one core before the join begins. made: by `ready` for the same join, where that was called.
     """
     side = None if side is None or not len(side) else side
     joined, low, high, order = made or ready(ranking, threshold, side, per, contained)
     if expect is not None and len(order) > SAMPLED:  # fewer do not take long
         expect(cost_of(ranking, joined, low, high))
-    for block in matches(joined, low, high, (0, len(order)), Workers(run, shares, advance), counts or Counts(), most):
+    for block in matches(joined, low, high, (0, len(order)), workers, counts or Counts(), most):
         probe, partner = order[block[:, 0]], order[block[:, 1]]
         block[:, 0] = partner if contained else np.minimum(probe, partner)
         block[:, 1] = probe if contained else np.maximum(probe, partner)
@@ -143,16 +142,14 @@ def exact_walk(
     threshold: Fraction,
     *,
     per: Groups | None = None,
-    run: Callable = map,
-    shares: int = 1,
-    advance: Callable[[int], None] = lambda elements: None,
+    workers: Workers = ALONE,
     counts: Counts | None = None,
 ) -> Walk:
     """The greedy walk (stages/walk.py) over items in priority order, as if all of them, or all of equal ``per``, shared a bucket.
 
     Arguments as for `exact_pairs`. Only kept items are entered into the index: a crowd of like items costs each of its members one comparison.
     """
-    counts = counts or Counts()
+    counts, quiet = counts or Counts(), replace(workers, advance=lambda elements: workers.advance(0))
     joined, low, high, order = ready_to_walk(ranking, threshold, per)
     decided = np.full((len(order), 3), -1, np.int64)
     found = [np.empty((0, 4), np.int64)]
@@ -160,11 +157,11 @@ def exact_walk(
     while begin < len(order):
         end = min(len(order), begin + min(max(begin // 8, LEAST_STEP), MOST_STEP))
         high[0, begin:end] = begin
-        for block in matches(joined, low, high, (begin, end), Workers(run, shares, lambda elements: advance(0)), counts):
+        for block in matches(joined, low, high, (begin, end), quiet, counts):
             kernels.settle(block, decided)
             found.append(block)
-        found += walk_step(joined, low[0], begin, end, decided, advance, counts)
-        advance(int(joined.elements[end] - joined.elements[begin]))
+        found += walk_step(joined, low[0], begin, end, decided, workers, counts)
+        workers.advance(int(joined.elements[end] - joined.elements[begin]))
         begin = end
     return walked(order, decided, np.concatenate(found), counts.compared)
 
@@ -183,7 +180,7 @@ def ready_to_walk(ranking: Ranked, threshold: Fraction, per: Groups | None) -> t
     return joined, low[None], high[None], order
 
 
-def walk_step(joined: Joined, low: Places, begin: int, end: int, decided: Longs, advance: Callable[[int], None], counts: Counts) -> list[Longs]:
+def walk_step(joined: Joined, low: Places, begin: int, end: int, decided: Longs, workers: Workers, counts: Counts) -> list[Longs]:
     """Compare the items at places ``begin`` to ``end`` with those among them that stay, one after the other; the verified pairs."""
     room, out = joined.room()
     state = np.array([begin, 0, 0, begin])
@@ -194,7 +191,7 @@ def walk_step(joined: Joined, low: Places, begin: int, end: int, decided: Longs,
         found.append(out[:written].copy())
         counts.visited += visited
         counts.compared += compared
-        advance(0)
+        workers.advance(0)
     joined.idle.append((room, out))
     return found
 

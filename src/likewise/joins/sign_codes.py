@@ -14,10 +14,11 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from likewise.items.lengths import Run, blocks, to_one, to_unit
+from likewise.items.lengths import blocks, to_one, to_unit
 from likewise.items.sets import read_only
 from likewise.kernels.directions import directions
 from likewise.kernels.signs import ROUNDS, UNIT, code_bits, ranges, rotation_size, sign_codes, threshold_codes, turns
+from likewise.stages.workers import ALONE, Workers
 
 #: Bits of a code, unless bands take more.
 BITS = 1024
@@ -109,10 +110,10 @@ class Levels:
         return differing(share_of(apart, self.span))
 
 
-def encode(coding: Coding, vectors: np.ndarray, run: Run = map) -> np.ndarray:
-    """The codes, uint64[n, bits / 64]; ``run`` maps over blocks of rows, on which no code depends."""
+def encode(coding: Coding, vectors: np.ndarray, workers: Workers = ALONE) -> np.ndarray:
+    """The codes, uint64[n, bits / 64], block by block of rows, on which no code depends."""
     codes = np.empty((len(vectors), coding.bits // 64), np.uint64)
-    list(run(lambda rows: coding.fill(vectors, rows[0], rows[1], codes), blocks(len(vectors))))
+    list(workers.run(lambda rows: coding.fill(vectors, rows[0], rows[1], codes), blocks(len(vectors))))
     return codes
 
 
@@ -146,9 +147,9 @@ def of_points(lengths: np.ndarray, centre: np.ndarray, within: float, lift: floa
     return Sides(differing(angle_of(within, least)), code_bits(len(centre), BITS), seed, centre.astype(float), scales, lift * scale, least)
 
 
-def of_coordinates(vectors: np.ndarray, within: float, seed: int, run: Run = map) -> Levels:
+def of_coordinates(vectors: np.ndarray, within: float, seed: int, workers: Workers = ALONE) -> Levels:
     """For pairs up to an L1 distance apart."""
-    bounds = np.array(list(run(lambda rows: ranges(vectors, *rows), blocks(len(vectors))))).reshape(-1, 2, vectors.shape[1])
+    bounds = np.array(list(workers.run(lambda rows: ranges(vectors, *rows), blocks(len(vectors))))).reshape(-1, 2, vectors.shape[1])
     low, high = bounds[:, 0].min(axis=0, initial=np.inf), bounds[:, 1].max(axis=0, initial=-np.inf)
     with np.errstate(over="ignore", invalid="ignore"):  # a range beyond float64 tells nothing apart, and all is compared
         span = np.where(high > low, high - low, 0.0)

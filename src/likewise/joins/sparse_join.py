@@ -9,7 +9,7 @@ they share: so it is among the others of x, and of y. Vectors that have such a r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from likewise.kernels.sparse import ANGLE, COSINE
 from likewise.kernels.sparsejoin import join, mixed
 from likewise.nearest.sparse import SLACK, weighed
 from likewise.stages.walk import Walk
+from likewise.stages.workers import ALONE, Workers
 
 Longs = NDArray[np.int64]
 Lists = tuple[Longs, Longs, NDArray[np.int32]]  # begins, filled, holders, as kernels.sparsejoin takes them
@@ -53,8 +54,8 @@ class Prepared:
     begins: Longs  # int64[ranks + 1]: where each rank's holders begin, if all are entered
 
     @classmethod
-    def of(cls, vectors: Sparse, rule: SparseRule, run: Callable = map) -> Prepared:
-        """``run`` maps over some vectors at a time; sums over no more than these keep their rounding below `SLACK`."""
+    def of(cls, vectors: Sparse, rule: SparseRule, workers: Workers = ALONE) -> Prepared:
+        """Some vectors at a time: sums over no more than these keep their rounding below `SLACK`."""
         n, offsets = len(vectors), vectors.offsets
         numbers = np.empty(len(vectors.indices), np.uint32)
         held = number(mixed(vectors.indices), np.empty(0, np.uint8), 64, numbers)
@@ -74,7 +75,7 @@ class Prepared:
             beyond = sums[1:] - sums[offsets[begin:end] - offsets[begin]][row] > enough
             return ranks[order][beyond], np.bincount(row[beyond], minlength=end - begin)
 
-        parts = [(rank[:0], offsets[:0]), *run(rare, range(0, n, ITEMS))]
+        parts = [(rank[:0], offsets[:0]), *workers.run(rare, range(0, n, ITEMS))]
         ranks, sizes = (np.concatenate(part) for part in zip(*parts, strict=True))
         ends, begins = (np.concatenate(([0], np.cumsum(of))) for of in (sizes, np.bincount(ranks, minlength=len(held))))
         return cls(vectors, rule, len(held), numbers, values, ranks, ends, begins)
@@ -94,7 +95,7 @@ class Prepared:
         return self.begins, np.zeros(len(self.begins) - 1, np.int64), np.empty(len(self.ranks), np.int32)
 
     def join(
-        self, lists: Lists, per: NDArray[np.uint64], side: NDArray[np.uint8], begin: int, end: int, state: Longs, advance: Callable[[int], None]
+        self, lists: Lists, per: NDArray[np.uint64], side: NDArray[np.uint8], begin: int, end: int, state: Longs, workers: Workers
     ) -> Iterator[tuple[Longs, int]]:
         """Blocks of rows of kernels.sparsejoin, and the comparisons that they took. state: int64[n, 2] for a walk, else empty."""
         units, rare, least = (self.numbers, self.values), (self.ranks, self.offsets), least_cosine(self.rule) - SLACK
@@ -102,7 +103,7 @@ class Prepared:
         while begin < end:
             before, items = begin, (self.vectors.arrays, units, rare, lists, self.rule, least, per, side, len(state) > 0)
             begin, written, compared = join(*items, begin, min(end, begin + ITEMS), known, seen, state, out)
-            advance(begin - before)
+            workers.advance(begin - before)
             yield out[:written].copy(), compared
 
 
@@ -111,35 +112,34 @@ def sparse_pairs(
     *,
     side: NDArray[np.uint8],
     per: NDArray[np.uint64],
-    run: Callable = map,
-    advance: Callable[[int], None] = lambda items: None,
+    workers: Workers = ALONE,
     most: int = 2**62,
 ) -> Iterator[Longs]:
     """All pairs within the limit: int64[m, 4] blocks of item, earlier item, score (kernels.compare), 1. Each once, in no order.
 
-    side: uint8[n] of 1, 2 or 3 for items of A, B or both, or empty. per: uint64[n]: only pairs of equal values. ``run`` maps over some items at a
-    time; ``advance`` hears of items done. A task that has found more than ``most`` pairs looks for no more.
+    side: uint8[n] of 1, 2 or 3 for items of A, B or both, or empty. per: uint64[n]: only pairs of equal values. The work is
+    counted in items. A task that has found more than ``most`` pairs looks for no more.
     """
     lists, n = prepared.full(), len(prepared.vectors)
 
     def part(begin: int) -> list[Longs]:
         found: list[Longs] = []
-        for block, _ in prepared.join(lists, per, side, begin, min(begin + ITEMS, n), np.empty((0, 2), np.int64), advance):
+        for block, _ in prepared.join(lists, per, side, begin, min(begin + ITEMS, n), np.empty((0, 2), np.int64), workers):
             found.append(block)
             if sum(map(len, found)) > most:
                 break
         return found
 
-    for blocks in run(part, range(0, n, ITEMS)):
+    for blocks in workers.run(part, range(0, n, ITEMS)):
         yield from blocks
 
 
-def sparse_walk(prepared: Prepared, *, per: NDArray[np.uint64], advance: Callable[[int], None] = lambda items: None) -> Walk:
+def sparse_walk(prepared: Prepared, *, per: NDArray[np.uint64], workers: Workers = ALONE) -> Walk:
     """The greedy walk (stages/walk.py) over items in priority order, as if all of equal ``per`` shared a bucket."""
     n = len(prepared.vectors)
     state = np.full((n, 2), -1, np.int64)
     found, compared = [np.empty((0, 4), np.int64)], 0
-    for block, more in prepared.join(prepared.empty(), per, np.empty(0, np.uint8), 0, n, state, advance):
+    for block, more in prepared.join(prepared.empty(), per, np.empty(0, np.uint8), 0, n, state, workers):
         found.append(block)
         compared += more
     matches = np.concatenate(found)

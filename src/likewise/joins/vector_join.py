@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from likewise.items.lengths import Run, lengths_of, squared_lengths
+from likewise.items.lengths import lengths_of, squared_lengths
 from likewise.items.sets import read_only
 from likewise.joins.hamming_join import Block, Check, Counts, Finder, Join, Tables
 from likewise.joins.sign_codes import BITS, Coding, centre_of, encode, of_angles, of_coordinates, of_points
 from likewise.kernels.codejoin import distance_histogram
 from likewise.kernels.vectorjoin import MEASURES, decide
 from likewise.planning.choose import bands_needed
+from likewise.stages.workers import ALONE, Workers
 
 #: Bits that are compared first, alone.
 FIRST = 256
@@ -94,13 +95,13 @@ class Layout:
         return (1 - (1 - agree) ** self.bands) * (1 - MISS) ** 2
 
 
-def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, run: Run = map) -> Prepared:
+def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, workers: Workers = ALONE) -> Prepared:
     """Measure the vectors, and say how they could be coded. limit: a least cosine; a greatest angle in degrees, L2 or L1 distance."""
     vectors = read_only(np.asarray(vectors))
     count, dimension = vectors.shape
     angles = measure in ("cosine", "angle")
     centre = read_only(np.zeros(dimension, vectors.dtype)) if angles or not count else centre_of(vectors)
-    squared = squared_lengths(vectors, centre, run)
+    squared = squared_lengths(vectors, centre, workers.run)
     lengths = lengths_of(vectors, centre, squared)
     live = lengths > 0 if angles else np.ones(count, bool)
     codings: tuple[Coding, ...]
@@ -111,7 +112,7 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, run:
         typical = float(middle[0] / 2 + middle[1] / 2)  # the median, whose sum may be beyond float64
         codings = tuple(of_points(lengths, centre, limit, lift * (typical or limit), seed) for lift in LIFTS)
     else:
-        codings = (of_coordinates(vectors, limit, seed, run),)
+        codings = (of_coordinates(vectors, limit, seed, workers),)
     codings += tuple(coding.with_bits(2 * BITS) for coding in codings)
     return Prepared(vectors, measure, float(limit), centre, squared, lengths, live, codings)
 
@@ -119,18 +120,18 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, run:
 def vector_pairs(prepared: Prepared, layout: Layout, counts: Counts | None = None, *, side: np.ndarray | None = None, **how: Any) -> Iterator[Block]:
     """All pairs that meet and are within the limit: left < right, int64 each, and the measure's exact value, float64. In no particular order.
 
-    ``how``: per, run, shares, expect, advance and most, as for `joins.hamming_join.Join`.
+    ``how``: per, workers and most, as for `joins.hamming_join.Join`.
     """
     most = how.pop("most", 2**62)
     return vector_finder(prepared, layout, **how).pairs(counts or Counts(), side=side, most=most)
 
 
-def vector_finder(prepared: Prepared, layout: Layout, *, run: Run = map, **how: Any) -> Finder:
+def vector_finder(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE, **how: Any) -> Finder:
     """What finds those pairs."""
     tables = Tables.bands(layout.bands, layout.rows)
     coding = layout.coding.with_bits(layout.bits)
     cuts = cut(coding.bits, coding.differ), cut(FIRST, coding.differ)
-    join = Join(read_only(encode(coding, prepared.vectors, run)), tables, *cuts, run=run, **how)
+    join = Join(read_only(encode(coding, prepared.vectors, workers)), tables, *cuts, workers=workers, **how)
     return Finder(join, prepared.decider(), prepared.live, layout.cost)
 
 

@@ -50,7 +50,7 @@ class Frame:
 
     def inverse(self, rows: Vectors) -> Floats:
         """One over the length of each vector, 0 for the zero vector."""
-        lengths = lengths_of(rows, self.origin, squared_lengths(rows, self.origin, self.search.run))
+        lengths = lengths_of(rows, self.origin, squared_lengths(rows, self.origin, self.search.workers.run))
         return np.divide(1.0, lengths, out=np.zeros(len(rows)), where=lengths > 0)
 
     def ones(self, rows: Vectors, inverse: Floats) -> NDArray[np.float32]:
@@ -71,7 +71,7 @@ class Frame:
             if self.direction:
                 inverse, sizes = self.inverse(rows), np.empty(len(rows))
             else:
-                sizes = lengths_of(rows, self.centre, squared_lengths(rows, self.centre, self.search.run))
+                sizes = lengths_of(rows, self.centre, squared_lengths(rows, self.centre, self.search.workers.run))
         items, codes = Items(rows, read_only(inverse)), np.empty((len(rows), bits // 64), np.uint64)
 
         def place(begin: int, end: int) -> None:
@@ -191,4 +191,4 @@ def by_products(rule: Rule, frame: Frame, items: Items, asked: Items, sizes: Flo
             np.matmul(asking, block.T, out=products.reshape(len(asking), width))
             search.over(len(asking), LOOKED_AT, partial(look, first, squared, some, products))
     exhaust.conclude(rule, items, asked, start, *held, *out.arrays[:3])
-    search.advance(count)
+    search.workers.advance(count)

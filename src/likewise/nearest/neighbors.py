@@ -24,9 +24,10 @@ from likewise.kernels.top_k import ANGLE, COSINE, HAMMING, JACCARD, L1, L2, Item
 from likewise.kernels.weighted_nearest import most_similar as most_similar_weighted
 from likewise.nearest.by_codes import SCANNED_BITS, Coded, by_codes
 from likewise.nearest.by_vectors import all_near, vectors_near
-from likewise.nearest.search import Found, Longs, Out, Run, Search, Words
+from likewise.nearest.search import Found, Longs, Out, Search, Words
 from likewise.nearest.sparse import sparse_near
 from likewise.stages.ranking import ranked
+from likewise.stages.workers import ALONE, Workers
 
 
 def neighbors(
@@ -39,9 +40,7 @@ def neighbors(
     exact: bool = False,
     limit: float | None = None,
     seed: int = 0,
-    run: Run = map,
-    shares: int = 1,
-    advance: Callable[[int], None] = lambda queries: None,
+    workers: Workers = ALONE,
     same: bool = False,
 ) -> Found:
     """The k items of ``base`` most similar to each query, by a measure of MEASURES.
@@ -52,7 +51,7 @@ def neighbors(
     Each true neighbour is found with a chance of ``recall`` or more, none is missed with ``exact`` or a recall of 1. limit: the least similarity, or
     the largest distance, of a neighbour. same: the queries are the items themselves, and no item is its own neighbour.
     Where there are fewer than k neighbours, fewer are given: a zero vector has none by cosine, nor is a set near one it shares nothing with.
-    ``run`` maps over parts, of which there should be ``shares`` at least; ``advance`` hears of queries done.
+    The work is counted in queries.
     """
     if measure not in MEASURES:
         raise UsageError(f"neighbors by {measure!r}: choose one of {', '.join(MEASURES)}")
@@ -65,7 +64,7 @@ def neighbors(
     elif kind != JACCARD and n and asking and base.shape[1] != queries.shape[1]:
         unit = "words" if kind == HAMMING else "numbers"
         raise UsageError(f"items of {base.shape[1]} {unit} and queries of {queries.shape[1]}; they must be equally long")
-    search = Search(kind, min(int(k), max(1, n)), recall, exact or recall == 1, limit, seed, run, max(1, shares), advance, same)
+    search = Search(kind, min(int(k), max(1, n)), recall, exact or recall == 1, limit, seed, workers, same)
     out = Out(search, asking)
     return out.found(near(search, base, queries, out) if n and asking else True)
 
@@ -73,7 +72,7 @@ def neighbors(
 def sets_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
     """By the lists of the sets that hold an element, the rarest element first."""
     n = len(base[1]) - 1
-    ranks = ranked(*(base if search.same else joined(base, queries)), run=search.run)
+    ranks = ranked(*(base if search.same else joined(base, queries)), workers=search.workers)
 
     def part(some: slice) -> Ranked:
         return Ranked(ranks.tokens, ranks.first[some], ranks.shared[some], ranks.size[some])

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.kernels.nearest import QUERIES
 from likewise.kernels.top_k import DISTANCES
+from likewise.stages.workers import Workers
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Run = Callable[..., Any]
 
 #: Queries that a task takes at most; fewer, where there are few, so that each core gets several tasks.
 QUERIES_AT_ONCE, TASKS = 256, 4
@@ -43,23 +42,21 @@ class Search:
     exact: bool
     limit: float | None
     seed: int
-    run: Run
-    shares: int
-    advance: Callable[[int], None]
+    workers: Workers
     same: bool
 
     def over(self, count: int, part: int, task: Callable[[int, int], None]) -> None:
         """``task`` of each (begin, end) of so many numbers below ``count``, several at once."""
-        list(self.run(lambda begin: task(begin, min(count, begin + part)), range(0, count, part)))
+        list(self.workers.run(lambda begin: task(begin, min(count, begin + part)), range(0, count, part)))
 
     def over_queries(self, count: int, task: Callable[[int, int], None]) -> None:
         """The same of the queries."""
 
         def part(begin: int, end: int) -> None:
             task(begin, end)
-            self.advance(end - begin)
+            self.workers.advance(end - begin)
 
-        self.over(count, min(QUERIES_AT_ONCE, -(-count // (TASKS * self.shares * QUERIES)) * QUERIES), part)
+        self.over(count, min(QUERIES_AT_ONCE, -(-count // (TASKS * self.workers.tasks * QUERIES)) * QUERIES), part)
 
 
 class Out:

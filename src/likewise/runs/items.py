@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from likewise.options import Options
 from likewise.progress import Progress, heed
 from likewise.stages.kinds import kind_of, set_rule, text_of
 from likewise.stages.walk import MODES, Sets
+from likewise.stages.workers import Workers
 
 T = TypeVar("T")
 #: Items, later items, and how alike they are: int64[m], int64[m], float64[m].
@@ -50,6 +52,15 @@ class Run:
         if (resident_memory() or 0) > self.memory // 2:
             self.work.rest()
             give_back()
+
+    @cached_property
+    def workers(self) -> Workers:
+        """The threads of the engine, the progress of this run, and memory of the work folder."""
+
+        def expect(comparisons: int) -> None:
+            self.begin("comparing", comparisons, "pairs")
+
+        return Workers(self.engine.run, self.engine.threads, self.advance, expect, self.work.scratch)
 
     def advance(self, amount: int) -> None:
         """Called from several threads: so much more is done, unless the run is being stopped."""

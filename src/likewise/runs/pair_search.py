@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -74,7 +74,7 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
 
     per = items.per
     at_once = max(1, run.memory // 4 // (NUMBERING_BYTES * max(1, len(per))))
-    return group(keys, per, bands, partial(run.engine.run, at_once=at_once), split=split, allocate=run.work.scratch)
+    return group(keys, per, bands, replace(run.workers, run=partial(run.engine.run, at_once=at_once)), split=split)
 
 
 def keys_of_sets(items: Items, run: Run, rows: np.ndarray) -> np.ndarray:
@@ -112,7 +112,7 @@ def meetings_expected(items: Items, run: Run, *, walk: bool) -> float:
     """About how many candidate pairs there will be in buckets, by those among a sample of the items; of a ``walk`` no more than its budget allows."""
     step = -(-len(items.member) // SAMPLED) or 1
     made = keys_of_sets(items, run, items.member[::step])
-    sizes = group(made.__getitem__, items.per[::step], len(made), run.engine.run, split=False, allocate=run.work.scratch).sizes
+    sizes = group(made.__getitem__, items.per[::step], len(made), run.workers, split=False).sizes
     others = (sizes - 1) * step
     return float((sizes * step * (np.minimum(others, MOST_MET) if walk else others)).sum() / 2)
 
@@ -135,13 +135,13 @@ def ranks(items: Items, run: Run, side: np.ndarray = NO_SIDE) -> Ranked:
     """The items' sets, ranked for an exact join."""
     if not len(side) and (begun := items.taken(Begun)) is not None:
         return begun.ranking
-    return ranked(*words(items, run), side=side if len(side) else None, run=run.engine.run, shares=run.engine.threads)
+    return ranked(*words(items, run), side=side if len(side) else None, workers=run.workers)
 
 
 def rare(items: Items, run: Run) -> PreparedSparse:
     """The items' sparse vectors, and the rare coordinates of each."""
     begun = items.taken(PreparedSparse)
-    return PreparedSparse.of(of_words(*words(items, run)), rule(run.options), run.engine.run) if begun is None else begun
+    return PreparedSparse.of(of_words(*words(items, run)), rule(run.options), run.workers) if begun is None else begun
 
 
 def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
@@ -151,14 +151,14 @@ def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
         run.progress.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
     run.begin("comparing", candidates, "pairs")
     stored = sets(items, run)
-    for block in all_pairs(stored, buckets, side, run.engine.run, run.engine.threads, run.advance, run.options.max_pairs):
+    for block in all_pairs(stored, buckets, side, run.workers, run.options.max_pairs):
         yield block[:, 0], block[:, 1], stored.similarity(block[:, 2], block[:, 3])
 
 
 def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sets, with none missed."""
     run.begin("joining", elements(items), "elements")
-    how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
+    how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers}
     how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": partial(announce, items, run, "joined")}
     begun = None if len(side) or items.per.any() else items.taken(Begun)
     ranking, made = begun or (ranks(items, run, side), None)
@@ -175,7 +175,7 @@ def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sparse vectors, with none missed."""
     run.begin("joining", len(items.member), "items")
     stored = sets(items, run)
-    how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "advance": run.advance, "most": run.options.max_pairs}
+    how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers, "most": run.options.max_pairs}
     for block in sparse_pairs(rare(items, run), **how):
         yield block[:, 1], block[:, 0], stored.similarity(block[:, 2], block[:, 3])
 
@@ -193,11 +193,8 @@ def finder(items: Items, run: Run, *, walk: bool = False, side: np.ndarray = NO_
     walk: the pairs are for a walk, in which most items that are like an earlier one are left out. side: of which sides pairs will be wanted.
     """
 
-    def expect(comparisons: int) -> None:
-        run.begin("comparing", comparisons, "pairs")
-
-    how: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "expect": expect, "advance": run.advance}
-    found, way = made_to_find(items, run, walk, {**how, "per": per if (per := items.per).any() else None})
+    how: dict[str, Any] = {"workers": run.workers, "per": per if (per := items.per).any() else None}
+    found, way = made_to_find(items, run, walk, how)
     announce(items, run, "compared", found.cost * wanted(side))
     return found, way
 
@@ -228,7 +225,7 @@ def made_to_find(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tup
     if options.items == "codes":
         codes = values.reshape(n, -1)
         return code_finder(codes, options.dimension, int(options.threshold), walk=walk, **how), Found("blocks of bits", options.dimension)
-    prepared = prepare(numbers(values, options), options.told_by, float(options.threshold), options.seed, run.engine.run)
+    prepared = prepare(numbers(values, options), options.told_by, float(options.threshold), options.seed, run.workers)
     if options.exact:
         return Scan(prepared, **how), Found("all pairs", options.dimension)
     layout = choose_layout(prepared, options.asked["recall"], options.seed, walk=walk)
@@ -258,7 +255,7 @@ def of_features(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tupl
     sets, name, limit = feature_sets(words(items, run), options), options.measure.name, float(options.threshold)
     if options.exact:
         return exact_finder(sets, name, limit, **how), Found("all pairs", sets[0].shape[1])
-    encoded = Encoded.of(sets, options.seed, run.engine.run)
+    encoded = Encoded.of(sets, options.seed, run.workers)
     found, least = encoded_finder(encoded, name, limit, options.asked["recall"], walk=walk, **how)
     return found, Found("encodings", encoded.vectors.shape[1], least=least)
 
@@ -308,7 +305,7 @@ def of_strings(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of strings within a number of edits, with none missed."""
     options = run.options
     run.begin("joining", len(items.member), "items")
-    how: dict[str, Any] = {"side": side, "per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
+    how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers}
     texts = pa.array(strings(items, run), pa.large_binary())
     for block in edit_pairs(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", most=options.max_pairs, **how):
         yield block[:, 0], block[:, 1], block[:, 2].astype(np.float64)

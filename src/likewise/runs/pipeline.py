@@ -259,7 +259,7 @@ def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
     buckets = bucket(items, run, split=True)
     run.begin("comparing", len(items.member), "items")
     stored = sets(items, run)
-    found = walk(stored, buckets, run.work.scratch, run.engine.run, run.engine.threads, run.advance)
+    found = walk(stored, buckets, run.workers)
     crowds = overfull(buckets, found.witness < 0)
     cut = what_was_cut(stored, buckets, crowds, run.options.seed)
     spread = {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()}
@@ -273,7 +273,7 @@ def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
     options = run.options
     is_set = options.items in ("texts", "sets")
     run.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
-    how: dict[str, Any] = {"per": items.per, "run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
+    how: dict[str, Any] = {"per": items.per, "workers": run.workers}
     told = dict[str, Any]()
     recall: float | None = 1.0
     if options.items in FOUND:
@@ -285,7 +285,7 @@ def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
         texts = pa.array(strings(items, run), pa.large_binary())
         found = edit_walk(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
     elif options.facts.sparse:
-        found = sparse_walk(rare(items, run), per=items.per, advance=run.advance)
+        found = sparse_walk(rare(items, run), per=items.per, workers=run.workers)
     else:
         found = exact_walk(ranks(items, run), options.threshold, **how)
     return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), recall, []) | told
@@ -364,9 +364,8 @@ def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) ->
     run.begin("comparing with all" if all_compared else "looking for neighbours", len(queries), "items")
     limit = None if options.bound is None else float(options.bound)
     how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}
-    threads: dict[str, Any] = {"run": run.engine.run, "shares": run.engine.threads, "advance": run.advance}
     sides = [comparable(words_of(collection, run, side), options) for side in ((base,) if same else (base, queries))]
-    found = nearest_by(options)(sides[0], sides[-1], name, k, **how, **threads)
+    found = nearest_by(options)(sides[0], sides[-1], name, k, **how, workers=run.workers)
     return np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact
 
 

@@ -2,6 +2,7 @@
 
 In the order of a run:
 
+- workers: what a step needs of whoever runs it
 - sketch: rows become words, copies' digests and band keys
 - kinds: how each kind of item is read, sketched and compared
 - copies: exact copies collapse into the first

@@ -10,13 +10,13 @@ import numpy as np
 
 from likewise.errors import UsageError
 from likewise.stages.meeting import BUDGET, FINER, Parts, keyed, number, split_overfull
+from likewise.stages.workers import ALONE, Workers
 
 #: The most others that an item of an overfull bucket meets in a walk, on all levels together.
 MOST_MET = 2 * BUDGET * (1 + FINER)
 MOST_BUCKETS = 2**31 - 1
 
 Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in that band
-Allocate = Callable[[tuple[int, ...], str | np.dtype], np.ndarray]
 
 
 class Splits(NamedTuple):
@@ -67,25 +67,25 @@ class Buckets:
         return {"2" if step == 1 else f"{2 ** (step - 1) + 1}-{2**step}": int(number) for step, number in zip(steps.tolist(), numbers, strict=True)}
 
 
-def group(keys: Keys, per: np.ndarray, bands: int, run: Callable, *, split: bool, allocate: Allocate) -> Buckets:
-    """Number the buckets of every band; ``run`` maps a function over bands, at once where it can.
+def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, split: bool) -> Buckets:
+    """Number the buckets of every band, several bands at once.
 
     per: uint64[n], mixed into every key, so that only items of one group meet. ``split`` adds the parts of overfull buckets.
     """
     grouped = per if per.any() else None
-    bucket = allocate((bands, len(per)), "i4")
-    sizes = run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands))
+    bucket = workers.allocate((bands, len(per)), "i4")
+    sizes = list(workers.run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands)))
     levels = min(FINER, bands - 1)
     parts = None
     if split and any((each > BUDGET).any() for each in sizes):
-        parts = run(lambda band: parts_of(keys, bucket[band], sizes[band], band, bands, levels), range(bands))
+        parts = list(workers.run(lambda band: parts_of(keys, bucket[band], sizes[band], band, bands, levels), range(bands)))
     raised = shifts([len(each) for each in sizes], 0)
 
     def raise_numbers(band: int) -> None:
         row = bucket[band]
         row[row >= 0] += np.int32(raised[band])
 
-    run(raise_numbers, range(bands))
+    list(workers.run(raise_numbers, range(bands)))
     splits = no_splits(bands) if parts is None else joined(parts, [len(each) for each in sizes], int(raised[-1]))
     return Buckets(bucket, np.concatenate(sizes), np.repeat(np.arange(bands), [len(each) for each in sizes]), splits)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.items.sets import read_only
 from likewise.kernels import rank as kernels
+from likewise.stages.workers import ALONE, Workers
 
 Longs = NDArray[np.int64]
 
@@ -47,23 +47,22 @@ class Deal:
     edges: Longs  # int64[parts + 1]: where the parts begin
 
 
-def ranked(values: NDArray[np.uint64], offsets: Longs, *, side: NDArray[np.uint8] | None = None, run: Callable = map, shares: int = 1) -> Ranked:
+def ranked(values: NDArray[np.uint64], offsets: Longs, *, side: NDArray[np.uint8] | None = None, workers: Workers = ALONE) -> Ranked:
     """Rank the elements of sets by how many of the sets have them. Takes 12 bytes an element for a while, and keeps 4.
 
     side: uint8[n], 1, 2 or 3 for sets of A, B or both: then an element that A or B does not have is shared by none.
-    ``run`` maps over pieces at once; the ranks depend neither on that nor on ``shares``.
     """
     n, elements = len(offsets) - 1, int(offsets[-1] - offsets[0])
     if elements > MOST_ELEMENTS:
         raise UsageError(f"an exact join takes up to {MOST_ELEMENTS:,} elements at once; here are {elements:,}; leave --exact out")
-    deal = dealt(read_only(values[int(offsets[0]) : int(offsets[-1])]), read_only(offsets - offsets[0]), run)
+    deal = dealt(read_only(values[int(offsets[0]) : int(offsets[-1])]), read_only(offsets - offsets[0]), workers)
     ids = np.empty(elements, np.uint32)
-    counts = numbered(deal, np.empty(0, np.uint8) if side is None else np.ascontiguousarray(side), ids, run)
+    counts = numbered(deal, np.empty(0, np.uint8) if side is None else np.ascontiguousarray(side), ids, workers)
     begins = np.cumsum([0, *map(len, counts)])
     ranks = np.concatenate(counts)
     total = int(kernels.rank(ranks))
     each_part = range(len(deal.edges) - 1)
-    list(run(lambda part: kernels.exchange(ids[deal.edges[part] : deal.edges[part + 1]], ranks[begins[part] : begins[part + 1]]), each_part))
+    list(workers.run(lambda part: kernels.exchange(ids[deal.edges[part] : deal.edges[part + 1]], ranks[begins[part] : begins[part + 1]]), each_part))
 
     tokens, first, shared = np.empty(elements, np.uint32), np.empty(n, np.int64), np.empty(n, np.uint32)
 
@@ -71,21 +70,21 @@ def ranked(values: NDArray[np.uint64], offsets: Longs, *, side: NDArray[np.uint8
         place = deal.places[piece].copy()
         kernels.arrange(deal.values, deal.offsets, *deal.pieces[piece], deal.shift, place, ids, total.bit_length(), tokens, first, shared)
 
-    list(run(arrange, range(len(deal.pieces))))
+    list(workers.run(arrange, range(len(deal.pieces))))
     return Ranked(tokens, first, shared, np.diff(offsets).astype(np.uint32), total)
 
 
-def dealt(values: NDArray[np.uint64], offsets: Longs, run: Callable) -> Deal:
+def dealt(values: NDArray[np.uint64], offsets: Longs, workers: Workers) -> Deal:
     """Count what each piece has for each part."""
     part_bits = min(MOST_PARTS, max(2, 1 << (len(values) // PART).bit_length())).bit_length() - 1
     shift, pieces = 64 - part_bits, cut(offsets, PIECE)
-    tallies = list(run(lambda piece: kernels.tally(values, offsets[piece[0]], offsets[piece[1]], shift), pieces))
+    tallies = list(workers.run(lambda piece: kernels.tally(values, offsets[piece[0]], offsets[piece[1]], shift), pieces))
     tally = np.array(tallies, np.int64).reshape(-1, 1 << part_bits)
     edges = np.concatenate(([0], np.cumsum(tally.sum(axis=0))))
     return Deal(values, offsets, shift, pieces, edges[:-1] + np.cumsum(tally, axis=0) - tally, edges)
 
 
-def numbered(deal: Deal, sides: NDArray[np.uint8], ids: NDArray[np.uint32], run: Callable) -> list[NDArray[np.uint32]]:
+def numbered(deal: Deal, sides: NDArray[np.uint8], ids: NDArray[np.uint32], workers: Workers) -> list[NDArray[np.uint32]]:
     """Number the elements of each part, into ``ids``; how often each occurs, or 0 where it is not shared, a list a part."""
     keys, key_sides = np.empty(len(ids), np.uint64), np.empty(len(ids) if len(sides) else 0, np.uint8)
 
@@ -97,8 +96,8 @@ def numbered(deal: Deal, sides: NDArray[np.uint8], ids: NDArray[np.uint32], run:
         counts: NDArray[np.uint32] = kernels.number(keys[here], key_sides[here], deal.shift, ids[here])
         return counts
 
-    list(run(out, range(len(deal.pieces))))
-    return list(run(count, range(len(deal.edges) - 1)))
+    list(workers.run(out, range(len(deal.pieces))))
+    return list(workers.run(count, range(len(deal.edges) - 1)))
 
 
 def cut(offsets: Longs, elements: int) -> list[tuple[int, int]]:

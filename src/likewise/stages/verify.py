@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from likewise.kernels.sets import ODD_WORDS
 from likewise.kernels.walk import bucket_pairs, verify
 from likewise.stages.buckets import Buckets
 from likewise.stages.walk import COMPARED_AT_ONCE, MATCHES_AT_ONCE, Sets
+from likewise.stages.workers import ALONE, Workers
 
 Words = tuple[np.ndarray, np.ndarray]
 
@@ -22,9 +23,9 @@ class Compared(NamedTuple):
     out_of: np.ndarray  # int64[m]; 0 there
 
 
-def verified(sets: Sets, left: np.ndarray, right: np.ndarray, run: Callable = map) -> Compared:
-    """Compare pairs of stored items. left, right: int64[m]. ``run`` maps over parts of the pairs."""
-    return compared(sets, sets, left, right, run)
+def verified(sets: Sets, left: np.ndarray, right: np.ndarray, workers: Workers = ALONE) -> Compared:
+    """Compare pairs of stored items. left, right: int64[m]."""
+    return compared(sets, sets, left, right, workers)
 
 
 def alike(words_a: Words, words_b: Words, rule: Any) -> Compared:
@@ -37,7 +38,7 @@ def alike(words_a: Words, words_b: Words, rule: Any) -> Compared:
     return compared(a, b, every, every)
 
 
-def compared(sets: Sets, others: Sets, left: np.ndarray, right: np.ndarray, run: Callable = map) -> Compared:
+def compared(sets: Sets, others: Sets, left: np.ndarray, right: np.ndarray, workers: Workers = ALONE) -> Compared:
     """Compare items left[i] of ``sets`` with items right[i] of ``others``, which have the same rule."""
     values = np.empty((2, len(left)), np.int64)
     (stored, rule), (other, _) = sets.arguments(), others.arguments()
@@ -47,7 +48,7 @@ def compared(sets: Sets, others: Sets, left: np.ndarray, right: np.ndarray, run:
         here = slice(begin, begin + COMPARED_AT_ONCE)
         verify(stored, other, rule, left[here], right[here], np.empty((2, longest), np.uint64), values[:, here])
 
-    list(run(part, range(0, len(left), COMPARED_AT_ONCE)))
+    list(workers.run(part, range(0, len(left), COMPARED_AT_ONCE)))
     return Compared(*values)
 
 
@@ -58,19 +59,11 @@ def in_memory(words: Words, rule: Any) -> Sets:
     return Sets(-1, values, offsets[:-1], np.diff(offsets).astype(np.uint32), rule, np.empty((0, ODD_WORDS), np.uint64), np.arange(n))
 
 
-def all_pairs(
-    sets: Sets,
-    buckets: Buckets,
-    side: np.ndarray,
-    run: Callable,
-    shares: int,
-    advance: Callable[[int], None] = lambda compared: None,
-    most: int = 2**62,
-) -> Iterator[np.ndarray]:
+def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, workers: Workers = ALONE, most: int = 2**62) -> Iterator[np.ndarray]:
     """Verified pairs as int64[m, 4] blocks: item, later item, overlap, out of. Each pair once, in no particular order.
 
     side: uint8[n], or empty; 1, 2 or 3 for items of A, B or both, when only pairs across them are wanted.
-    ``run`` maps over ``shares`` parts of a band at once. A part that has found more than ``most`` pairs looks for no more.
+    The work is counted in comparisons. A part of a band that has found more than ``most`` pairs looks for no more.
     """
     largest = int(buckets.sizes.max(initial=0))
 
@@ -82,23 +75,23 @@ def all_pairs(
             places = (band, order, begin, end)
             begin, written, compared = bucket_pairs(*sets.arguments(), side, buckets.bucket, *places, COMPARED_AT_ONCE, buffers, matches)
             found.append(matches[:written].copy())
-            advance(compared)
+            workers.advance(compared)
         return found
 
     for band in range(len(buckets.bucket)):
         here = buckets.bucket[band]
         members = np.flatnonzero(here >= 0)
         order = members[np.argsort(here[members], kind="stable")]
-        for blocks in run(lambda cut, band=band, order=order: share(band, order, *cut), cuts(here[order], shares)):
+        for blocks in workers.run(lambda cut, band=band, order=order: share(band, order, *cut), cuts(here[order], workers.tasks)):
             yield from blocks
 
 
-def cuts(bucket: np.ndarray, shares: int) -> list[tuple[int, int]]:
-    """Split the places of one band into runs of about equal work: an item is compared with those after it in its bucket."""
+def cuts(bucket: np.ndarray, number: int) -> list[tuple[int, int]]:
+    """Split the places of one band into about so many runs of equal work: an item is compared with those after it in its bucket."""
     if not len(bucket):
         return []
     ends = np.searchsorted(bucket, bucket, side="right")
     work = np.cumsum(ends - np.arange(len(bucket)))
-    places = np.searchsorted(work, work[-1] * np.arange(1, shares) / shares)
+    places = np.searchsorted(work, work[-1] * np.arange(1, number) / number)
     edges = np.unique(np.concatenate(([0], places, [len(bucket)])))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))

@@ -13,8 +13,9 @@ from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_dis
 from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
-from likewise.stages.buckets import Allocate, Buckets
+from likewise.stages.buckets import Buckets
 from likewise.stages.meeting import BUDGET
+from likewise.stages.workers import ALONE, Workers
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
 #: Comparisons that a kernel makes before it returns for a moment, so that progress shows and Ctrl-C works.
@@ -65,16 +66,14 @@ class Walk:
     compared: int
 
 
-def walk(
-    sets: Sets, buckets: Buckets, allocate: Allocate, run: Callable = map, shares: int = 1, advance: Callable[[int], None] = lambda items: None
-) -> Walk:
+def walk(sets: Sets, buckets: Buckets, workers: Workers = ALONE) -> Walk:
     """The greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold.
 
-    ``run`` maps over parts of the items, ``shares`` at once; parts have no bucket in common, so the result does not depend on them.
+    Tasks are parts of the items that have no bucket in common, so the result does not depend on them. The work is counted in items.
     """
     bands, n = buckets.bucket.shape
     levels = 1 + len(buckets.splits.bucket)
-    lists, remembered, near = empty_lists(buckets, sets.odd, allocate)
+    lists, remembered, near = empty_lists(buckets, sets.odd, workers.allocate)
     seen = np.full(n, -1, np.int32)
     state = np.full((n, 3), -1, np.int64)
 
@@ -90,17 +89,17 @@ def walk(
             )
             found.append(matches[:written].copy())
             compared += more
-            advance(place - before)
+            workers.advance(place - before)
         return found, compared
 
-    done = list(run(part, independent(buckets, 1 if shares == 1 else PARTS * shares)))
+    done = list(workers.run(part, independent(buckets, 1 if workers.tasks == 1 else PARTS * workers.tasks)))
     matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
     compared = sum(number for _, number in done)
     return Walk(state[:, 0], state[:, 1], state[:, 2], matches, compared)
 
 
-def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Allocate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(lists, remembered, near) as the kernel takes them: room for the kept items of each bucket, as many as it has or may remember."""
     finer, numbered = buckets.splits.bucket[buckets.splits.bucket >= 0], len(buckets.sizes)
     sizes = np.concatenate([buckets.sizes, np.bincount(finer - numbered, minlength=buckets.count - numbered)])
