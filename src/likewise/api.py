@@ -21,8 +21,9 @@ from likewise.io.manifest import is_output
 from likewise.io.output import check_still, check_target, write_sealed, write_text
 from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown
+from likewise.kinds.kind import NOT_PROMISED
 from likewise.methods import Measure, Text
-from likewise.options import integer, items_of, parse_seed
+from likewise.options import integer, parse_seed
 from likewise.options import resolve as options_of
 from likewise.planning import Plan
 from likewise.planning.families import family_for
@@ -382,7 +383,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
-    if items_of(options.method) == "strings":
+    if not options.method.compared.searched:
         names = "texts, elements, weighted, cosine, angle, l1, l2, hamming and features"
         raise UsageError(f"--by {options.method}: neighbours are looked for by {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
@@ -398,7 +399,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
             "k": k,
             "value": pipeline.value_of(options).name,
             "threshold": None if options.bound is None else float(options.bound),
-            "recall": 1.0 if all_of_them else None if run.options.items == "feature sets" else options.asked["recall"],
+            "recall": 1.0 if all_of_them else None if run.options.compared.recall == NOT_PROMISED else options.asked["recall"],
             "method": run.options.described(),
             "read": len(collection),
             "queries": queries,

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, replace
 
 from likewise.errors import UsageError
+from likewise.kinds import kind_of, kind_of_unit, kinds, measure, measures, orders
+from likewise.kinds.kind import Kind, MeasureFacts
 
 #: Normalisation steps in the order in which they are applied, whatever order they are named in.
 STEPS = ("nfc", "nfkc", "lower", "fold", "accents", "marks", "invisible", "punct", "digits", "space")
@@ -26,27 +28,6 @@ UNITS: dict[str, tuple[int, tuple[str, ...]]] = {
 
 MAX_K = 1000
 
-#: measure -> (what it compares, whether its value is a distance). l3, l2.5 and so on are read as L_r beside these.
-MEASURES: dict[str, tuple[str, bool]] = {
-    "elements": ("sets", False),
-    "weighted": ("weighted sets", False),
-    "cosine": ("vectors", False),
-    "angle": ("vectors", True),
-    "l1": ("vectors", True),
-    "l2": ("vectors", True),
-    "linf": ("vectors", True),
-    "hamming": ("codes", True),
-    "edit": ("strings", True),
-    "levenshtein": ("strings", True),
-    "features": ("feature sets", False),
-    "features/one-to-many": ("feature sets", False),
-    "features/chamfer": ("feature sets", False),
-    "features/assignment": ("feature sets", False),
-}
-#: Measures of what is made of an item beforehand -> the measure that it is compared by: histograms as weighted sets, and as sparse vectors.
-EMBEDDED = {"features": "weighted", "features/one-to-many": "cosine"}
-#: What others call them -> what to give here.
-MEANT = {"jaccard": "elements for sets, words:5 for texts", "euclidean": "l2", "manhattan": "l1", "chebyshev": "linf", "cityblock": "l1"}
 #: What may stand behind a slash, and after what.
 SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first item that the second holds"}
 
@@ -74,6 +55,24 @@ class Text:
         if unknown := [step for step in self.normalize if step not in STEPS]:
             raise UsageError(f"Text({self.unit!r}): no step {unknown[0]!r}; choose from {', '.join(STEPS)}")
 
+    @property
+    def kind(self) -> Kind:
+        """What is cut: texts, or lists of token ids."""
+        return kind_of_unit(self.unit)
+
+    @property
+    def compared(self) -> Kind:
+        """What is compared: the same."""
+        return self.kind
+
+    @property
+    def facts(self) -> MeasureFacts:
+        """The measure of what is cut out: sets of shingles are compared as sets are."""
+        assert self.kind.cut is not None
+        return self.kind.cut
+
+    base = facts
+
     def __str__(self) -> str:
         return f"{self.unit}:{self.k}" + "/bag" * self.bag + "/containment" * self.containment
 
@@ -90,20 +89,50 @@ class Measure:
     containment: bool = False
 
     def __post_init__(self) -> None:
-        if self.name not in MEASURES and self.name != "lr":
-            raise UsageError(f"Measure({self.name!r}): choose one of {', '.join(MEASURES)}, or lr with its order")
-        if self.name == "lr" and not (isinstance(self.order, int | float) and 1 <= self.order < float("inf")):
-            raise UsageError(f"Measure('lr', {self.order!r}): L_r is a distance for r of 1 or more; linf is that of no bound")
-        if self.containment and self.name != "elements":
-            raise UsageError(f"Measure({self.name!r}): containment is of elements alone")
+        facts = named(self.name)
+        if facts is None:
+            raise UsageError(f"Measure({self.name!r}): choose one of {', '.join(measures())}, or lr with its order")
+        if facts.order and not (isinstance(self.order, int | float) and 1 <= self.order < float("inf")):
+            raise UsageError(f"Measure({self.name!r}, {self.order!r}): L_r is a distance for r of 1 or more; linf is that of no bound")
+        if self.containment and not facts.containment:
+            can = " and ".join(name for name, one in measures().items() if one.containment)
+            raise UsageError(f"Measure({self.name!r}): containment is of {can} alone")
+
+    @property
+    def facts(self) -> MeasureFacts:
+        """What is declared of it."""
+        return measure(self.name)
+
+    @property
+    def kind(self) -> Kind:
+        """What is given: vectors may turn out to be sparse (`Options.kind`)."""
+        return kind_of(self.name)
+
+    @property
+    def compared(self) -> Kind:
+        """What is compared: what is made of items beforehand, or they."""
+        return kinds()[self.facts.becomes[0]] if self.facts.becomes else self.kind
+
+    @property
+    def base(self) -> MeasureFacts:
+        """The measure by which that is compared."""
+        return measure(self.facts.becomes[1]) if self.facts.becomes else self.facts
 
     @property
     def distance(self) -> bool:
         """Whether values are distances: small where items are alike."""
-        return self.name == "lr" or MEASURES[self.name][1]
+        return self.facts.distance
 
     def __str__(self) -> str:
-        return (f"l{self.order:g}" if self.name == "lr" else self.name) + "/containment" * self.containment
+        return (f"l{self.order:g}" if self.facts.order else self.name) + "/containment" * self.containment
+
+
+def named(name: str) -> MeasureFacts | None:
+    """The measure of this name; None where there is none."""
+    try:
+        return measure(name)
+    except KeyError:
+        return None
 
 
 def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Measure:
@@ -112,42 +141,53 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
     >>> parse("cosine"), str(parse("l2.5")), str(parse("words"))
     (Measure(name='cosine', order=2.0, containment=False), 'l2.5', 'words:5')
     """
-    measure = spec if isinstance(spec, Measure) else measure_of(str(spec))
-    if measure is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
+    found = spec if isinstance(spec, Measure) else measure_of(str(spec))
+    if found is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
         meant = hint(str(spec).strip())
-        raise UsageError(f"--by {str(spec)!r}: {meant}choose a unit of text, {', '.join(UNITS)}, as in words:5, or one of {', '.join(MEASURES)}")
-    if measure is None:
+        raise UsageError(f"--by {str(spec)!r}: {meant}choose a unit of text, {', '.join(UNITS)}, as in words:5, or one of {', '.join(measures())}")
+    if found is None:
         return text(spec, normalize)  # type: ignore[arg-type]
     if normalize is not None:
-        raise UsageError(f"--normalize {normalize!r}: only text is normalised; leave it out with --by {measure}")
-    return measure
+        raise UsageError(f"--normalize {normalize!r}: only text is normalised; leave it out with --by {found}")
+    return found
 
 
 def hint(spec: str) -> str:
     """What a name that there is not may have been meant for; empty where that is not known."""
     lower = spec.lower()
     head = lower.partition("/")[0].partition(":")[0]
-    known = head in MEASURES or head in UNITS or re.fullmatch(r"l[1-9]\d*(\.\d+)?", head)
-    near = difflib.get_close_matches(head, [*UNITS, *MEASURES], 1)
-    meant = MEANT.get(lower, lower if known and lower != spec else f"{near[0]}{lower[len(head) :]}" if near else "")
+    names = [*UNITS, *measures()]
+    known = head in names or re.fullmatch(r"l[1-9]\d*(\.\d+)?", head)
+    near = difflib.get_close_matches(head, names, 1)
+    meant = called(lower) or (lower if known and lower != spec else f"{near[0]}{lower[len(head) :]}" if near else "")
     return f"did you mean {meant}? else " if meant else ""
+
+
+def called(other: str) -> str:
+    """What to give for the name that others have for a measure; empty where it is none."""
+    for name, facts in measures().items():
+        if other in facts.also:
+            cut = any(kind.cut is facts for kind in kinds().values())
+            return f"{name} for {kind_of(name).name}, words:5 for texts" if cut else name
+    return ""
 
 
 def measure_of(spec: str) -> Measure | None:
     """The measure of this name; None where it is none."""
-    if (whole := spec.strip()) in MEASURES:
+    if (whole := spec.strip()) in measures():
         return Measure(whole)
     head, *suffixes = whole.split("/")
-    power = re.fullmatch(r"l(\d+(?:\.\d+)?)", head)
-    if head not in MEASURES and not power:
+    power = next(((facts, found) for facts in orders() if (found := re.fullmatch(facts.order, head))), None)
+    facts = measures().get(head) or (power and power[0])
+    if not facts:
         return None
-    if suffixes and (head, suffixes) != ("elements", ["containment"]):
-        there = [f"/{name.partition('/')[2]}" for name in MEASURES if name.startswith(f"{head}/")] + ["/containment"] * (head == "elements")
+    if suffixes and not (facts.containment and suffixes == ["containment"]):
+        there = [f"/{name.partition('/')[2]}" for name in measures() if name.startswith(f"{head}/")] + ["/containment"] * bool(facts.containment)
         raise UsageError(f"--by {spec!r}: {head} has no suffix /{suffixes[0]}" + f"; there is {', '.join(there)}" * bool(there))
-    if head in MEASURES:
+    if not power:
         return Measure(head, containment=True)
-    if power and float(power[1]) >= 1:
-        return Measure("lr", float(power[1]))
+    if float(power[1][1]) >= 1:
+        return Measure(power[0].name, float(power[1][1]))
     raise UsageError(f"--by {spec!r}: L_r is a distance for r of 1 or more")
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from likewise import methods
 from likewise.choices import AT, check_choices, flag, refuse_empty
 from likewise.errors import UsageError
+from likewise.kinds.kind import ASKED, NEVER, NOT_PROMISED, TARGET, Kind, MeasureFacts
 from likewise.messages import quoted
 from likewise.methods import Measure, Text
 from likewise.planning import Facts, Plan, choose
@@ -31,18 +32,6 @@ from likewise.planning.presets import named, with_preset
 if TYPE_CHECKING:
     import numpy as np
 
-#: What is compared -> the column that holds it, when none is named.
-FIELDS = {
-    "texts": "text",
-    "sets": "elements",
-    "weighted sets": "elements",
-    "vectors": "vector",
-    "codes": "code",
-    "strings": "text",
-    "feature sets": "features",
-}
-#: What is compared without bands, whatever was asked for.
-BANDLESS = ("strings", "feature sets")
 #: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
 OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
 MADE = {"fields", "method", "bound", "planned", "asked", "facts", "grouped"}
@@ -118,16 +107,29 @@ class Options:
         return self.method
 
     @property
+    def kind(self) -> Kind:
+        """What is read: vectors may turn out to be sparse."""
+        return self.method.kind.seen(self.facts)
+
+    @property
+    def compared(self) -> Kind:
+        """What is compared: what is read, or what is made of it beforehand."""
+        return self.method.compared.seen(self.facts)
+
+    @property
     def items(self) -> str:
-        """What is compared, in a word or two; of what is made of items beforehand, what that is."""
-        if self.facts.sparse:
-            return "sparse vectors"
-        return items_of(self.method) if isinstance(self.method, Text) else methods.MEASURES.get(self.told_by, ("vectors",))[0]
+        """What is compared, in a word or two."""
+        return "texts" if self.compared.cut else self.compared.name
 
     @property
     def told_by(self) -> str:
-        """The name of the measure by which what is compared is told."""
-        return methods.EMBEDDED.get(self.measure.name, self.measure.name)
+        """The name of `base`."""
+        return self.base.name
+
+    @property
+    def base(self) -> MeasureFacts:
+        """The measure by which that is compared."""
+        return self.method.base
 
     @property
     def dimension(self) -> int:
@@ -146,22 +148,22 @@ class Options:
         None: nothing is promised, and only an audit can tell."""
         if self.planned and not self.joined:
             return self.planned.recall
-        if self.items == "feature sets" and not self.exact:
-            return None
-        return float(self.asked["recall"]) if self.joined and self.items == "vectors" and not self.exact else 1.0
+        if self.exact or not self.joined:
+            return 1.0
+        return float(self.asked["recall"]) if self.compared.recall == TARGET else None if self.compared.recall == NOT_PROMISED else 1.0
 
     @property
     def joined(self) -> bool:
         """Whether items are joined, without bands: strings and sets of features always, vectors and codes unless bands were asked for, others exactly
         and where that is asked for. A join misses none, but one of vectors or of sets of features that is not asked to be exact."""
-        if self.items in ("vectors", "codes"):
+        if self.compared.bands == ASKED:
             return bool(self.exact) or not self.by_hand
-        return self.items in BANDLESS or bool(self.exact)
+        return self.compared.bands == NEVER or bool(self.exact)
 
     @property
     def weighed(self) -> bool:
         """True if costs decide between an exact join and buckets once sets are read, because the user asked for neither."""
-        return self.exact is None and self.items == "sets" and self.verify == "exact" and self.plan.chosen_by == "plan"
+        return self.exact is None and self.compared.weighed and self.verify == "exact" and self.plan.chosen_by == "plan"
 
     @property
     def contained(self) -> bool:
@@ -184,7 +186,7 @@ class Options:
         chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_THE_MACHINE | MADE}
         text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
         plan = self.planned.to_dict() if self.planned else None
-        sparse = {"sparse": True} if self.facts.sparse and items_of(self.method) == "vectors" else {}  # as they were given
+        sparse = {"sparse": True} if self.kind.sparse else {}  # as they were given
         limit: dict[str, Any] = {"threshold_exact": str(self.bound)} if plan is None and self.bound is not None else {}
         if limit and self.recall != 1:
             limit["target"] = self.asked["recall"]
@@ -195,7 +197,7 @@ class Options:
     @property
     def distances(self) -> bool:
         """Whether values are distances: small where items are alike."""
-        return isinstance(self.method, Measure) and self.method.distance
+        return self.method.facts.distance
 
 
 def plain(value: Any) -> Any:
@@ -261,25 +263,25 @@ def checked(
     if isinstance(rest.get("groups"), str):
         rest["groups"] = Path(rest["groups"])
     method = method_of(by, normalize, one_way)
-    bandless = method.containment or items_of(method) == "strings" or (isinstance(method, Measure) and is_compared_whole(method))
+    name, bandless = method.kind.name, method.containment or method.compared.bands == NEVER
     if bandless:
         if recall != 1:  # which a join has
             check(recall, sketch, tune)
-        if given := [flag(name) for name, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
-            exactly = "without bands" if items_of(method) == "feature sets" else "exactly, without bands"
-            raise UsageError(f"{', '.join(given)}: by {method} {items_of(method)} are joined {exactly}; leave that out, and --preset")
+        if given := [flag(one) for one, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
+            exactly = "without bands" if method.compared.recall == NOT_PROMISED else "exactly, without bands"
+            raise UsageError(f"{', '.join(given)}: by {method} {name} are joined {exactly}; leave that out, and --preset")
     elif isinstance(method, Measure):
         family_for(method)  # without one there is nothing to find its pairs by
     if method.containment:
         rest["exact"] = True
         if rest.get("star"):
             raise UsageError(f"--star: a pair by {method} goes one way, and there are no leaders; leave it out")
-    if "groups" in rest and items_of(method) != "sets":
-        raise UsageError(f"--groups: only sets have groups, --by elements; --by {method} compares {items_of(method)}")
-    rest["field"], rest["fields"] = named_fields(rest.get("field"), FIELDS[items_of(method)])
+    if "groups" in rest and not method.kind.grouped:
+        raise UsageError(f"--groups: only sets have groups, --by elements; --by {method} compares {name}")
+    rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
-    ready = limited and not needs_data(method) and not bandless
+    ready = limited and not method.kind.needs_data and not bandless
     return Options(
         method=method,
         bound=limit_of(method, threshold, within) if limited else None,
@@ -321,11 +323,6 @@ def integer(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
-def items_of(method: Text | Measure) -> str:
-    """What is compared by a method, in a word or two; vectors may turn out to be sparse (`Options.items`)."""
-    return "texts" if isinstance(method, Text) else methods.MEASURES.get(method.name, ("vectors",))[0]
-
-
 def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) -> Text | Measure:
     """What a run compares by. Containment tells of a in b, not of b in a: it removes nothing and ranks nothing, and a join misses none to audit."""
     method = methods.parse(by, normalize)
@@ -334,22 +331,10 @@ def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) ->
     return method
 
 
-def is_compared_whole(method: Measure) -> bool:
-    """Whether sets of features are compared as they are, and not what is made of them."""
-    return items_of(method) == "feature sets" and method.name not in methods.EMBEDDED
-
-
-def needs_data(method: Text | Measure) -> bool:
-    """Whether it must be known beforehand how many numbers a vector or feature, or bits a code, has."""
-    return items_of(method) in ("vectors", "codes", "feature sets")
-
-
 def acquainted(options: Options, facts: Facts) -> Options:
     """The options once the data are known."""
     options = replace(options, facts=facts)
-    if options.bound is None:
-        return options
-    if is_compared_whole(options.measure):
+    if options.bound is None or options.compared.bands == NEVER:
         return options
     if options.joined:
         check_plain(options.method, options.bound, facts, *(options.asked[name] for name in ("recall", "sketch", "tune")))

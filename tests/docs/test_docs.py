@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from likewise import families
-from likewise.measures import FUNCTIONS
-from likewise.methods import MEASURES, SUFFIXES, UNITS, Measure, Text, parse
+from likewise import families, kinds
+from likewise.methods import SUFFIXES, UNITS, Measure, Text, parse
 from likewise.report import wording
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -62,11 +61,11 @@ def test_the_table_of_measures_is_the_registry():
     methods = [parse(name) for name in names if not name.startswith("...")]
     assert {method.unit for method in methods if isinstance(method, Text)} <= set(UNITS)
     named = {"lr" if method.name == "lr" else str(method) for method in methods if isinstance(method, Measure)}
-    assert named == set(FUNCTIONS)
+    assert named == {*kinds.measures(), "lr", "elements/containment"}
     for cell, items, _, _, kind, _ in rows:
-        for name in set(re.findall(r"`([^`]+)`", cell)) & set(MEASURES):
-            assert MEASURES[name][0] in items
-            assert kind == ("distance" if MEASURES[name][1] else "similarity")
+        for name in set(re.findall(r"`([^`]+)`", cell)) & set(kinds.measures()):
+            assert kinds.kind_of(name).name in items
+            assert kind == ("distance" if kinds.measure(name).distance else "similarity")
 
 
 def test_links_lead_somewhere():

@@ -11,7 +11,8 @@ import pytest
 import likewise as lw
 from likewise.errors import UsageError
 from likewise.families import FAMILIES, from_plan
-from likewise.methods import MEASURES, parse
+from likewise.kinds import measures
+from likewise.methods import parse
 from likewise.planning import chance, choose
 from likewise.planning.curves import bit_sampling, gaussian_line, jaccard
 from likewise.planning.density import BACKGROUND, assumed
@@ -46,8 +47,8 @@ def test_the_promise_at_the_threshold(by, asked, p, recall):
 
 
 def test_every_measure_is_planned_or_refused():
-    assert set(FAMILIES_FOR) <= set(MEASURES)
-    for name in set(MEASURES) - set(FAMILIES_FOR) | {"l3", "elements/containment", "words:5/containment"}:
+    assert set(FAMILIES_FOR) <= set(measures())
+    for name in set(measures()) - set(FAMILIES_FOR) | {"l3", "elements/containment", "words:5/containment"}:
         with pytest.raises(UsageError, match="there is no hash family for it"):
             choose(method=parse(name), within=1)
 
@@ -220,7 +221,7 @@ def test_a_plan_leads_to_its_family(plan, family):
 def test_every_family_that_is_planned_for_is_made():
     for by, names in FAMILIES_FOR.items():
         for name in names:
-            asked = {"within": 1} if MEASURES[by][1] else {}
+            asked = {"within": 1} if measures()[by].distance else {}
             data = np.eye(3) if by not in ("elements", "weighted", "hamming") else None
             data = np.stack([np.eye(3), 1 - np.eye(3)]) if by.startswith("features") else data
             plan = lw.plan(data, by=by, family=name, dimension=64 if by == "hamming" else None, **asked)

@@ -16,7 +16,7 @@ from likewise.cli.plan import promised, sure
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError, can_go_on
-from likewise.options import Options, needs_data, resolve
+from likewise.options import Options, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
     from likewise.runs.inspection import inspect_inputs
 
     found = sources_of(inputs, options, out)
-    if STDIN in inputs and needs_data(options.method):
+    if STDIN in inputs and options.method.kind.needs_data:
         raise UsageError("--dry-run: a plan for vectors or codes needs the first of them, and standard input is not read; name a file")
     if found and STDIN not in inputs:
         options = inspect_inputs(found, options)

@@ -6,6 +6,7 @@ Defaults and choices are those of options.py; a flag that is not given is not pa
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any
@@ -14,8 +15,10 @@ import click
 
 from likewise import config
 from likewise.choices import CHOICES
-from likewise.methods import MEASURES, STEPS, UNITS
-from likewise.options import BANDLESS, KEEP_POLICIES, Options, checked
+from likewise.kinds import kinds
+from likewise.kinds.kind import NEVER
+from likewise.methods import STEPS, UNITS
+from likewise.options import KEEP_POLICIES, Options, checked
 from likewise.planning.families import FAMILIES_FOR
 from likewise.planning.presets import PRESETS
 
@@ -49,11 +52,13 @@ WHEN: dict[str, Any] = {"type": click.Choice(["auto", "always", "never"])}
 
 def measures() -> str:
     """The measures that items are found by, with what they compare."""
-    names: dict[str, list[str]] = {}
-    for name, (items, _) in MEASURES.items():
-        if name in FAMILIES_FOR or items in BANDLESS:
-            names.setdefault(items, []).append(name)
-    return "; ".join(f"{', '.join(each)} ({items})" for items, each in names.items())
+    names = {kind: [facts.name for facts in kind.measures if facts.name in FAMILIES_FOR or kind.bands == NEVER] for kind in kinds().values()}
+    return "; ".join(f"{', '.join(each)} ({kind.name})" for kind, each in names.items() if each)
+
+
+def listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} or {last}"
 
 
 FLAGS: dict[str, Flag] = {
@@ -63,7 +68,7 @@ FLAGS: dict[str, Flag] = {
         "Column or JSON path to compare: a.b is a nested field, A+B joins two fields, A|B takes the first that a record has, A@GLOB applies to the "
         "inputs that match GLOB (repeatable).",
         "F",
-        "text, elements, vector, code or features, by --by",
+        f"{listed(dict.fromkeys(kind.field for kind in kinds().values()))}, by --by",
         {"multiple": True, "type": One()},
     ),
     "records": Flag(INPUT, "--records", "The list inside a JSON document that contains the records, as in --records data or response.items.", "PATH"),

@@ -12,29 +12,17 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-#: Name in ``by=``, as in methods.MEASURES -> module here, and function in it. Loaded on first use, because a measure brings its kernels along.
-FUNCTIONS = {
-    "elements": ("jaccard", "jaccard"),
-    "elements/containment": ("containment", "containment"),
-    "weighted": ("weighted_jaccard", "weighted_jaccard"),
-    "cosine": ("cosine", "cosine"),
-    "angle": ("cosine", "angle"),
-    "l1": ("norms", "l1"),
-    "l2": ("norms", "l2"),
-    "linf": ("norms", "linf"),
-    "lr": ("norms", "lr"),
-    "hamming": ("hamming", "hamming"),
-    "edit": ("edit", "edit"),
-    "levenshtein": ("edit", "levenshtein"),
-    "features": ("feature_sets", "one_to_one"),
-    "features/one-to-many": ("feature_sets", "one_to_many"),
-    "features/chamfer": ("feature_sets", "chamfer"),
-    "features/assignment": ("feature_sets", "assignment"),
-}
+from likewise import kinds
+
+CONTAINMENT = "/containment"
 
 
 def measure(name: str) -> Callable[..., Any]:
-    """The function of a measure: (a, b) -> float64[n], or int64[n] of whole values. Batches are as likewise.items makes them; "lr" takes r too."""
-    module, function = FUNCTIONS[name]
-    found: Callable[..., Any] = getattr(import_module(f"likewise.measures.{module}"), function)
+    """The function of a measure, loaded on first use with its kernels: (a, b) -> float64[n], or int64[n] of whole values.
+
+    Batches are as likewise.items makes them; "lr" takes r too.
+    """
+    facts = kinds.measure(name.removesuffix(CONTAINMENT))
+    module, _, function = (facts.containment if name.endswith(CONTAINMENT) else facts.function).partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
     return found

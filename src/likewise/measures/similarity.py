@@ -15,7 +15,7 @@ from likewise.items.arrow import unpacked
 from likewise.items.elements import Numbering
 from likewise.items.weighted import Weighted, merged
 from likewise.measures import measure
-from likewise.methods import MEASURES, Measure
+from likewise.methods import Measure
 
 Convert = Callable[[Any], Any]  # from a batch as given to one that a measure takes
 
@@ -69,7 +69,7 @@ KINDS = {
 
 
 def kind_of(method: Measure) -> Kind:
-    return KINDS["vectors" if method.name == "lr" else MEASURES[method.name][0]]
+    return KINDS[method.kind.name]
 
 
 def function_of(method: Measure) -> Callable[[Any, Any], Any]:

@@ -17,7 +17,7 @@ from typing import Any
 from likewise.choices import check_choices
 from likewise.errors import UsageError
 from likewise.messages import counted, quoted, shown
-from likewise.methods import EMBEDDED, MEASURES, Measure, Text
+from likewise.methods import Measure, Text
 from likewise.planning.curves import Curve, number_of
 from likewise.planning.density import Density, assumed
 from likewise.planning.families import Facts, costs, curves_for, family_for
@@ -39,8 +39,6 @@ OPH_BANDS = 2
 OPH_MARGIN = 0.05
 
 SETS = Measure("elements")
-#: Similarities that are no quotients of counts, but any number.
-REAL = ("cosine", "weighted", *(name for name, (items, _) in MEASURES.items() if items == "feature sets"))
 
 
 class NoLayoutError(UsageError):
@@ -118,7 +116,7 @@ def choose(
     bands, rows, slots = (whole(name, number, MAX_SLOTS) for name, number in (("bands", bands), ("rows", rows), ("slots", slots)))
     items, dimension = whole("items", items) or ITEMS, whole("dimension", dimension)
     name = family_for(method, family)
-    facts = facts or Facts(dimension, sparse=EMBEDDED.get(str(method)) == "cosine")
+    facts = facts or Facts(dimension, sparse=method.compared.sparse)
     if dimension and (name in ("MinHash", "WeightedMinHash") or facts.sparse):
         what = "sparse vectors are told by what they hold" if facts.sparse else f"--by {method} compares texts or sets, which have none"
         raise UsageError(f"--dimension {dimension}: {what}; leave it out")
@@ -197,17 +195,17 @@ def limit_of(method: Text | Measure, threshold: object, within: object) -> Fract
     """The threshold as a value of the measure: the least similarity, or the greatest distance."""
     if threshold is not None and within is not None:
         raise UsageError("--threshold and --within say the same thing; give one of them")
-    if isinstance(method, Measure) and method.distance:
+    if method.facts.distance:
         if within is None:
             raise UsageError(f"--by {method}: {method} is a distance; give --within D, the greatest there may be")
         return parse_within(within)
-    real = isinstance(method, Measure) and method.name in REAL
+    real = method.facts.real
     if within is None:
         return parse_threshold("0.8" if threshold is None else threshold, real=real)
     if method.containment:
         raise UsageError("--within: containment is no distance; give --threshold, the least share of an item that another is to hold")
-    if isinstance(method, Measure) and method.name == "cosine":
-        raise UsageError("--within: a cosine is no distance; give --threshold, or --by angle --within DEGREES")
+    if method.facts.instead:
+        raise UsageError(f"--within: {method.facts.instead}")
     return parse_similarity_within(within, real=real)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from likewise.io.collection import Collection
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
-from likewise.methods import Measure, Text
-from likewise.options import Options, items_of
+from likewise.methods import Text
+from likewise.options import Options
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.report import removals
@@ -114,13 +114,13 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""
-        what, have = items_of(options.method).removesuffix("s"), "has" if without == 1 else "have"
+        what, have = options.method.kind.noun, "has" if without == 1 else "have"
         said.append(f"{without:,} of {judged:,} items {have} no {what} in the field {options.field!r} (null, missing or not a {what}): {where}{more}")
     if nulls := collection.nulls:
         said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {options.field!r} {'were' if nulls > 1 else 'was'} left out")
     zero = empty & (kind == TEXT)
-    sets = items_of(options.method) == "feature sets"
-    if (sets or (isinstance(options.method, Measure) and options.method.name in ("cosine", "angle"))) and (zeros := int(zero.sum())):
+    sets = options.method.kind.payload == "features"
+    if (sets or options.method.facts.directed) and (zeros := int(zero.sum())):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
         more = " and others" if zeros > NAMED else ""
         are = "is a zero vector, which has" if zeros == 1 else "are zero vectors, which have"

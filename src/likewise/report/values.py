@@ -12,10 +12,9 @@ from likewise import methods
 from likewise.io.collection import readable
 from likewise.io.field_names import mapped
 from likewise.items import payloads
-from likewise.methods import Text
 from likewise.options import MOST_BYTES
+from likewise.planning import Facts
 from likewise.records import TEXT, Records, Want
-from likewise.stages.kinds import KINDS, SPARSE
 
 #: Kinds of payload (records.PAYLOADS) whose parts can be laid beside each other: words, characters, elements. Of vectors no part says much.
 WORDS, SIGNS, MEMBERS = ("text", "tokens"), ("string",), ("elements", "weighted", "sparse")
@@ -25,8 +24,7 @@ FIRST, NUMBERS, DIGITS = 12, 8, 64
 
 def wanted(method: dict[str, Any]) -> Want:
     """What to read of a record to show what was compared; ``method`` as manifest.json has it."""
-    by = methods.parse(method["by"])
-    kind = SPARSE.want if method.get("sparse") else KINDS[by.name].want if not isinstance(by, Text) else "tokens" if by.unit == "tokens" else "text"
+    kind = methods.parse(method["by"]).kind.seen(Facts(sparse=bool(method.get("sparse")))).payload
     field, *some = [method["field"]] if isinstance(method["field"], str) else method["field"]
     most = method.get("max_record", MOST_BYTES)
     return showing(Want(field, method["id"] or "id", kind=kind, wide=True, most=most, mapped=mapped(some), records=method.get("records")))

@@ -18,12 +18,13 @@ from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
 from likewise.items import unusable
 from likewise.joins.sparse_join import least_cosine
+from likewise.kinds.kind import ASKED, NOT_PROMISED, PLANNED
 from likewise.methods import Text
-from likewise.options import Options, acquainted, items_of, needs_data
+from likewise.options import Options, acquainted
 from likewise.planning import Facts
 from likewise.records import Want
 from likewise.runs.items import rule
-from likewise.stages.kinds import KINDS, kind_of
+from likewise.stages.kinds import KINDS
 
 
 def want(options: Options) -> Want:
@@ -33,7 +34,6 @@ def want(options: Options) -> Want:
         raise UsageError(
             f"--by {method}: there is no hash family for it, so similar items cannot be found; there are families for {', '.join(KINDS)}"
         )
-    kind = ("tokens" if method.unit == "tokens" else "text") if isinstance(method, Text) else kind_of(options).want
     facts, most = options.facts, options.max_record
     width = facts.features or facts.dimension or 0
     return Want(
@@ -41,7 +41,7 @@ def want(options: Options) -> Want:
         options.id or "id",
         options.per,
         options.score,
-        kind=kind,
+        kind=options.kind.payload,
         seed=options.seed,
         wide=facts.wide,
         decimal=facts.decimal,
@@ -68,7 +68,7 @@ def look(sources: Sequence[Source], options: Options) -> Options:
     check_kinds(sources, options)
     if options.groups is not None:
         options = replace(options, grouped=Groups(options.groups, options.seed))
-    if not needs_data(options.method):
+    if not options.method.kind.needs_data:
         return options
     asked = want(options)
     spared = (DataError,) if options.on_error == "skip" else ()  # a damaged source is passed over here, and rejected when it is read
@@ -83,7 +83,7 @@ def look(sources: Sequence[Source], options: Options) -> Options:
     if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
         width = max(64, int(options.bound or 0) + 1)
     if asked.kind == "features":
-        return acquainted(options, Facts(features=width, first=place, sparse=options.told_by == "cosine"))
+        return acquainted(options, Facts(features=width, first=place, sparse=options.compared.sparse))
     return acquainted(options, Facts(width, wide=wide, decimal=decimal, first=place))
 
 
@@ -102,12 +102,12 @@ def check_kinds(sources: Sequence[Source], options: Options) -> None:
 
 def check_verify(options: Options) -> None:
     """Refuse --verify where items are always compared exactly."""
-    kind = items_of(options.method)
-    if options.verify == "estimate" and kind != "texts":
-        raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind} are compared exactly")
-    if options.verify != "exact" and (options.joined or kind in ("vectors", "codes")):
-        always = kind in ("vectors", "codes", "strings") or (kind == "feature sets" and not options.exact)
-        what = kind if always else f"{'by containment' if options.contained else 'with --exact'} {kind}"
+    kind = options.method.kind
+    if options.verify == "estimate" and not kind.cut:
+        raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind.name} are compared exactly")
+    if options.verify != "exact" and (options.joined or kind.bands == ASKED):
+        always = kind.bands != PLANNED and not (kind.recall == NOT_PROMISED and options.exact)
+        what = kind.name if always else f"{'by containment' if options.contained else 'with --exact'} {kind.name}"
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
 
 

@@ -34,7 +34,7 @@ from likewise.kernels.compare import scores
 from likewise.measures import edit
 from likewise.methods import Text
 from likewise.nearest.neighbors import neighbors
-from likewise.options import Options, items_of
+from likewise.options import Options
 from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT
@@ -81,7 +81,7 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
     skip = options.on_error == "skip"
-    if items_of(options.method) == "strings":
+    if options.items == "strings":
         edit.library()  # before any file is read, if it is missing
     read(
         sources,

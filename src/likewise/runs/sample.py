@@ -18,8 +18,8 @@ from likewise.items import unusable
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.similarity import batch_of, function_of
-from likewise.methods import EMBEDDED, Measure, Text
-from likewise.options import Options, items_of
+from likewise.methods import Measure, Text
+from likewise.options import Options
 from likewise.planning import Density, Facts
 from likewise.planning.curves import Curve
 from likewise.planning.density import measured
@@ -75,7 +75,7 @@ def of_sources(sources: Sequence[Source], options: Options, want: Want) -> Pilot
         if texts and seen.texts and not drawn:
             few = f"no text of the sample holds a shingle of {options.method}; name a shorter one with --by, or"
         else:
-            few = f"a sample takes two different {items_of(options.method)} or more;"
+            few = f"a sample takes two different {options.method.kind.name} or more;"
         raise UsageError(f"{few} leave INPUT out to plan without one")
     offsets = np.cumsum([0, *map(len, drawn.values())])
     items = as_compared(np.concatenate([*drawn.values()]), offsets, options)
@@ -85,7 +85,7 @@ def of_sources(sources: Sequence[Source], options: Options, want: Want) -> Pilot
 
 def compared_by(method: Text | Measure) -> Text | Measure:
     """The measure of what is made of items beforehand, or their own."""
-    return method if isinstance(method, Text) or method.name not in EMBEDDED else Measure(EMBEDDED[method.name])
+    return method if isinstance(method, Text) or method.facts.becomes is None else Measure(method.base.name)
 
 
 def as_compared(words: np.ndarray, offsets: np.ndarray, options: Options) -> Any:
@@ -179,10 +179,10 @@ def of_items(data: Any, method: Measure, seed: int) -> Pilot:
     items = batch_of(method, data)
     if method.name == "hamming" and isinstance(items, list):
         raise UsageError("strings have no hash family by hamming: give codes, or leave the data out to plan without a sample")
-    if method.name in EMBEDDED:
+    if method.facts.becomes:
         from likewise.measures.feature_sets import MADE, nonempty
 
-        items, method = MADE[method.name](nonempty(items)), Measure(EMBEDDED[method.name])
+        items, method = MADE[method.name](nonempty(items)), Measure(method.base.name)
     rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]
     if len(rows) < 2:
         raise UsageError("a sample takes two items or more; leave the data out to plan without one")

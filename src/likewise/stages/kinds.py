@@ -21,7 +21,6 @@ from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.kernels.rows import ascending, digests
 from likewise.kernels.sparse import MEASURES
-from likewise.methods import EMBEDDED
 from likewise.options import Options
 from likewise.records import TEXT, Records
 
@@ -275,7 +274,7 @@ SPARSE = Kind("sparse", sparse, sparse_rule)
 def kind_of(options: Options) -> Kind:
     """How the items of a run are read, sketched and compared; of texts, which are cut first, see stages/sketch.py."""
     name = options.measure.name
-    return SPARSE if options.facts.sparse and name not in EMBEDDED else KINDS[name]
+    return SPARSE if options.kind.sparse else KINDS[name]
 
 
 def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:

@@ -1,0 +1,80 @@
+"""Kinds of items, one file each: what differs between them, and nothing else in the package does.
+
+A kind is a module here that holds ``KIND``, an object of a class of `kind.Kind`, and a line of MODULES. It is loaded on first use, and itself
+imports what takes arrays inside its methods.
+
+>>> from likewise.kinds import measure, measures
+>>> measure("hamming").distance, [name for name, facts in measures().items() if facts.real][:2]
+(True, ['weighted', 'cosine'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+
+from likewise.kinds.kind import Kind, MeasureFacts
+
+#: The registry, in the order in which messages and pages name the kinds.
+MODULES = ("texts", "tokens", "sets", "weighted", "vectors", "sparse", "codes", "strings", "features")
+#: Kinds that are registered for a time.
+_OTHERS: list[Kind] = []
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """All kinds, by name."""
+    found = [import_module(f"likewise.kinds.{module}").KIND for module in MODULES]
+    return {kind.name: kind for kind in (*found, *_OTHERS)}
+
+
+@cache
+def _compared() -> dict[str, tuple[MeasureFacts, Kind]]:
+    """All measures, with the kind that each compares."""
+    return {facts.name: (facts, kind) for kind in kinds().values() for facts in kind.measures}
+
+
+@cache
+def measures() -> dict[str, MeasureFacts]:
+    """The measures that may be named in ``by=``; L_r beside them is named by its order."""
+    return {name: facts for name, (facts, _) in _compared().items() if not facts.order}
+
+
+def orders() -> list[MeasureFacts]:
+    """The measures that are named by their order."""
+    return [facts for facts, _ in _compared().values() if facts.order]
+
+
+def measure(name: str) -> MeasureFacts:
+    """The facts of a measure. Raises KeyError for a name that there is not."""
+    return _compared()[name][0]
+
+
+def kind_of(name: str) -> Kind:
+    """The kind that a measure compares. Raises KeyError for a name that there is not."""
+    return _compared()[name][1]
+
+
+def kind_of_unit(unit: str) -> Kind:
+    """The kind that is cut into shingles of a unit (methods.UNITS)."""
+    cut = {kind.unit: kind for kind in kinds().values() if kind.cut}
+    return cut.get(unit, cut[""])
+
+
+@contextmanager
+def registered(kind: Kind) -> Iterator[Kind]:
+    """Have one kind more, for as long as a ``with`` block lasts."""
+    _OTHERS.append(kind)
+    _forget()
+    try:
+        yield kind
+    finally:
+        _OTHERS.remove(kind)
+        _forget()
+
+
+def _forget() -> None:
+    for made in (kinds, _compared, measures):
+        made.cache_clear()
