@@ -23,7 +23,8 @@ def grouped(keys: np.ndarray) -> Buckets:
 def met(keys: np.ndarray, band: int) -> list[tuple[int, int]]:
     levels = min(meeting.FINER, len(keys) - 1)
     finer = np.array([keys[(band + level) % len(keys)] for level in range(1, 1 + levels)], np.uint64).reshape(levels, keys.shape[1])
-    return sorted(zip(*(each.tolist() for each in meeting.meeting(keys[band].astype(np.uint64), finer)), strict=True))
+    found = meeting.meeting(keys[band].astype(np.uint64), finer, np.arange(keys.shape[1]))
+    return sorted(zip(found.later.tolist(), found.earlier.tolist(), strict=True))
 
 
 @settings(max_examples=200, deadline=None)
@@ -51,6 +52,29 @@ def test_an_overfull_bucket_by_hand():
 def test_at_the_last_level_all_meet_the_first_members():
     with budget(2):
         assert met(np.array([[3, 3, 3, 3]]), 0) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 60), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_partitions_of_whole_buckets_give_the_pairs_of_all(n, bands, parts, seed):
+    """Each bucket of a band goes to one partition, its members in any order and with ranks that have gaps; so do what is told of the buckets."""
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, 4, (bands, n))
+    rank = np.sort(rng.choice(10 * n + 1, n, replace=False))
+    partition = rng.integers(0, parts, 4)[keys[0]]
+    with budget(3):
+        wanted = {(int(rank[b]), int(rank[a])) for b, a in met_in(keys.tolist(), 0, 3, meeting.FINER)}
+        pairs, sizes, overfull = [], [], []
+        for part in range(parts):
+            here = rng.permutation(np.flatnonzero(partition == part))
+            found = meeting.meeting(keys[0, here].astype(np.uint64), keys[1 : 1 + meeting.FINER, here].astype(np.uint64), rank[here])
+            pairs += zip(found.later.tolist(), found.earlier.tolist(), strict=True)
+            sizes += found.sizes.tolist()
+            overfull += found.overfull.members.tolist()
+        assert len(pairs) == len(wanted) and set(pairs) == wanted
+        named = buckets(keys[0].tolist())
+        assert sorted(sizes) == sorted(len(each) for each in named if len(each) > 1)
+        assert sorted(overfull) == sorted(int(rank[item]) for each in named if len(each) > 3 for item in each)
 
 
 @settings(max_examples=100, deadline=None)

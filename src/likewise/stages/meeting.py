@@ -67,11 +67,23 @@ def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int],
     return Parts(members, found, listed, np.concatenate(parts))
 
 
-def meeting(keys: np.ndarray, finer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of items that meet in one band, each once: (later, earlier), int64[p] each, as places in the arrays.
+class Met(NamedTuple):
+    """Who meets in some buckets of one band, and the buckets. Items have the numbers of their ranks."""
 
-    keys: uint64[n], the items' keys in that band, in priority order. finer: uint64[levels, n], their keys in the next bands, up to `FINER`.
+    later: np.ndarray  # int64[p]: the pairs that meet, each once
+    earlier: np.ndarray  # int64[p]
+    sizes: np.ndarray  # int64[buckets]: of the buckets of two items or more
+    overfull: Parts  # members int64[m], in priority order
+
+
+def meeting(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray) -> Met:
+    """The pairs of items that meet in one band: all of it, or some of its buckets with all their members.
+
+    keys: uint64[n], the items' keys in that band. finer: uint64[levels, n], their keys in the next bands, up to `FINER`. rank: int64[n], their
+    places in priority order, distinct; of several arrays of whole buckets each gives its own pairs, whatever else the others hold.
     """
+    order = np.argsort(rank, kind="stable")
+    keys, finer, rank = keys[order], finer[:, order], rank[order]
     bucket = np.empty(len(keys), np.int32)
     sizes = number(keys, bucket)
     parts = split_overfull(bucket, sizes, lambda level: finer[level - 1], len(finer))
@@ -86,4 +98,5 @@ def meeting(keys: np.ndarray, finer: np.ndarray) -> tuple[np.ndarray, np.ndarray
     arguments = levels, listed, begin, np.empty(int(room.sum()), np.int64)
     pairs = np.empty((list_pairs(*arguments, np.empty((0, 2), np.int64)), 2), np.int64)
     list_pairs(*arguments, pairs)
-    return members[pairs[:, 0]], members[pairs[:, 1]]
+    later, earlier = rank[members[pairs.T]]
+    return Met(later, earlier, sizes, parts._replace(members=rank[parts.members]))
