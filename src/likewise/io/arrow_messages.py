@@ -31,6 +31,13 @@ BLOCKS = (2, 3)
 TAIL = 4 + len(FILE_MAGIC)
 
 
+class Batch(NamedTuple):
+    """A batch of records."""
+
+    rows: int
+    size: int  # bytes
+
+
 class First(NamedTuple):
     """Bytes of the first batch, and how its buffers are compressed."""
 
@@ -48,6 +55,18 @@ def first_batch(path: Path) -> First:
         body = _field(meta, _follow(meta, header), 3) if header else 0  # RecordBatch.compression, a BodyCompression
         codec = _field(meta, _follow(meta, body), 0) if body else 0  # BodyCompression.codec: 1 is zstd, the default 0 is lz4
         return First(message.size, None if not body else "zstd" if codec and meta[codec] == 1 else "lz4")
+
+
+def batches(path: Path) -> list[Batch]:
+    """The batches of a file, in the order of its footer. Raises DataError."""
+    with _messages(path) as (messages, _):
+        return [Batch(_rows(message.meta), message.size) for message in messages if message.kind == BATCH]
+
+
+def _rows(meta: bytes) -> int:
+    """The rows of a batch."""
+    length = _field(meta, _follow(meta, _field(meta, _follow(meta, 0), 2)), 0)  # Message.header, a RecordBatch; RecordBatch.length
+    return int(struct.unpack_from("<q", meta, length)[0]) if length else 0
 
 
 def within(path: Path, most: int) -> Iterator[int]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from likewise.errors import DEVICE_ERRORS, DataError, UsageError
 from likewise.io import expansion
+from likewise.io.ranges import WHOLE, Range
 from likewise.items.arrow import as_bytes
 from likewise.records import Chunk
 
@@ -54,24 +55,25 @@ def check_names(fields: Any) -> None:
             check_names(fields.field(number).type)
 
 
-def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int = 0, start: int = 0) -> Iterator[Chunk]:
+def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int = 0, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     """Batches in order as chunks of about CHUNK_BYTES: small ones joined, large ones sliced, copying nothing. Those before damage come first,
     and then its DataError.
 
-    ``first`` is the row number of the first batch; rows before ``start`` are left out. ``names`` are all top-level
+    ``first`` is the row number of the first batch; rows before ``start`` or not in ``part`` are left out. ``names`` are all top-level
     columns, also those that were not read; ``parse`` finds them in ``Chunk.state``. ``Chunk.data`` is a pa.Table.
     """
     state, size, rows = tuple(names), 0, 0
+    start, end = max(start, part[0]), part[1]
     pending: list[pa.RecordBatch] = []
 
     def chunk() -> Iterator[Chunk]:
-        if first + rows > start:
-            table = pa.Table.from_batches(pending).slice(max(start - first, 0))
-            yield Chunk(table, max(start, first), 0, state)
+        begin, stop = max(start, first), min(first + rows, end)
+        if begin < stop:
+            yield Chunk(pa.Table.from_batches(pending).slice(begin - first, stop - begin), begin, 0, state)
 
     damage = None
     pieces = (piece for batch in batches for piece in _pieces(batch))
-    while damage is None:
+    while damage is None and first + rows < end:
         try:
             piece, nbytes = next(pieces, (None, 0))
         except DataError as error:

@@ -28,6 +28,7 @@ from likewise.io.formats.text import Files
 from likewise.io.layouts import Layouts
 from likewise.io.manifest import is_output
 from likewise.io.partitions import Partitioned
+from likewise.io.ranges import WHOLE, Range
 from likewise.records import Chunk, Records, Want
 
 STDIN = "-"
@@ -37,19 +38,29 @@ TEXT_FILES = "text files"
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What one format module reads as one run of rows: a data file, all text files, or a table in memory."""
+    """One run of rows for one format module: a data file, all text files, or a table in memory. Can be pickled, for another process that sees
+    the same files."""
 
     name: str  # the path under the inputs' common folder, / between the parts; "stdin"; TEXT_FILES; "memory.arrow"
     path: Path | Files | pa.Table
     format: Format
     size: int  # bytes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _source, (self.name, self.path, formats.pickled(self.format), self.size)
+
     def asked(self, want: Want) -> Want:
         """The Want for this source."""
         return of_source(want, self.name)
 
-    def chunks(self, want: Want, start: int = 0) -> Iterator[Chunk]:
-        return self.format.chunks(self.path, self.asked(want), start)
+    def plan(self, size: int) -> list[Range]:
+        """Ranges of about ``size`` bytes each, together the source; a single one where it can only be read from the beginning. Raises DataError."""
+        plan: Any = getattr(self.format, "plan", None)
+        return [WHOLE] if plan is None else plan(self.path, size)
+
+    def chunks(self, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
+        """The chunks of a range of `plan`, or of any range where that gives several; from ``start`` on, where a chunk began."""
+        return self.format.chunks(self.path, self.asked(want), start, *(() if part == WHOLE else (part,)))
 
     def parse(self, chunk: Chunk, want: Want) -> Records:
         return alternatives.parse(self.format, chunk, self.asked(want), self.name)
@@ -74,6 +85,10 @@ class Source:
         return {
             name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns, **here} for (name, found), here in zip(stats.items(), columns, strict=True)
         }
+
+
+def _source(name: str, path: Any, format: Any, size: int) -> Source:
+    return Source(name, path, formats.unpickled(format), size)
 
 
 class Sources(list[Source]):

@@ -17,9 +17,10 @@ import pyarrow.compute as pc
 
 from likewise.io import fields
 from likewise.io.columns import joined
-from likewise.io.formats import Format
+from likewise.io.formats import Format, pickled, unpickled
 from likewise.io.ids import as_json
 from likewise.io.layouts import PARTITION
+from likewise.io.ranges import Range
 from likewise.items import binary
 from likewise.records import TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
@@ -56,6 +57,9 @@ class Partitioned:
         completed: Callable[..., Any] | None = {"schema": self._schema, "glance": self._glance}.get(name)
         return found if completed is None else partial(completed, found)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _partitioned, (pickled(self.format), self.columns, self.whole)
+
     def _schema(self, schema: Callable[[Any, Want], pa.Schema], path: Any, want: Want) -> pa.Schema:
         own = schema(path, want)
         return pa.schema([*own, *((name, pa.int64() if name in self.whole else pa.string()) for name in self.columns if name not in own.names)])
@@ -68,8 +72,8 @@ class Partitioned:
         own = self.format.known(chunk)
         return own if own is None else (*own, *self.columns)
 
-    def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
-        return self.format.chunks(path, want, start)
+    def chunks(self, path: Any, want: Want, start: int = 0, *part: Range) -> Iterator[Chunk]:
+        return self.format.chunks(path, want, start, *part)
 
     def write(
         self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
@@ -116,6 +120,10 @@ class Partitioned:
         kind, text = joined(texts, len(each[0]), rejected)
         found = fields.found(parts, [part in self.columns or records.found for part, records in zip(parts, each, strict=True)])
         return replace(each[0], kind=kind, text=text, rejected=rejected, found=found)
+
+
+def _partitioned(format: Any, columns: Mapping[str, Sequence[str | None]], whole: frozenset[str]) -> Partitioned:
+    return Partitioned(unpickled(format), columns, whole)
 
 
 def _score(value: str) -> float:

@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Iterator, Sequence
 from csv import reader  # not "import csv": a format has that name
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -50,6 +51,7 @@ class Format(Protocol):
     One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few
     rows or None, ``glance(path, want)``, the names of the fields in the first records and whether these are all, and, where columns are not
     ``known``, ``mentioned(chunk, names)``, those of the names that a chunk may have as fields.
+    One whose sources can be read in ranges also has ``plan(path, size)``, the ranges of about so many bytes, and its ``chunks`` takes one, ``part``.
     ``check_written(path)``, if present, refuses a source whose rows could not be written as they were. Raises UsageError.
     """
 
@@ -72,6 +74,15 @@ class Format(Protocol):
 def load(name: str) -> Format:
     """The module of a format; only what a run needs is imported."""
     return cast(Format, importlib.import_module(f"{__name__}.{name}"))
+
+
+def pickled(format: Format) -> Any:
+    """Stands for a format where that is pickled, as modules cannot be; `unpickled` returns the format."""
+    return format.__name__.rpartition(".")[2] if isinstance(format, ModuleType) else format
+
+
+def unpickled(given: Any) -> Format:
+    return load(given) if isinstance(given, str) else given
 
 
 def by_name(path: Path) -> str | None:

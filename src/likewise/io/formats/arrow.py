@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from likewise.errors import DataError
+from likewise.io import arrow_messages
 from likewise.io.arrow_messages import FILE_MAGIC, KIND, first_batch, within
 from likewise.io.batches import Keeper, check, check_names, gather, nonempty, reading
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import top
+from likewise.io.ranges import WHOLE, Range, joined
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "known", "parse", "schema", "write"]
@@ -43,11 +46,11 @@ def _open(path: Path, fields: list[int] | None = None) -> Any:
         return reader
 
 
-def _batches(path: Path, reader: Any, *, full: bool = False) -> Iterator[tuple[pa.RecordBatch, Any]]:
-    """Batches with their custom metadata. ``full``: all of what is in them is looked at, as is that of single columns where these are parsed."""
+def _batches(path: Path, reader: Any, first: int = 0, *, full: bool = False) -> Iterator[tuple[pa.RecordBatch, Any]]:
+    """Batches with their custom metadata, of a file from number ``first`` on. ``full``: all values are checked, as `parse` does for columns."""
     with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
         if isinstance(reader, ipc.RecordBatchFileReader):
-            batches = map(reader.get_batch_with_custom_metadata, range(reader.num_record_batches))
+            batches = map(reader.get_batch_with_custom_metadata, range(first, reader.num_record_batches))
         else:
             batches = reader.iter_batches_with_custom_metadata()
         for batch, custom in batches:
@@ -58,17 +61,31 @@ def schema(path: Path, want: Want) -> pa.Schema:
     return _open(path).schema
 
 
-def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+def plan(path: Path, size: int) -> list[Range]:
+    """Ranges of rows that end where batches do. A stream is one: its batches lie where those before them end."""
+    return joined(arrow_messages.batches(path), size) if isinstance(_open(path), ipc.RecordBatchFileReader) else [WHOLE]
+
+
+def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     schema = _open(path).schema
     names = schema.names
     read = {top(name, names) for name in wanted(want, schema, path)}
     fields = [number for number, name in enumerate(names) if name in read]
     reader = _open(path, fields or [0])  # an empty list would read all of them
-    batches, bounded = (batch for batch, _ in _batches(path, reader)), within(path, BATCH_FACTOR * want.most)
+    bounded, number, first = within(path, BATCH_FACTOR * want.most), 0, 0
     if isinstance(reader, ipc.RecordBatchFileReader):  # its batches may be in another order than they lie in
         deque(bounded, 0)
         bounded = iter(())
-    yield from gather(chain((batch for _, batch in zip(bounded, batches, strict=False)), batches), names, 0, start)
+        number, first = _skipped(path, part[0])
+    batches = (batch for batch, _ in _batches(path, reader, number))
+    yield from gather(chain((batch for _, batch in zip(bounded, batches, strict=False)), batches), names, first, start, part)
+
+
+def _skipped(path: Path, row: int) -> tuple[int, int]:
+    """How many batches end before a row, and how many rows they have."""
+    ends = list(accumulate(batch.rows for batch in arrow_messages.batches(path))) if row else []
+    number = bisect_right(ends, row)
+    return number, ends[number - 1] if number else 0
 
 
 def write(

@@ -3,6 +3,8 @@
 Columns are found by header. All cells are texts, also empty ones; an empty id is a missing id, and alternatives pass over empty cells. Ids
 are JSON strings: CSV knows no numbers. A vector has its numbers in columns of their own, and is missing where one of them is; a code is
 hexadecimal or decimal (`io.code_cells`).
+
+A CSV file is one range (`io.ranges`): a line break may be inside a quoted cell, which only the quotes before it show, from the first on.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from likewise.drawing.controls import escaped_json
 from likewise.errors import DataError, UsageError
 from likewise.io import fields as names
 from likewise.io import json_text
-from likewise.io.compression import open_read
+from likewise.io.compression import kind_of, open_read
 from likewise.io.encoding import BOM
 from likewise.io.field_names import REACHING, beginnings, steps
 from likewise.io.formats import PEEK_BYTES, first_bytes
@@ -36,6 +36,7 @@ from likewise.io.formats.lines import (
     count_lines,
     floats,
     nullable,
+    of_lines,
     passed_over,
     pieces,
     rows,
@@ -43,6 +44,8 @@ from likewise.io.formats.lines import (
     values,
 )
 from likewise.io.ids import as_json, compact, from_json
+from likewise.io.ranges import WHOLE, Range
+from likewise.io.ranges import cut as equal_ranges
 from likewise.items import binary, payloads, sparse_names, unusable
 from likewise.items import json_items as decoded
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
@@ -55,7 +58,13 @@ MAX_FIELDS = 50
 SAMPLE = 20
 
 
-def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+def plan(path: Path, size: int) -> list[Range]:
+    """Ranges of bytes. A compressed file is one, and so are documents that go over lines."""
+    whole = kind_of(path) or json_text.are_documents(bytes(first_bytes(path)))
+    return [WHOLE] if whole else equal_ranges(path.stat().st_size, size)
+
+
+def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     """Chunks end after a line feed; where documents go over lines, before one. Then State.more has their places."""
     if json_text.are_documents(bytes(first_bytes(path))):
         yield from _documents(path, want, start)
@@ -64,7 +73,8 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     def cut(data: bytearray, offset: int, final: bool) -> Cut:
         return Cut(len(data) if final else data.rfind(b"\n") + 1, ())
 
-    yield from pieces(path, max(start, beginning(path)), cut, want, by_line=True)
+    begin, end = of_lines(path, part)
+    yield from pieces(path, max(start, begin), cut, want, end=end, by_line=True)
 
 
 def _documents(path: Path, want: Want, start: int) -> Iterator[Chunk]:

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from likewise.errors import DataError, FormatError, no_room
 from likewise.io import fields
 from likewise.io.batches import changed
-from likewise.io.compression import kind_of, open_read, read_into, read_readable, save
+from likewise.io.compression import READ_BYTES, kind_of, open_read, read_into, read_readable, save
 from likewise.io.encoding import BOM, refuse_other
+from likewise.io.ranges import END, Range
 from likewise.items import binary
 from likewise.kernels.bytes import gather
 from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
@@ -59,10 +60,31 @@ def beginning(path: Path) -> int:
     return len(BOM) if head.startswith(BOM) else 0
 
 
+def of_lines(path: Path, given: Range) -> Range:
+    """The offsets between which the lines lie that begin in a range. In a compressed file a line or nothing begins at the first."""
+    first, (begin, end) = beginning(path), given
+    if kind_of(path):
+        return max(begin, first), end
+    return line_from(path, begin, first), line_from(path, end, first)
+
+
+def line_from(path: Path, at: int, first: int) -> int:
+    """The offset of the first line that begins at ``at`` or after it; ``first``: that of the first line of the file."""
+    if at <= first or at == END:
+        return max(at, first)
+    with open_read(path) as stream:
+        stream.seek(at - 1)
+        while block := stream.read(READ_BYTES):
+            if found := block.find(b"\n") + 1:
+                return at - 1 + found
+            at += len(block)
+    return at - 1
+
+
 def pieces(
-    path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], want: Want, *, cr: bool = False, by_line: bool = False
+    path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], want: Want, *, end: int = END, cr: bool = False, by_line: bool = False
 ) -> Iterator[Chunk]:
-    """Chunks of whole records from the offset ``start`` on, where a record or nothing begins.
+    """Chunks of whole records from the offset ``start`` on, where a record or nothing begins, and up to ``end`` where the file is not compressed.
 
     ``cut(data, offset, final)`` says how much to hand out of the next CHUNK_BYTES, or of more where one record is longer; all where they are
     ``final``. So a chunk depends on nothing but the text from its start on. ``cr``: a CR without an LF ends a line, too.
@@ -71,15 +93,16 @@ def pieces(
     A record for which there is no memory (``want.room``) ends the run.
     """
     limit = max(CHUNK_BYTES, want.most + 1)
-    with open_read(path) as stream:
+    with open_read(path) as opened:
+        stream: io.RawIOBase = opened
         line, line_start, known = 0, 0, [(0, 1, 0)]
-        if stream.seekable():  # lines are counted where one is to be named
-            stream.seek(start)
-        else:
-            line, line_start = count_lines(stream, start, cr)
         pending, size = memoryview(b""), CHUNK_BYTES
-        if stream.seekable():  # a small file needs no large buffer, and there may be many
-            size = min(CHUNK_BYTES, max(1, path.stat().st_size - start + 1))
+        if opened.seekable():  # lines are counted where one is to be named
+            opened.seek(start)
+            stream = _Until(opened, max(0, end - start))
+            size = min(CHUNK_BYTES, max(1, min(path.stat().st_size, end) - start + 1))
+        else:
+            line, line_start = count_lines(opened, start, cr)
         final, failure = False, None
         while not final and failure is None:
             data = bytearray(size)

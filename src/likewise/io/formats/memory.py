@@ -18,6 +18,7 @@ from likewise.io.batches import Keeper, gather
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import mentioned, top
 from likewise.io.formats.arrow import save
+from likewise.io.ranges import WHOLE, Range, cut
 from likewise.items import python_items as arrays
 from likewise.items.given import shown
 from likewise.records import Chunk, Each, Want, in_turn
@@ -117,9 +118,14 @@ def schema(path: pa.Table, want: Want) -> pa.Schema:
     return path.schema
 
 
-def chunks(path: pa.Table, want: Want, start: int = 0) -> Iterator[Chunk]:
+def plan(path: pa.Table, size: int) -> list[Range]:
+    """Ranges of rows."""
+    return cut(len(path), size * len(path) // max(1, path.nbytes))
+
+
+def chunks(path: pa.Table, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     wanted(want, path.schema, "the table")
-    return gather(path.to_batches(), path.column_names, 0, start)
+    return gather(path.to_batches(), path.column_names, 0, start, part)
 
 
 def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.Table:

@@ -20,6 +20,7 @@ from likewise.errors import DataError, UsageError
 from likewise.io import columns
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.field_names import mentioned
+from likewise.io.ranges import WHOLE, Range, cut
 from likewise.items import python_items as arrays
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
@@ -103,12 +104,18 @@ def schema(path: Path, want: Want) -> pa.Schema:
     return pa.schema(dict.fromkeys([want.text, *mentioned(want.text)], number))
 
 
-def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+def plan(path: Path, size: int) -> list[Range]:
+    """Ranges of rows."""
+    found = header(path)
+    return cut(found.shape[0] if found.shape else 0, size // row_bytes(found))
+
+
+def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     """Rows as a table of one column."""
     found = header(path)
     check(path, found, want)
-    step, end = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found))), found.shape[0]
-    for first in range(start, end, step):
+    step, end = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found))), min(part[1], found.shape[0])
+    for first in range(max(start, part[0]), end, step):
         yield Chunk(pa.table({COLUMN: arrays.of_matrix(rows(path, found, first, min(first + step, end)), want.kind)}), first, 0, (COLUMN,))
 
 

@@ -16,6 +16,7 @@ from likewise.errors import DataError
 from likewise.io import footer, parquet_types
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
 from likewise.io.columns import known, parse, wanted
+from likewise.io.ranges import WHOLE, Range, joined
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "known", "parse", "schema", "write"]
@@ -102,27 +103,33 @@ def schema(path: Path, want: Want) -> pa.Schema:
     return _open(path).schema_arrow
 
 
-def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+def plan(path: Path, size: int) -> list[Range]:
+    """Ranges of rows that end where row groups do."""
+    return joined(((group.rows, group.size) for group in _groups(path)), size)
+
+
+def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     """Chunks do not cross the row groups of ``_spans``, so that a resumed run can pass over whole ones."""
-    file, first = _open(path), 0
+    file = _open(path)
     names = file.schema_arrow.names
-    for groups in _spans(_groups(path)):
-        rows = sum(group.rows for group in groups.values())
-        if first + rows > start:
-            yield from gather(_batches(path, file, groups, wanted(want, file.schema_arrow, path), want.most), names, first, start)
-        first += rows
+    for first, groups in _spans(_groups(path), part):
+        if first + sum(group.rows for group in groups.values()) > start:
+            yield from gather(_batches(path, file, groups, wanted(want, file.schema_arrow, path), want.most), names, first, start, part)
 
 
-def _spans(groups: list[footer.Group]) -> Iterator[dict[int, footer.Group]]:
-    """Consecutive row groups, by their numbers, small ones together up to about one chunk."""
+def _spans(groups: list[footer.Group], part: Range) -> Iterator[tuple[int, dict[int, footer.Group]]]:
+    """The number of the first row of consecutive row groups that hold rows of ``part``, and the groups by their numbers, small ones together up to
+    about one chunk."""
     span: dict[int, footer.Group] = {}
-    size = 0
+    at = size = rows = 0
     for number, group in enumerate(groups):
-        span[number] = group
-        size += group.size
-        if size >= CHUNK_BYTES or number + 1 == len(groups):
-            yield span
-            span, size = {}, 0
+        if at + group.rows > part[0] and at < part[1]:
+            span[number] = group
+            size, rows = size + group.size, rows + group.rows
+        at += group.rows
+        if span and (size >= CHUNK_BYTES or at >= part[1] or number + 1 == len(groups)):
+            yield at - rows, span
+            span, size, rows = {}, 0, 0
 
 
 def write(

@@ -15,6 +15,7 @@ from likewise.errors import DataError, UsageError, has_gone, naming
 from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.encoding import other
 from likewise.io.ids import as_json
+from likewise.io.ranges import WHOLE, Range, joined
 from likewise.items import binary
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
@@ -28,14 +29,20 @@ class Files(NamedTuple):
     names: tuple[str, ...]
 
 
-def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
+def plan(path: Files, size: int) -> list[Range]:
+    """Ranges of files."""
+    return joined(((1, place.stat().st_size) for place in path.paths), size)
+
+
+def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     """Whole files, together about CHUNK_BYTES; ``start`` counts files. ``data`` is a RecordBatch of their names and bytes,
     ``state`` says of those that could not be opened why."""
-    first, size = start, 0
+    begin, end = max(start, part[0]), min(part[1], len(path.paths))
+    first, size = begin, 0
     names: list[bytes] = []
     bodies: list[bytes] = []
     failures: dict[int, str] = {}
-    for number in range(start, len(path.paths)):
+    for number in range(begin, end):
         names.append(as_json(path.names[number]))
         try:
             with reading(path.paths[number], KIND):
@@ -46,7 +53,7 @@ def chunks(path: Files, want: Want, start: int = 0) -> Iterator[Chunk]:
             failures[len(bodies)] = str(error).removeprefix(f"{path.paths[number]}: ")  # where the input lies is no part of the result
             bodies.append(b"")
         size += len(bodies[-1])
-        if size >= CHUNK_BYTES or number + 1 == len(path.paths):
+        if size >= CHUNK_BYTES or number + 1 == end:
             yield Chunk(pa.record_batch({"name": binary.from_list(names), "bytes": binary.from_list(bodies)}), first, 0, failures)
             first, size, names, bodies, failures = number + 1, 0, [], [], {}
 
