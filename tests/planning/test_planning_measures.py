@@ -15,8 +15,9 @@ from likewise.kinds import measures
 from likewise.methods import parse
 from likewise.planning import chance, choose
 from likewise.planning.curves import bit_sampling, gaussian_line, jaccard
-from likewise.planning.density import BACKGROUND, assumed
-from likewise.planning.families import FAMILIES_FOR, WIDTHS, curves_for
+from likewise.planning.density import BACKGROUND
+from likewise.planning.expected import assumed
+from likewise.planning.families import WIDTHS, families_of
 
 ASKED = [
     ("elements", {"threshold": "0.8"}, 0.8),
@@ -47,8 +48,9 @@ def test_the_promise_at_the_threshold(by, asked, p, recall):
 
 
 def test_every_measure_is_planned_or_refused():
-    assert set(FAMILIES_FOR) <= set(measures())
-    for name in set(measures()) - set(FAMILIES_FOR) | {"l3", "elements/containment", "words:5/containment"}:
+    planned = {name for family in FAMILIES.values() for name in family.measures} | {"features", "features/one-to-many"}
+    assert planned <= set(measures())
+    for name in set(measures()) - planned | {"l3", "elements/containment", "words:5/containment"}:
         with pytest.raises(UsageError, match="there is no hash family for it"):
             choose(method=parse(name), within=1)
 
@@ -56,7 +58,7 @@ def test_every_measure_is_planned_or_refused():
 def test_the_width_of_a_line_is_chosen():
     """Of all widths tried, the chosen one with its layout is the cheapest that keeps the promise."""
     plan = choose(method=parse("l2"), within=3)
-    widths = [curve.parameters["width"] for curve in curves_for(parse("l2"), "Line", 3.0, None)]
+    widths = [curve.parameters["width"] for curve in FAMILIES["Line"].curves(parse("l2"), 3.0, None)]
     assert widths == [3 * width for width in WIDTHS]
     cost = plan.model.cost(plan.bands, plan.rows)
     for width in widths:
@@ -219,15 +221,15 @@ def test_a_plan_leads_to_its_family(plan, family):
 
 
 def test_every_family_that_is_planned_for_is_made():
-    for by, names in FAMILIES_FOR.items():
-        for name in names:
+    for by in measures():
+        for name in families_of(parse(by)):
             asked = {"within": 1} if measures()[by].distance else {}
             data = np.eye(3) if by not in ("elements", "weighted", "hamming") else None
             data = np.stack([np.eye(3), 1 - np.eye(3)]) if by.startswith("features") else data
             plan = lw.plan(data, by=by, family=name, dimension=64 if by == "hamming" else None, **asked)
             family = from_plan(plan)
             assert (type(family).__name__, family.slots, family.curve.family) == (name, plan.slots, name)
-    assert set(FAMILIES) - {name for names in FAMILIES_FOR.values() for name in names} == {"BBit"}  # which is for storing what was planned
+    assert {name for name, family in FAMILIES.items() if not family.measures} == {"BBit"}  # which is for storing what was planned
 
 
 def test_directions_in_a_line_and_their_family():

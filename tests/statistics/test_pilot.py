@@ -19,7 +19,7 @@ from likewise.families import MinHash
 from likewise.kernels.sets import overlaps_of_all
 from likewise.planning import choose
 from likewise.planning.curves import bit_sampling, jaccard
-from likewise.planning.density import assumed, measured
+from likewise.planning.expected import assumed, measured
 from likewise.runs import sample as pilot
 
 

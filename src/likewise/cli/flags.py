@@ -9,17 +9,18 @@ import inspect
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import click
 
-from likewise import config
+from likewise import config, kinds
 from likewise.choices import CHOICES
-from likewise.kinds import kinds
+from likewise.kinds import kind_of
 from likewise.kinds.kind import NEVER
-from likewise.methods import STEPS, UNITS
+from likewise.methods import STEPS, UNITS, Measure
 from likewise.options import KEEP_POLICIES, Options, checked
-from likewise.planning.families import FAMILIES_FOR
+from likewise.planning.families import families_of
 from likewise.planning.presets import PRESETS
 
 GROUPS = ("Input", "What is similar", "What to do about it", "How to run", "Messages")
@@ -52,8 +53,8 @@ WHEN: dict[str, Any] = {"type": click.Choice(["auto", "always", "never"])}
 
 def measures() -> str:
     """The measures that items are found by, with what they compare."""
-    names = {kind: [facts.name for facts in kind.measures if facts.name in FAMILIES_FOR or kind.bands == NEVER] for kind in kinds().values()}
-    return "; ".join(f"{', '.join(each)} ({kind.name})" for kind, each in names.items() if each)
+    found = {name: kind_of(name) for name in kinds.measures() if families_of(Measure(name)) or kind_of(name).bands == NEVER}
+    return "; ".join(f"{', '.join(names)} ({kind})" for kind, names in groupby(found, lambda name: found[name].name))
 
 
 def listed(names: Iterable[str]) -> str:
@@ -68,7 +69,7 @@ FLAGS: dict[str, Flag] = {
         "Column or JSON path to compare: a.b is a nested field, A+B joins two fields, A|B takes the first that a record has, A@GLOB applies to the "
         "inputs that match GLOB (repeatable).",
         "F",
-        f"{listed(dict.fromkeys(kind.field for kind in kinds().values()))}, by --by",
+        f"{listed(dict.fromkeys(kind.field for kind in kinds.kinds().values()))}, by --by",
         {"multiple": True, "type": One()},
     ),
     "records": Flag(INPUT, "--records", "The list inside a JSON document that contains the records, as in --records data or response.items.", "PATH"),

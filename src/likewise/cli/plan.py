@@ -14,7 +14,9 @@ from likewise.cli import curve
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
+from likewise.kinds.kind import ASKED, TARGET
 from likewise.messages import quoted, shown
+from likewise.methods import parse
 
 if TYPE_CHECKING:
     from likewise.planning import Plan
@@ -190,22 +192,19 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     yield f"{counted(plan.items, 'item')}: about {pairs} are compared, {known}"
     yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, {size(plan.disk)} of disk while it runs, {length(plan, by)},"
     yield f"and in the order of {duration(plan.core_seconds)} of one core"
-    if not plan.model.of_sets and not plan.model.sparse:
-        joined = "codes, and miss none" if plan.collision.family == "Bits" else "vectors by a layout that fits them, with the same promise"
-        yield f"dedup and pairs take bands where --bands, --rows or --slots name them; else they join {joined}"
-
-
-#: What items are made of, where that is no shingle.
-UNITS = {"elements": "elements", "weighted": "elements", "features": "bins"}
+    kind = parse(by).compared
+    if kind.bands == ASKED and not plan.model.sparse:
+        how = " by a layout that fits them, with the same promise" if kind.recall == TARGET else ", and miss none"
+        yield f"dedup and pairs take bands where --bands, --rows or --slots name them; else they join {kind.name}{how}"
 
 
 def length(plan: Plan, by: str) -> str:
     """How long items are taken to be."""
     model = plan.model
     if model.of_sets:
-        return f"{model.shingles:,.0f} {UNITS.get(by, 'shingles')} each"
-    unit = "bits" if plan.collision.family == "Bits" else "numbers"
-    return f"{model.numbers:,} {unit} each" + ("" if model.dimension or model.sparse else " (--dimension says how many)")
+        method = parse(by)
+        return f"{model.shingles:,.0f} {'shingles' if method.kind.cut else method.facts.parts} each"
+    return f"{model.numbers:,} {model.family.unit} each" + ("" if model.dimension or model.sparse else " (--dimension says how many)")
 
 
 def purpose(plan: Plan) -> str:

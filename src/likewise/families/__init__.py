@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from likewise.planning.families import FAMILIES
+
 if TYPE_CHECKING:
     from likewise.families.bbit import BBit
     from likewise.families.bits import Bits
@@ -29,21 +31,9 @@ if TYPE_CHECKING:
     from likewise.families.weighted import WeightedMinHash
     from likewise.planning import Plan
 
-#: The registry: name of a family -> its module here. Loaded on first use, because a family brings its kernels along.
-FAMILIES = {
-    "MinHash": "minhash",
-    "WeightedMinHash": "weighted",
-    "BBit": "bbit",
-    "Hyperplane": "hyperplane",
-    "CrossPolytope": "crosspolytope",
-    "Line": "line",
-    "Stripe": "line",
-    "Threshold": "threshold",
-    "Bits": "bits",
-}
 #: What makes one row of a set of vectors, by such a family.
 EMBEDDINGS = {"Histograms": "histograms", "Encoding": "encoding", "Space": "space"}
-_HOMES = FAMILIES | EMBEDDINGS | {"Amplified": "family", "Sensitivity": "family"}
+_HOMES = {name: f"likewise.families.{module}" for name, module in (EMBEDDINGS | {"Amplified": "family", "Sensitivity": "family"}).items()}
 
 __all__ = [
     "FAMILIES",
@@ -82,6 +72,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"likewise.families.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'likewise.families' has no attribute {name!r}")
+    home = FAMILIES[name].module if name in FAMILIES else _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'likewise.families' has no attribute {name!r}")
+    return getattr(import_module(home), name)  # loaded on first use, because a family brings its kernels along

@@ -14,6 +14,7 @@ ONE_TO_ONE = MeasureFacts(
     "by the sum of the greater; 1 is equal",
     empty=NO_DIRECTION,
     real=True,
+    parts="bins",
     becomes=(weighted.KIND.name, weighted.WEIGHTED.name),
 )
 ONE_TO_MANY = MeasureFacts(

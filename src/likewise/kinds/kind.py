@@ -20,6 +20,7 @@ class MeasureFacts:
     value: str = ""  # the value of two items, in words, for reports
     units: tuple[str, str] = ("", "")  # of one, and of several
     empty: str = "empty"  # items that hold nothing that could be compared, in words
+    parts: str = ""  # what an item is made of, where a plan counts them
     distance: bool = False  # small values are similar
     real: bool = False  # similarities are no ratios of counts
     directed: bool = False  # of vectors only the direction counts, which a zero vector has not

@@ -8,6 +8,7 @@ ELEMENTS = MeasureFacts(
     "elements",
     "likewise.measures.jaccard:jaccard",
     "the Jaccard similarity of these sets: what both hold, divided by what either holds; 1 is equal, 0 has nothing in common",
+    parts="elements",
     containment="likewise.measures.containment:containment",
     also=("jaccard",),
 )

@@ -8,6 +8,7 @@ WEIGHTED = MeasureFacts(
     "weighted",
     "likewise.measures.weighted_jaccard:weighted_jaccard",
     "their weighted Jaccard similarity: the lesser weights of the elements, summed, divided by the sum of the greater; 1 is equal",
+    parts="elements",
     real=True,
 )
 

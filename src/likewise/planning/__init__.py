@@ -1,7 +1,8 @@
 """Bands and rows: what a layout finds and costs, and the choice of one for a threshold and a recall target.
 
-plan.py is what comes out and choose.py how; model.py predicts cost from density.py, how alike the pairs of a collection are;
-families.py says which families there are for a measure; presets.py knows the layouts that others publish, layouts.py reads what was typed.
+plan.py is what comes out and choose.py how; model.py predicts cost from density.py, how alike the pairs of a collection are, and
+expected.py chooses which; families.py says which families there are for a measure; presets.py knows the layouts that others
+publish, layouts.py reads what was typed.
 """
 
 from likewise.planning.choose import choose

@@ -19,8 +19,10 @@ from likewise.errors import UsageError
 from likewise.messages import counted, quoted, shown
 from likewise.methods import Measure, Text
 from likewise.planning.curves import Curve, number_of
-from likewise.planning.density import Density, assumed
-from likewise.planning.families import Facts, costs, curves_for, family_for
+from likewise.planning.density import Density
+from likewise.planning.expected import assumed
+from likewise.planning.families import SHINGLES as OF_SHINGLES
+from likewise.planning.families import Facts, costs, family_for
 from likewise.planning.model import SHINGLES, Model, chance
 from likewise.planning.plan import ITEMS, OPH_STEEP_ABOVE, Plan, around
 from likewise.planning.threshold import parse_similarity_within, parse_threshold, parse_within
@@ -115,18 +117,18 @@ def choose(
     recall = float(recall)
     bands, rows, slots = (whole(name, number, MAX_SLOTS) for name, number in (("bands", bands), ("rows", rows), ("slots", slots)))
     items, dimension = whole("items", items) or ITEMS, whole("dimension", dimension)
-    name = family_for(method, family)
+    chosen = family_for(method, family)
     facts = facts or Facts(dimension, sparse=method.compared.sparse)
-    if dimension and (name in ("MinHash", "WeightedMinHash") or facts.sparse):
+    if dimension and (chosen.unit == OF_SHINGLES or facts.sparse):
         what = "sparse vectors are told by what they hold" if facts.sparse else f"--by {method} compares texts or sets, which have none"
         raise UsageError(f"--dimension {dimension}: {what}; leave it out")
     if dimension and facts.dimension and dimension != facts.dimension:
-        raise UsageError(f"--dimension {dimension}: the data have {facts.dimension:,} {'bits' if name == 'Bits' else 'numbers'} each; leave it out")
+        raise UsageError(f"--dimension {dimension}: the data have {facts.dimension:,} {chosen.unit} each; leave it out")
     at = limit_of(method, threshold, within)
-    sketch = sketch if name == "MinHash" else ""
+    sketch = sketch if chosen.modes else ""
     bands, rows = by_hand(bands, rows, slots)
     plans = []
-    for curve in curves_for(method, name, float(at), facts):
+    for curve in chosen.curves(method, float(at), facts):
         refuse_beyond(curve, at)
         model = Model(
             curve,
@@ -174,7 +176,7 @@ def refuse_beyond(curve: Curve, at: Fraction) -> None:
 def check_plain(method: Text | Measure, at: Fraction, facts: Facts, recall: object, sketch: str, tune: str) -> None:
     """Refuse, of what is asked, what cannot be, where no layout is to be planned."""
     check(recall, sketch, tune)
-    for curve in curves_for(method, family_for(method), float(at), facts):
+    for curve in family_for(method).curves(method, float(at), facts):
         refuse_beyond(curve, at)
 
 

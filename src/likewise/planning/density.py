@@ -1,4 +1,4 @@
-"""The distribution of similarities in a collection: assumed, or measured on a sample (runs/sample.py).
+"""The distribution of similarities in a collection, of a shape that is assumed; `expected` chooses one, or measures it on a sample.
 
 Pairs come in two kinds. Unlike pairs are a share of all pairs, so an item meets more of them in a larger collection. Alike pairs, the
 duplicates, are so many an item, whatever the size of the collection; a small sample holds hardly any, so they are always assumed.
@@ -7,9 +7,7 @@ duplicates, are so many an item, whatever the size of the collection; a small sa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from likewise.planning.curves import Curve, degrees_of
 
@@ -26,8 +24,6 @@ SPARSE_MEAN, SPARSE_SPREAD = 0.05, 0.08
 FAR, FAR_SPREAD = 4.0, 0.3
 #: Codes of more bits are counted in GRID bins of distances around their half, so many standard deviations to either side.
 MOST_BITS, DEVIATIONS = 4096, 8
-#: Bins of a measured density, and a value beyond which none is told apart.
-BINS, FARTHEST = 400, 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +36,6 @@ class Density:
     def met(self, curve: Curve, items: int) -> tuple[tuple[float, float], ...]:
         """(chance of one function to agree, pairs an item) for each point, in a collection of so many items."""
         return tuple((curve.at(value), items / 2 * share + alike) for value, share, alike in self.points)
-
-
-def assumed(curve: Curve, threshold: Fraction, *, sparse: bool = False) -> Density:
-    """What is assumed of a collection that was not sampled, by what the curve is for."""
-    if curve.family in ("Hyperplane", "CrossPolytope"):
-        found = cosines(SPARSE_MEAN, SPARSE_SPREAD) if sparse else cosines()
-        return angles(found) if curve.distances else found
-    if curve.distances:
-        return binomial(round(curve.most)) if curve.family == "Bits" else far_points(float(threshold), curve)
-    return sets()
 
 
 def sets() -> Density:
@@ -67,6 +53,10 @@ def cosines(mean: float = COSINE_MEAN, spread: float = COSINE_SPREAD) -> Density
     values = [-1 + 2 * (step + 0.5) / GRID for step in range(GRID)]
     shares = shared([math.exp(-(((value - mean) / spread) ** 2) / 2) for value in values])
     return with_alike(values, shares, [value > 0 for value in values])
+
+
+def sparse_cosines() -> Density:
+    return cosines(SPARSE_MEAN, SPARSE_SPREAD)
 
 
 def angles(cosines: Density) -> Density:
@@ -99,28 +89,6 @@ def normal(bits: int) -> Density:
     unlike = zip(shared([math.exp(-z * z / 2) for z in around]), around, strict=True)
     alike = [bits / 4 * (step + 0.5) / GRID for step in range(GRID)]
     return Density((*((value, 0.0, ALIKE_PER_ITEM / GRID) for value in alike), *((half + deviation * z, share, 0.0) for share, z in unlike)))
-
-
-def measured(values: Sequence[float], curve: Curve, threshold: Fraction, sample: int) -> Density:
-    """The density of the values of all pairs of a sample of items, in bins. Alike pairs are assumed: those of the sample are left out, for they
-    are so many an item, and a share of all pairs would make them grow with the collection."""
-    at = float(threshold)
-    most = min(curve.most, FARTHEST)  # which a rounded distance may exceed
-    unlike = [min(value, most) for value in values if (value > at if curve.distances else value < at)]
-    points = [(math.fsum(inside) / len(inside), len(inside) / len(values), 0.0) for inside in binned(unlike)]
-    return Density((*points, *((value, 0.0, alike) for value, _, alike in assumed(curve, threshold).points)), sample)
-
-
-def binned(values: Sequence[float]) -> list[list[float]]:
-    """The values in up to BINS groups of like ones."""
-    if not values:
-        return []
-    low, high = min(values), max(values)
-    width = (high - low) / BINS or 1.0
-    bins: list[list[float]] = [[] for _ in range(BINS)]
-    for value in values:
-        bins[min(BINS - 1, int((value - low) / width))].append(value)
-    return [inside for inside in bins if inside]
 
 
 def shared(weights: list[float]) -> list[float]:

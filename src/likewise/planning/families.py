@@ -1,15 +1,23 @@
-"""Which families there are for a measure, and what each costs."""
+"""Hash families, as plans know them: for which measures each is, how often its functions agree, and what they cost. The registry is FAMILIES.
+
+The measured costs are of a core of 2026: dedup reads and cuts a shingle in 50 ns; WeightedMinHash takes 290 ns an element to put elements in order
+and throw their darts (93 to 107 µs for 300 elements and 128 slots, 289 µs for 1,000, from arrays; from Python's mappings four times that).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from likewise.errors import UsageError
+from likewise.kinds import measures
 from likewise.methods import Measure, Text
 from likewise.planning import curves
 from likewise.planning.curves import Curve
+from likewise.planning.density import Density, angles, binomial, cosines, far_points, sets, sparse_cosines
 
 #: Vectors of unknown dimension are taken to have so many numbers, sparse ones so many that are not 0.
 DIMENSION, FILLED = 384, 100
@@ -19,18 +27,10 @@ WIDTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 #: The greatest L1 distance of data that thresholds can be set for.
 NARROWEST, WIDEST = 1e-290, 1e300
 
-#: measure -> the families for it, the one that is planned for first.
-FAMILIES_FOR: dict[str, tuple[str, ...]] = {
-    "elements": ("MinHash",),
-    "weighted": ("WeightedMinHash",),
-    "cosine": ("Hyperplane", "CrossPolytope"),
-    "angle": ("Hyperplane", "CrossPolytope"),
-    "l2": ("Line", "Stripe"),
-    "l1": ("Line", "Threshold"),
-    "hamming": ("Bits",),
-    "features": ("WeightedMinHash",),
-    "features/one-to-many": ("Hyperplane",),
-}
+#: What the length of an item counts.
+SHINGLES, NUMBERS, BITS = "shingles", "numbers", "bits"
+#: Bytes of the work folder for an odd sketch, which a set has.
+ODD_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,70 +57,210 @@ class Costs:
     element: float = 0.0  # to read an element of a set, whatever the layout
 
 
-def costs(family: str, dimension: int, *, sparse: bool = False) -> Costs:
-    """By family. A slot of MinHash is that of sets of a few hundred shingles; a vector's is so many multiplications, a sparse one's so many entries.
-
-    Measured on a core of 2026: dedup reads and cuts a shingle in 50 ns; WeightedMinHash takes 290 ns an element to put elements in order and throw
-    their darts (93 to 107 µs for 300 elements and 128 slots, 289 µs for 1,000, from arrays; from Python's mappings four times that).
-    """
-    padded = curves.padded(dimension)
-    if sparse:
-        return Costs(1.4 * dimension, 200 + 20 * dimension, 8192)
-    return {
-        "MinHash": Costs(2.0, 2000.0, 1024, 50.0),
-        "WeightedMinHash": Costs(100.0, 3000.0, 1024, 300.0),
-        "Hyperplane": Costs(0.04 * dimension, 100 + 0.2 * dimension, 8192),
-        "CrossPolytope": Costs(0.22 * padded * math.log2(padded), 100 + 0.2 * dimension, 8192),
-        "Line": Costs(0.08 * dimension, 100 + 0.2 * dimension, 8192),
-        "Stripe": Costs(0.08 * dimension, 100 + 0.2 * dimension, 8192),
-        "Threshold": Costs(2.0, 100 + 0.2 * dimension, 8192),
-        "Bits": Costs(1.0, 50.0, 8192),
-    }[family]
+Method = Text | Measure
 
 
-def family_for(method: Text | Measure, family: str | None = None) -> str:
-    """The name of the family to plan for: the measure's first, or the one asked for. Raises UsageError."""
-    name = "elements" if isinstance(method, Text) else method.name
-    if method.containment or name not in FAMILIES_FOR:
-        can = ", ".join(FAMILIES_FOR)
-        raise UsageError(f"--by {method}: there is no hash family for it, so nothing to plan; there is one for text and for {can}")
-    choices = FAMILIES_FOR[name]
-    if family is not None and family not in choices:
-        raise UsageError(f"--family {family!r}: for {method} choose {' or '.join(choices)}")
-    return family or choices[0]
+@dataclass(frozen=True)
+class FamilyFacts:
+    """A hash family, without its kernels."""
+
+    name: str  # of the class
+    module: str  # that holds it
+    collision: Callable[..., Curve]  # the chance of one function, by the family's parameters
+    measures: tuple[str, ...]  # that it is planned for, as in ``by=``
+    curves: Callable[[Method, float, Facts], Iterable[Curve]]  # to choose from, for a threshold. Raises UsageError where the items must be known
+    costs: Callable[[int], Costs]  # by the length of an item
+    assumed: Callable[[Curve, Fraction, bool], Density]  # of a collection that was not sampled: by the threshold, and whether vectors are sparse
+    unit: str = NUMBERS  # what the length of an item counts
+    bytes: float = 4  # of the work folder, for each of them
+    extra: int = 0  # and for each item
+    modes: bool = False  # its slots are filled by one permutation or by many (--sketch)
+    sparse: bool = False  # it takes sparse vectors
 
 
-def curves_for(method: Text | Measure, family: str, threshold: float, facts: Facts) -> Iterator[Curve]:
-    """The curves to choose from: one, or one for each width of a line's buckets. Raises UsageError where the items must be known."""
-    if family in ("MinHash", "WeightedMinHash"):
-        weighted = (isinstance(method, Text) and method.bag) or family == "WeightedMinHash"
+def of_jaccard(family: str) -> Callable[[Method, float, Facts], Iterable[Curve]]:
+    def found(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+        weighted = method.facts.real or (isinstance(method, Text) and method.bag)
         yield curves.jaccard(family, "weighted Jaccard similarity" if weighted else "Jaccard similarity")
-    elif family in ("Hyperplane", "CrossPolytope"):
-        if family == "CrossPolytope" and needed(facts.dimension, method) > curves.GREATEST_DIMENSION:
-            raise UsageError(f"--family CrossPolytope: it takes up to {curves.GREATEST_DIMENSION:,} numbers, not {facts.dimension:,}; leave it out")
-        curve = curves.angle() if family == "Hyperplane" else curves.cross_polytope(needed(facts.dimension, method))
-        yield curves.in_degrees(curve) if str(method) == "angle" else curve
-    elif family == "Bits":
-        yield curves.bit_sampling(needed(facts.dimension, method))
-    elif family == "Threshold":
-        yield threshold_bit(facts, method)
-    else:
-        line = {"Stripe": curves.stripe, "Line": curves.gaussian_line if str(method) == "l2" else curves.cauchy_line}[family]
-        yield from (line(width * (threshold or 1.0)) for width in WIDTHS)
+
+    return found
 
 
-def threshold_bit(facts: Facts, method: Text | Measure) -> Curve:
+def of_hyperplanes(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+    yield in_units_of(method, curves.angle())
+
+
+def of_axes(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+    if needed(facts, method) > curves.GREATEST_DIMENSION:
+        raise UsageError(f"--family CrossPolytope: it takes up to {curves.GREATEST_DIMENSION:,} numbers, not {facts.dimension:,}; leave it out")
+    yield in_units_of(method, curves.cross_polytope(needed(facts, method)))
+
+
+def in_units_of(method: Method, curve: Curve) -> Curve:
+    """A curve of cosines, in degrees for a measure of those."""
+    return curves.in_degrees(curve) if method.facts.distance else curve
+
+
+def of_widths(made: Callable[[str, float], Curve]) -> Callable[[Method, float, Facts], Iterable[Curve]]:
+    """A curve for each width of buckets that is tried; ``made`` by the measure and a width."""
+    return lambda method, threshold, facts: (made(str(method), width * (threshold or 1.0)) for width in WIDTHS)
+
+
+def line(width: float, norm: str) -> Curve:
+    return {"l1": curves.cauchy_line, "l2": curves.gaussian_line}[norm](width)
+
+
+def of_thresholds(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
     if facts.low is None or facts.high is None:
         raise UsageError("--family Threshold: give the data as an array, for it must know the least and greatest coordinate")
-    dimension = needed(facts.dimension, method)
+    dimension = needed(facts, method)
     if not NARROWEST <= dimension * (facts.high - facts.low) <= WIDEST:
         span = f"coordinates from {facts.low:g} to {facts.high:g} are too {'close together' if facts.high - facts.low < 1 else 'far apart'}"
         raise UsageError(f"--family Threshold: {span} to set thresholds between; scale the data, or leave --family out")
-    return curves.threshold_bit(facts.low, facts.high, dimension)
+    yield curves.threshold_bit(facts.low, facts.high, dimension)
 
 
-def needed(dimension: int | None, method: Text | Measure) -> int:
-    if dimension is None:
-        what = "bits a code has" if str(method) == "hamming" else "numbers a vector has"
-        raise UsageError(f"--by {method}: give the data, or --dimension, how many {what}")
-    return dimension
+def of_bits(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+    yield curves.bit_sampling(needed(facts, method, "bits a code"))
+
+
+def needed(facts: Facts, method: Method, what: str = "numbers a vector") -> int:
+    """The dimension. Raises UsageError where it is not known."""
+    if facts.dimension is None:
+        raise UsageError(f"--by {method}: give the data, or --dimension, how many {what} has")
+    return facts.dimension
+
+
+def unlike_vectors(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
+    found = sparse_cosines() if sparse else cosines()
+    return angles(found) if curve.distances else found
+
+
+def unlike_points(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
+    return far_points(float(threshold), curve)
+
+
+def flat(costs: Costs) -> Callable[[int], Costs]:
+    """Costs of a set of a few hundred elements, or of a code, whatever its length."""
+    return lambda length: costs
+
+
+def a_slot_takes(each: float, constant: float = 0.0) -> Callable[[int], Costs]:
+    """Costs of vectors: so many nanoseconds for each of their numbers, or ``constant``, to fill a slot."""
+    return lambda numbers: Costs(constant + each * numbers, 100 + 0.2 * numbers, 8192)
+
+
+def axes_take(numbers: int) -> Costs:
+    padded = curves.padded(numbers)
+    return replace(a_slot_takes(0.0)(numbers), slot=0.22 * padded * math.log2(padded))
+
+
+MINHASH = FamilyFacts(
+    "MinHash",
+    "likewise.families.minhash",
+    curves.jaccard,
+    ("elements",),
+    of_jaccard("MinHash"),
+    flat(Costs(2.0, 2000.0, 1024, 50.0)),
+    lambda curve, threshold, sparse: sets(),
+    SHINGLES,
+    bytes=8,
+    extra=ODD_BYTES,
+    modes=True,
+)
+WEIGHTED = replace(
+    MINHASH,
+    name="WeightedMinHash",
+    module="likewise.families.weighted",
+    measures=("weighted",),
+    curves=of_jaccard("WeightedMinHash"),
+    costs=flat(Costs(100.0, 3000.0, 1024, 300.0)),
+    extra=0,
+    modes=False,
+)
+#: For storing what was planned.
+BBIT = replace(MINHASH, name="BBit", module="likewise.families.bbit", collision=curves.b_bit, measures=())
+HYPERPLANE = FamilyFacts(
+    "Hyperplane",
+    "likewise.families.hyperplane",
+    curves.angle,
+    ("cosine", "angle"),
+    of_hyperplanes,
+    a_slot_takes(0.04),
+    unlike_vectors,
+    sparse=True,
+)
+AXES = replace(
+    HYPERPLANE,
+    name="CrossPolytope",
+    module="likewise.families.crosspolytope",
+    collision=curves.cross_polytope,
+    curves=of_axes,
+    costs=axes_take,
+    sparse=False,
+)
+LINE = FamilyFacts(
+    "Line",
+    "likewise.families.line",
+    line,
+    ("l1", "l2"),
+    of_widths(lambda norm, width: line(width, norm)),
+    a_slot_takes(0.08),
+    unlike_points,
+    sparse=True,
+)
+STRIPE = replace(LINE, name="Stripe", collision=curves.stripe, measures=("l2",), curves=of_widths(lambda norm, width: curves.stripe(width)))
+THRESHOLD = FamilyFacts(
+    "Threshold",
+    "likewise.families.threshold",
+    curves.threshold_bit,
+    ("l1",),
+    of_thresholds,
+    a_slot_takes(0.0, 2.0),
+    unlike_points,
+)
+CODE_BITS = FamilyFacts(
+    "Bits",
+    "likewise.families.bits",
+    curves.bit_sampling,
+    ("hamming",),
+    of_bits,
+    flat(Costs(1.0, 50.0, 8192)),
+    lambda curve, threshold, sparse: binomial(round(curve.most)),
+    BITS,
+    bytes=0.125,
+)
+#: The registry. Of several families for a measure the first is planned for where none is named.
+FAMILIES = {one.name: one for one in (MINHASH, WEIGHTED, BBIT, HYPERPLANE, AXES, LINE, STRIPE, THRESHOLD, CODE_BITS)}
+
+
+@contextmanager
+def registered(family: FamilyFacts) -> Iterator[FamilyFacts]:
+    """Have one family more, for as long as a ``with`` block lasts."""
+    FAMILIES[family.name] = family
+    try:
+        yield family
+    finally:
+        del FAMILIES[family.name]
+
+
+def costs(family: str, length: int, *, sparse: bool = False) -> Costs:
+    """Of a family, for items of so many numbers, or of entries of sparse vectors. A slot of MinHash is that of a set of a few hundred shingles."""
+    return Costs(1.4 * length, 200 + 20 * length, 8192) if sparse else FAMILIES[family].costs(length)
+
+
+def families_of(method: Method) -> list[str]:
+    """The families that there are for what a method compares."""
+    sparse = method.compared.sparse
+    return [one.name for one in FAMILIES.values() if method.base.name in one.measures and not method.containment and (one.sparse or not sparse)]
+
+
+def family_for(method: Method, family: str | None = None) -> FamilyFacts:
+    """The family to plan for: the measure's first, or the one asked for. Raises UsageError."""
+    names = families_of(method)
+    if not names:
+        can = ", ".join(name for name in measures() if families_of(Measure(name)))
+        raise UsageError(f"--by {method}: there is no hash family for it, so nothing to plan; there is one for text and for {can}")
+    if family is not None and family not in names:
+        raise UsageError(f"--family {family!r}: for {method} choose {' or '.join(names)}")
+    return FAMILIES[family or names[0]]

@@ -7,14 +7,16 @@ from functools import cached_property
 
 from likewise.planning.curves import Curve, all_of, any_of, checked_chance
 from likewise.planning.density import Density
-from likewise.planning.families import DIMENSION, FILLED, costs
+from likewise.planning.families import DIMENSION, FAMILIES, FILLED, FamilyFacts, costs
+from likewise.planning.families import SHINGLES as OF_SHINGLES
 
 #: Nanoseconds of one core: to write, read, sort and walk a band key.
 BAND_COST = 60.0
 #: Texts and sets of which nothing is known are taken to have so many shingles.
 SHINGLES = 300.0
-# Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, a band has a key of 8, and a set an odd sketch of 64.
-SHINGLE_BYTES, BAND_BYTES, ROW_BYTES, ODD_BYTES = 8, 8, 61, 64
+# Bytes for each item in the work folder: 61 are schema.ROW_COLUMNS, and a band has a key of 8. Those of its content are of the family;
+# the index and value of a coordinate of a sparse vector take 16.
+BAND_BYTES, ROW_BYTES, ENTRY_BYTES = 8, 61, 16
 # Bytes of memory for each item, measured as the growth to ten million documents at 16 bands (237 an item): the walk holds a number of 4 bytes
 # a band, and lists of those that share a bucket; the rest are row columns, odd sketches, orders and ids.
 MEMORY_BYTES, MEMORY_BAND_BYTES = 109, 8
@@ -62,9 +64,14 @@ class Model:
         return BAND_COST * bands + each.slot * bands * rows + each.verify * self.candidates(bands, rows)
 
     @property
+    def family(self) -> FamilyFacts:
+        """The family, as plans know it."""
+        return FAMILIES[self.curve.family]
+
+    @property
     def of_sets(self) -> bool:
         """Whether items are sets; else they are vectors or codes."""
-        return self.curve.family in ("MinHash", "WeightedMinHash")
+        return self.family.unit == OF_SHINGLES
 
     def memory(self, bands: int) -> int:
         """Bytes of memory for each item, whatever its length, beyond some fixed buffers."""
@@ -72,10 +79,9 @@ class Model:
 
     def disk(self, bands: int) -> int:
         """Bytes of the work folder for each item: a set of shingles, a vector of 4-byte numbers, or of indices and values, or a code."""
-        number = 0.125 if self.curve.family == "Bits" else 16 if self.sparse else 4
-        item = SHINGLE_BYTES * self.shingles if self.of_sets else number * self.numbers
-        odd = ODD_BYTES if self.curve.family == "MinHash" else 0
-        return round(item + odd + BAND_BYTES * bands + ROW_BYTES)
+        each = ENTRY_BYTES if self.sparse else self.family.bytes
+        item = each * (self.shingles if self.of_sets else self.numbers) + self.family.extra
+        return round(item + BAND_BYTES * bands + ROW_BYTES)
 
     def core_seconds(self, bands: int, rows: int) -> float:
         """Seconds of one core for all items, within a factor of two or three; reading vectors or codes from a file is not in it."""

@@ -13,6 +13,7 @@ from likewise.errors import UsageError
 from likewise.messages import percent, shown
 from likewise.planning.curves import Curve, jaccard
 from likewise.planning.density import GRID, sets
+from likewise.planning.families import BITS
 from likewise.planning.model import Model, chance
 
 MANY_CANDIDATES = 10_000
@@ -102,7 +103,7 @@ class Plan:
     def table(self) -> list[tuple[float, float]]:
         """The S-curve: (similarity or distance, chance to be found), in about twenty steps; whole numbers for codes."""
         end = self.span[1]
-        if self.collision.family == "Bits":
+        if self.model.family.unit == BITS:
             values = [float(differ) for differ in range(0, math.ceil(end) + 1, math.ceil(end / STEPS))]
         else:
             values = [end * step / STEPS for step in range(0 if self.collision.distances else 1, STEPS + 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
@@ -10,20 +11,7 @@ from typing import Any
 from likewise.drawing.curves import Drawn, s_curves
 from likewise.drawing.markup import Html
 from likewise.planning import chance, curves
-from likewise.planning.curves import Curve
-
-#: Family -> the curve of one of its functions, by the family's parameters.
-COLLISION: dict[str, Callable[..., Curve]] = {
-    "MinHash": curves.jaccard,
-    "WeightedMinHash": curves.jaccard,
-    "Hyperplane": curves.angle,
-    "CrossPolytope": curves.cross_polytope,
-    "Line": lambda width, norm: {"l1": curves.cauchy_line, "l2": curves.gaussian_line}[norm](width),
-    "Stripe": curves.stripe,
-    "Threshold": curves.threshold_bit,
-    "Bits": curves.bit_sampling,
-}
-PARAMETERS = ("width", "norm", "dimension", "low", "high")
+from likewise.planning.families import FAMILIES, MINHASH
 
 
 def picture(report: dict[str, Any], note: str) -> Html:
@@ -43,10 +31,10 @@ def layout(report: dict[str, Any]) -> dict[str, Any]:
 
 def of_plan(plan: dict[str, Any]) -> Callable[[float], float] | None:
     """The chance to be found, by similarity or distance; None where the plan does not tell it."""
-    made = COLLISION.get(plan.get("family", "MinHash"))
-    if made is None or "bands" not in plan:
+    family = FAMILIES.get(plan.get("family", MINHASH.name))
+    if family is None or "bands" not in plan:
         return None
-    curve = made(**{name: plan[name] for name in PARAMETERS if name in plan})
+    curve = family.collision(**{name: plan[name] for name in inspect.signature(family.collision).parameters if name in plan})
     if plan.get("measure") == "angle in degrees":
         curve = curves.in_degrees(curve)
     return lambda value: chance(curve.at(value), plan["bands"], plan["rows"])

@@ -22,7 +22,7 @@ from likewise.methods import Measure, Text
 from likewise.options import Options
 from likewise.planning import Density, Facts
 from likewise.planning.curves import Curve
-from likewise.planning.density import measured
+from likewise.planning.expected import measured
 from likewise.records import TEXT, Records, Want
 from likewise.runs.items import vectors
 from likewise.stages.sketch import sketcher
