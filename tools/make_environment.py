@@ -1,6 +1,6 @@
-"""Prints the path of Python in an environment with the given requirements, and builds the environment if it is missing.
+"""Print the path of Python in an environment with the given requirements; build the environment if it is missing.
 
-Called by tools/environment as ``make_environment.py BASE LINK REQUIREMENTS``. Environments lie in ``.venv.d/``. The name of each is made of
+Called by tools/environment as ``make_environment.py BASE LINK REQUIREMENTS``. Environments are in ``.venv.d/``. The name of each is made from
 everything that it depends on, so a complete environment never changes. It is never deleted either, because another process may use it. LINK
 points to the environment that was used last; ``./run`` and ``./test`` do not depend on it.
 """
@@ -19,12 +19,12 @@ from pathlib import Path
 
 #: Written into an environment when it is complete.
 STAMP = ".installed"
-#: Where all environments lie, in the folder of the project.
+#: The folder of all environments, in the project.
 FOLDER = ".venv.d"
 
 
 def main(base: str, link: str, requirements: str) -> str:
-    """The path of Python in the environment. ``base``: the command of this Python; the other names are relative to the project."""
+    """The path of Python in the environment. base: the command of this Python. The other names are relative to the project."""
     root = Path.cwd()
     key = key_of(root, link, (root / requirements).read_bytes())
     folder = root / FOLDER / f"{key}-{os.getuid()}"
@@ -40,7 +40,7 @@ def main(base: str, link: str, requirements: str) -> str:
 
 
 def key_of(root: Path, link: str, requirements: bytes) -> str:
-    """A name made of everything that an environment depends on: requirements, Python, system, and its place, which its scripts contain."""
+    """A name made from everything that an environment depends on: requirements, Python, system, and its path, which its scripts contain."""
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
     system = os.uname()
     parts = [sys.version, python, system.sysname, system.machine, str(root)]
@@ -49,14 +49,15 @@ def key_of(root: Path, link: str, requirements: bytes) -> str:
 
 
 def is_complete(folder: Path) -> bool:
+    """True for an environment that this user can run."""
     return os.access(folder / STAMP, os.R_OK) and os.access(folder / "bin" / "python", os.X_OK)
 
 
 def build(base: str, folder: Path, requirements: Path, source: Path, link: str) -> None:
     """Build the environment, one process at a time. It is built in place, because its scripts contain the path.
 
-    A folder without a stamp is the rest of a killed build and is removed. Child processes inherit the lock: nobody removes the folder while
-    a pip whose parent was killed still writes to it.
+    A folder without a stamp is left from a killed build and is removed. Child processes inherit the lock: nobody removes the folder while a pip whose
+    parent was killed still writes to it. Raises StepError.
     """
     folder.parent.mkdir(exist_ok=True)
     with open(folder.with_name(folder.name + ".lock"), "w") as lock:
@@ -86,7 +87,7 @@ def build(base: str, folder: Path, requirements: Path, source: Path, link: str) 
 
 
 def command(lock: int, *arguments: str) -> None:
-    """Run one step of the build, with its output on standard error."""
+    """Run one step of the build, with its output on standard error. Raises StepError if it fails."""
     import subprocess
 
     done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=sys.stderr, pass_fds=(lock,), check=False)
@@ -108,7 +109,7 @@ def tell_of_others(folder: Path, link: Path) -> None:
 
 
 def point(link: Path, folder: Path) -> None:
-    """Point the link to the environment, in one step. A folder of that name, or a link to another place, belongs to the user and stays."""
+    """Point the link to the environment, in one step. A folder of that name, or a link to another place, belongs to the user and is kept."""
     import contextlib
 
     target = f"{FOLDER}/{folder.name}"
@@ -122,6 +123,7 @@ def point(link: Path, folder: Path) -> None:
 
 
 def say(text: str) -> None:
+    """Print a line on standard error."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Draw the figures of docs/explanation. tests/docs/test_lecture.py holds the files to what this makes."""
+"""Draw the figures of docs/explanation. tests/docs/test_lecture.py checks that the files are up to date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs/explanation/figures"
 
 
 def estimates() -> str:
-    """Estimates by 128 slots of 24 pairs at each tenth of similarity, side by side, and two standard errors on both sides of the truth."""
+    """Estimates of 24 pairs from 128 slots at each tenth of similarity, side by side, with two standard errors on both sides of the truth."""
     family, plane, pairs, size = MinHash(128), Plane(), 24, 1000
     truth = [step / 100 for step in range(101)]
     dots = []
@@ -27,7 +27,7 @@ def estimates() -> str:
         right = [range(size * i + own, size * (i + 1)) for i in range(pairs)]
         found = family.estimate(family.signature(left), family.signature(right))
         for place, (x, y) in enumerate(plane.at(tenth / 10, share) for share in found.tolist()):
-            aside = (place % 7 - 3) * 3 if 0 < tenth < 10 else 0  # without a spread all are one dot
+            aside = (place % 7 - 3) * 3 if 0 < tenth < 10 else 0  # without an offset all would be one dot
             dots.append(tag("circle", cx=round(x + aside, 2), cy=y, r=2.2, class_="dot"))
     bounds = [[(j, min(max(j + side * family.standard_error(j), 0), 1)) for j in truth] for side in (-2, 2)]
     words = "The share of equal slots of 128, by the similarity of two sets with 1,000 elements in all: dots lie around the diagonal, nearly all "
@@ -46,16 +46,19 @@ def estimates() -> str:
 
 
 def threshold() -> str:
+    """The S-curve of 20 bands of 5 rows around a threshold of 0.6."""
     layout = Drawn("20 bands of 5 rows", MinHash().all_of(5).any_of(20).probability)
     return standalone(s_curves([layout], 0.6), "20 bands of 5 rows around a threshold of 0.6")
 
 
 def layouts() -> str:
+    """The S-curves of three layouts of 50 slots."""
     curves = [Drawn(f"{bands} bands of {rows} rows", MinHash().all_of(rows).any_of(bands).probability) for bands, rows in ((2, 25), (5, 10), (10, 5))]
     return standalone(s_curves(curves, None), "Three layouts of 50 slots")
 
 
 def amplified() -> str:
+    """The curves of one function, AND-OR and OR-AND of 16 functions."""
     families = {
         "one function": MinHash().all_of(1),
         "AND of 4, then OR of 4": MinHash().all_of(4).any_of(4),
@@ -64,7 +67,7 @@ def amplified() -> str:
     return standalone(s_curves([Drawn(name, family.probability) for name, family in families.items()], None), "AND-OR and OR-AND of 16 functions")
 
 
-#: mAP of the pictures of benchmarks/features.py --sweep, by tables N, then by bits B from 6 on: a bit kept of each bin, and a byte with square roots.
+#: mAP on the images of benchmarks/features.py --sweep, by tables N, then by bits B from 6 on: with one bit of each bin, or its square root as a byte.
 BITS_KEPT = {
     1: (0.2348, 0.4533, 0.6776, 0.8063, 0.8698, 0.8975, 0.9150, 0.9305),
     2: (0.3354, 0.5991, 0.8029, 0.8794, 0.9109, 0.9245, 0.9357, 0.9419),
@@ -79,7 +82,7 @@ BYTES_KEPT = {
     10: (0.8616, 0.8828, 0.8968, 0.9056, 0.9169, 0.9247),
     40: (0.8702, 0.8877, 0.9025, 0.9120, 0.9198, 0.9270),
 }
-#: Others on the same pictures: the power of two of the bytes of a set, mAP, and where the name stands beside the dot.
+#: Other methods on the same images: base-2 logarithm of the bytes of a set, mAP, and the side of the dot on which the name is.
 OTHERS = {
     "mean pooling": (9, 0.718, "start"),
     "words": (11.97, 0.899, "start"),
@@ -92,7 +95,7 @@ LINES = ("curve", "curve second", "curve third")
 
 
 def by_bits() -> str:
-    """Accuracy by bits of a bin, a line for each number of tables."""
+    """Accuracy by bits of a bin, with a line for each number of tables."""
     plane = Plane((6.0, 13.0))
     words = "Mean average precision of pictures by the bits of a bin, 6 to 13, for 1 to 40 tables of which a bit a bin is kept: with few bits"
     words += " it rises steeply with both, from 0.23 to 0.91; at 13 bits one table is at 0.93 and ten are at 0.95"

@@ -1,4 +1,4 @@
-"""Write docs/reference/flags.md from the table of flags that the command line is built from. tests/docs/test_docs.py holds the page to it."""
+"""Write docs/reference/flags.md from the command line's table of flags. tests/docs/test_docs.py checks that the page is up to date."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs/reference/flags.md"
 
 
 def page() -> str:
+    """The text of the page."""
     lines = [
         "# Flags",
         "",

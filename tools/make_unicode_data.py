@@ -2,8 +2,8 @@
 
     python tools/make_unicode_data.py
 
-The tables are kept so that a result does not depend on the Python it was computed with. A newer version of Unicode changes
-tokens and so fingerprints: run this only together with a new hash scheme id.
+The tables are kept so that results do not depend on the Python version. A newer version of Unicode changes tokens and so fingerprints: run this only
+together with a new hash scheme id.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from likewise.items.scripts import ACCENTS  # noqa: E402
 CODES = range(0x110000)
 CATEGORIES = sorted({unicodedata.category(chr(code)) for code in CODES})
 EITHER = "either"  # stands for a change that depends on the neighbours
-MANY, NONE = -1, -2  # a target that is no single character, or that depends on neighbours; nothing at all
+MANY, NONE = -1, -2  # targets: several characters, or dependent on the neighbours; nothing
 
 HEADER = '''"""Unicode {version}, packed by tools/make_unicode_data.py; read by items/unicode.py. Do not edit."""
 
@@ -39,20 +39,20 @@ TABLES = {{
 
 
 def pack(*columns: np.ndarray) -> str:
-    """Columns of small numbers -> int32, byte planes (like bytes side by side), deflated, base64."""
+    """Pack columns of small numbers: int32, byte planes (equal bytes side by side), deflated, base64."""
     planes = np.stack(columns).astype("<i4").view(np.uint8).reshape(-1, 4).T
     return base64.b64encode(zlib.compress(np.ascontiguousarray(planes).tobytes(), 9)).decode()
 
 
 def runs(values: list[int]) -> str:
-    """A value for each code point -> where it changes (differences), and to what."""
+    """Pack a value for each code point as the places where it changes (differences), and the new values."""
     every = np.array(values)
     starts = np.flatnonzero(np.diff(every, prepend=-1))
     return pack(np.diff(starts, prepend=0), every[starts])
 
 
 def mapping(change: Callable[[str], str]) -> str:
-    """A function of characters -> the code points that it changes, and what each becomes (differences both)."""
+    """Pack a function of characters as the code points that it changes, and the code point that each becomes (differences both)."""
     pairs = []
     for code in CODES:
         target = change(chr(code))
@@ -62,23 +62,27 @@ def mapping(change: Callable[[str], str]) -> str:
 
 
 def is_accent(char: str) -> bool:
+    """True for a mark that the step `accents` removes."""
     return any(low <= ord(char) <= high for low, high in ACCENTS)
 
 
 def lower(char: str) -> str:
+    """The lower case of a character; EITHER for Σ."""
     return EITHER if char == "Σ" else char.lower()  # σ or, at the end of a word, ς
 
 
 def without_accents(text: str) -> str:
+    """A character without its accents; EITHER if the result depends on its neighbours."""
     if is_accent(text) and unicodedata.combining(text) == 0:
-        return EITHER  # it kept the marks on its two sides apart, which are then put into order
+        return EITHER  # it separated the marks on both sides, which are then put into order
     bare = (char for char in unicodedata.normalize("NFD", text) if not is_accent(char))
     return unicodedata.normalize("NFC", "".join(bare))
 
 
 def composition() -> list[int]:
-    """1: may compose with a mark after it, or come apart for one; 2: may compose with what is before it (NFC_Quick_Check=Maybe);
-    4: NFC changes it as NFKC does, 8: NFC changes it to something else."""
+    """Flags of each code point. 1: may compose with a mark after it, or come apart for one. 2: may compose with a character before it
+    (NFC_Quick_Check=Maybe). 4: NFC changes it as NFKC does. 8: NFC changes it to something else.
+    """
     flags = [0] * len(CODES)
     for code in CODES:
         parts = unicodedata.normalize("NFD", chr(code))
@@ -94,13 +98,14 @@ def composition() -> list[int]:
 
 
 def case() -> list[int]:
-    """1: a cased letter, 2: ignored beside one, as the rule for the sigma at the end of a word has it."""
+    """Flags of each code point, by the rule for the sigma at the end of a word. 1: a cased letter. 2: ignored next to one."""
     cased = [f"{chr(code)}Σ".lower().endswith("ς") for code in CODES]
     either = [f"A{chr(code)}Σ".lower().endswith("ς") for code in CODES]
     return [1 if one else 2 * two for one, two in zip(cased, either, strict=True)]
 
 
 def main() -> None:
+    """Write the module."""
     tables = {
         "category": runs([CATEGORIES.index(unicodedata.category(chr(code))) for code in CODES]),
         "combining": runs([unicodedata.combining(chr(code)) for code in CODES]),

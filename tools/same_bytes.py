@@ -1,7 +1,7 @@
-"""Compare the bytes that two checkouts give: python tools/same_bytes.py OTHER [FILE ...]
+"""Compare the results of two checkouts byte by byte: python tools/same_bytes.py OTHER [FILE ...]
 
-Runs dedup and pairs on made collections of every kind, and on the text files that are named, with the code of this checkout and with that of OTHER.
-Compares the files of kept records, removals, clusters and pairs, prints a line a job, and ends with status 1 where any file differs.
+Runs dedup and pairs on synthetic collections of every kind, and on the given text files, with the code of this checkout and with that of OTHER.
+Compares the files of kept records, removals, clusters and pairs, prints a line for each job, and ends with status 1 if any file differs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def words(rng: np.random.Generator, n: int) -> list[str]:
 
 
 def near(rng: np.random.Generator, n: int, width: int, noise: float) -> np.ndarray:
-    """Vectors, a third of which lie near an earlier one."""
+    """Vectors, float64[n, width], a third of them near an earlier one."""
     made = rng.normal(size=(n, width))
     for i in range(1, n):
         if rng.random() < 0.33:
@@ -117,6 +117,7 @@ def run(checkout: Path, jobs: list[tuple[str, str, Path, dict[str, Any]]], folde
 
 
 def main(other: str, *files: str) -> int:
+    """Compare this checkout with another; 1 if a file differs, else 0."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "data").mkdir()

@@ -1,7 +1,7 @@
-"""What `likewise dedup` takes, as a function of the collection: the tables and the figure of docs/explanation/scale.md.
+"""A cost model of `likewise dedup`: time, memory and disk by size of the collection, for docs/explanation/scale.md.
 
-The rates were read from run.json of runs of benchmarks/compare.py and benchmarks/growth.py on two cores; the page tells how well they foretell
-those runs. `python tools/scale_model.py` prints the tables; tools/make_figures.py draws the figure.
+The rates come from run.json of runs of benchmarks/compare.py and benchmarks/growth.py on two cores; the page says how well the model predicts those
+runs. `python tools/scale_model.py` prints the tables; tools/make_figures.py draws the figure.
 """
 
 from __future__ import annotations
@@ -12,36 +12,40 @@ from dataclasses import dataclass
 from likewise.drawing.markup import Html, tag
 from likewise.drawing.svg import Plane, standalone, svg
 
-START = 0.70  # seconds until the first document is read, nearly all of it Python, Numba and Arrow
-FIXED = 265e6  # bytes of memory that do not grow: the interpreter, compiled code, chunks on their way
+START = 0.70  # seconds until the first document is read, nearly all of it for Python, Numba and Arrow
+FIXED = 265e6  # bytes of memory that do not grow: the interpreter, compiled code, chunks in flight
 BYTE = 2.2e-9  # seconds for each byte of input: decoded, cut, hashed, its set stored
-DOCUMENT = 0.5e-6  # seconds for each document besides
+DOCUMENT = 0.5e-6  # further seconds for each document
 BAND = 20e-9  # seconds to group a document by one band key
-MEETING, ELEMENT = 1.1e-6, 11e-9  # seconds for each document that has a like one, and for each element of its set
-COPY = 0.45e-9  # seconds for each byte that is written out again
-CORES = 2  # of the machine that these were read on
+MEETING, ELEMENT = 1.1e-6, 11e-9  # seconds for each document that has a similar one, and for each element of its set
+COPY = 0.45e-9  # seconds for each byte of kept records
+CORES = 2  # cores of the machine on which these were measured
 
-ROW, KEY, WORD = 144, 8, 8  # bytes on disk for a document, its odd sketch among them, for a band key, and for a shingle
+ROW, KEY, WORD = 144, 8, 8  # bytes on disk for a document with its odd sketch, for a band key, and for a shingle
 SHINGLE = 8.0  # bytes of JSON for each shingle
 RESIDENT, RESIDENT_BAND = 105, 8  # bytes in memory for a document, and for each of its bands
 
 
 @dataclass(frozen=True)
 class Collection:
+    """A collection of documents, and the cost of its deduplication."""
+
     documents: float
     size: float = 2284  # bytes each
-    alike: float = 0.33  # share of documents that have a like one
+    alike: float = 0.33  # fraction of documents that have a similar one
     removed: float = 0.18
     bands: int = 16
 
     @property
     def seconds(self) -> float:
+        """Seconds on the machine of the benchmarks."""
         met = self.alike * (MEETING + ELEMENT * self.size / SHINGLE)
         each = self.size * BYTE + DOCUMENT + self.bands * BAND + met + (1 - self.removed) * self.size * COPY
         return START + self.documents * each
 
     @property
     def memory(self) -> float:
+        """Bytes of memory."""
         return FIXED + self.documents * (RESIDENT + self.bands * RESIDENT_BAND)
 
     @property
@@ -50,13 +54,17 @@ class Collection:
         return self.documents * (ROW + self.bands * KEY + self.size / SHINGLE * WORD)
 
     def network(self, machines: int) -> float:
-        """Bytes that each machine of a cluster sends: band keys with their documents' numbers to where each key is grouped; and the sets of
-        documents that meet to where they are compared."""
+        """Bytes that each machine of a cluster sends.
+
+        These are band keys with document numbers, to the machine that groups the key, and the sets of documents that share a bucket, to the machine
+        that compares them.
+        """
         moved = self.documents * (self.bands * 2 * KEY + self.alike * self.size / SHINGLE * WORD)
         return moved / machines * (machines - 1) / machines
 
 
 def main() -> None:
+    """Print the tables."""
     for documents in (1e5, 1e6, 1e7, 1e9, 1e11):
         c = Collection(documents)
         print(f"| {documents:.0e} | {duration(c.seconds)} | {amount(c.memory)} | {amount(c.disk)} |")
@@ -68,6 +76,7 @@ def main() -> None:
 
 
 def duration(seconds: float) -> str:
+    """A time in a convenient unit."""
     for unit, size in (("days", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
@@ -75,18 +84,19 @@ def duration(seconds: float) -> str:
 
 
 def amount(size: float) -> str:
+    """A number of bytes in a convenient unit."""
     step = min(4, max(0, int(math.log10(max(size, 1)) // 3) - 1))
     return f"{size / 1000 ** (step + 1):.3g} {('KB', 'MB', 'GB', 'TB', 'PB')[step]}"
 
 
 #: Runs of the benchmarks: documents, bytes each, seconds.
 RUNS = ((1e5, 2700, 1.74), (1e6, 2284, 9.34), (1e5, 216, 0.86), (1e6, 217, 2.70), (1e7, 218, 21.57))
-#: Powers of ten of documents and of seconds between which the figure lies.
+#: The figure's axes, in powers of ten of documents and of seconds.
 ACROSS, UP = (5, 11), (0, 7)
 
 
 def picture() -> str:
-    """Seconds on the machine of the benchmarks, by documents; dots are runs."""
+    """Seconds on the machine of the benchmarks by number of documents; dots are measured runs."""
     plane = Plane()
 
     def place(documents: float, seconds: float) -> tuple[float, float]:

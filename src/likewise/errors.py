@@ -1,8 +1,8 @@
-"""Every exception that likewise raises on purpose.
+"""The exceptions of likewise.
 
     LikewiseError
-    ├── UsageError        a value, flag or combination that cannot be meant
-    ├── DataError         the input cannot be read as what it claims to be
+    ├── UsageError        an invalid value, flag or combination
+    ├── DataError         the input cannot be read in its format
     ├── FormatError       a file of our own (manifest, sketch, work folder) does not fit
     └── MissingPartError  an optional part is not installed
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-#: What the system says when a disk or a network fails for now: nothing is wrong with the data.
+#: Temporary failures of a disk or a network: nothing is wrong with the data.
 DEVICE_ERRORS = frozenset(
     getattr(errno, name)
     for name in ("EIO", "ENXIO", "ENODEV", "ESTALE", "EREMOTEIO", "ETIMEDOUT", "ENOTCONN", "ECONNRESET", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN")
@@ -30,15 +30,15 @@ class LikewiseError(Exception):
 
 
 class UsageError(LikewiseError, ValueError):
-    """A value, flag or combination that cannot be meant."""
+    """An invalid value, flag or combination."""
 
 
 class DataError(LikewiseError, ValueError):
-    """The input cannot be read as what it claims to be; the message names the place."""
+    """The input cannot be read in its format; the message names the place."""
 
 
 class FormatError(LikewiseError):
-    """A file that likewise wrote itself is damaged, of another version, or made differently."""
+    """A file that likewise wrote is damaged, of another version, or made differently."""
 
 
 class MissingPartError(LikewiseError, ImportError):
@@ -46,7 +46,7 @@ class MissingPartError(LikewiseError, ImportError):
 
 
 def install(distribution: str) -> str:
-    """The command that adds a distribution to this Python, which may have no pip of its own."""
+    """The command that installs a distribution into this Python, which may have no pip."""
     import shlex
     import sys
 
@@ -54,12 +54,12 @@ def install(distribution: str) -> str:
 
 
 def missing_part(purpose: str, name: str, distribution: str) -> MissingPartError:
-    """What is to be said where an optional part is not installed."""
+    """The error for an optional part that is not installed."""
     return MissingPartError(f"{purpose} {name}, which is not installed: {install(distribution)}")
 
 
 def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
-    """What is to be said of a name that there is not: the one that was meant, or else all there are."""
+    """The error for an unknown name, with the closest known one, or all known ones."""
     import difflib
 
     near = difflib.get_close_matches(name, known, 1)
@@ -67,9 +67,9 @@ def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
 
 
 def no_room(record: str, size: str, need: str, most: int) -> UsageError:
-    """A record takes more than --memory: the same run can go on with more.
+    """The error for a record that takes more than --memory; the run can be resumed with more.
 
-    record: its place, as the beginning of a sentence; size, need: of the record and of the memory that it takes, in words; most: bytes of one that
+    record: its place, as the beginning of a sentence. size, need: of the record and of the memory that it takes, in words. most: bytes of one that
     fits.
     """
     shorter = f"allow more, or reject such records with --max-record {max(1, most >> 20)}M --on-error skip"
@@ -80,20 +80,20 @@ def no_room(record: str, size: str, need: str, most: int) -> UsageError:
 
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """What the system refuses in here is told of ``path``, where it names no file itself: a write does not know its file."""
+    """Inside, errors of the system name ``path`` if they name no file: a write does not know its file."""
     try:
         yield
     except OSError as error:
         if error.errno and error.filename is None:
-            error.filename, error.strerror = str(path), os.strerror(error.errno)  # Arrow puts the name into the words
+            error.filename, error.strerror = str(path), os.strerror(error.errno)  # Arrow puts the name into the text
         raise
 
 
 def can_go_on(error: BaseException) -> bool:
-    """Whether what stopped a run lies outside of it, so that the same run can go on later: it was interrupted, or the system refused something."""
+    """True if the cause of an error is outside the run, so that it can be resumed: it was interrupted, or the system refused something."""
     return not isinstance(error, LikewiseError) or (isinstance(error.__cause__, OSError) and bool(error.__cause__.errno))
 
 
 def has_gone(error: BaseException) -> bool:
-    """Whether an input is not there any more, that was when the run began: it is not set aside as one that cannot be read, but waited for."""
+    """True if an input has disappeared since the run began: then the run can be resumed when the input is back, and the input is not rejected."""
     return isinstance(error.__cause__, FileNotFoundError | NotADirectoryError)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-#: Characters of a wrong value that a message quotes.
+#: Maximum length of a quoted value.
 QUOTED = 60
 
 
 def quoted(value: Any) -> str:
-    """A value as a message quotes it, however long it is."""
+    """A value as a message quotes it, shortened if it is long."""
     try:
         text = repr(value)
     except ValueError:  # Python does not write whole numbers of more than 4,300 digits
@@ -30,7 +30,8 @@ def count(number: object) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """
+    """A number with its noun, in the singular or plural.
+
     >>> counted(1, "pair"), counted(1200, "copy", "copies")
     ('1 pair', '1,200 copies')
     """
@@ -38,7 +39,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """A share in per cent that says 0 or 100 only where it is so.
+    """A fraction in per cent; 0 and 100 only if they are exact.
 
     >>> share(1, 8), share(99999, 100000), share(1, 100000), share(0, 0)
     ('12.5%', 'over 99.9%', 'under 0.1%', '0%')
@@ -52,7 +53,7 @@ def share(part: float, whole: float) -> str:
 
 
 def percent(chance: float, *, down: bool = False) -> str:
-    """A chance as a percentage whose distance from 0 and from 1 shows; ``down`` never rounds up, for what is promised.
+    """A probability in per cent, with enough digits to show its distance from 0 and 1. ``down`` never rounds up, for guaranteed probabilities.
 
     >>> percent(0.99964), percent(0.0064), percent(0.4701), percent(1.0), percent(0.9929, down=True)
     ('99.96 %', '0.64 %', '47.0 %', '100 %', '99.2 %')
@@ -68,7 +69,7 @@ def percent(chance: float, *, down: bool = False) -> str:
 
 
 def at_least(chance: float) -> str:
-    """A promised chance, cut and not rounded to four digits, so that it never says more than is so.
+    """A guaranteed probability, rounded down to four digits.
 
     >>> at_least(0.99996), at_least(0.5), at_least(1.0)
     ('0.9999', '0.5', '1')
@@ -77,7 +78,7 @@ def at_least(chance: float) -> str:
 
 
 def shown(threshold: float) -> str:
-    """A threshold in few digits, but never so few that it looks like another, or like 1.
+    """A threshold in few digits, but enough that it does not look like another, or like 1.
 
     >>> shown(0.8), shown(3.0), shown(1 / 3), shown(1 - 1e-10)
     ('0.8', '3', '0.333333', '0.9999999999')

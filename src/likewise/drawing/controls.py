@@ -1,14 +1,14 @@
-"""Foreign text in output for people: characters that a terminal obeys, and cells that a spreadsheet takes for formulas."""
+"""Untrusted text in output for people: characters that control a terminal, and cells that a spreadsheet takes for formulas."""
 
 from __future__ import annotations
 
 import re
 
-#: Control characters but tab and line feed, line and paragraph separators, and characters that change the writing direction.
+#: Control characters except tab and line feed, line and paragraph separators, and characters that change the writing direction.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-#: The beginning of a cell that a spreadsheet may take for a formula, as OWASP lists them under "CSV Injection"; in the syntax of RE2.
+#: The beginning of a cell that a spreadsheet may take for a formula (OWASP, "CSV Injection"), in the syntax of RE2.
 FORMULA = r"\A[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
-#: A cell that a spreadsheet takes for a number, which computes nothing: such as the id "-5" from CSV.
+#: A cell that a spreadsheet takes for a number, which is harmless: for example the id "-5" from CSV.
 NUMBER = r"\A[+\-]?(\d+(\.\d*)?|\.\d+)([eE][+\-]?\d+)?\z"
 
 
@@ -18,6 +18,6 @@ def escaped_json(text: str) -> str:
     >>> escaped_json('"a\x9b\u202eb"')
     '"a\\u009b\\u202eb"'
     """
-    if text.isascii() and "\x7f" not in text:  # of ASCII, JSON has escaped the others
+    if text.isascii() and "\x7f" not in text:  # JSON has already escaped the other controls of ASCII
         return text
     return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,4 +1,4 @@
-"""S-curves: with what chance a pair is found, by how alike or how far apart it is, and what that misses and meets in vain."""
+"""S-curves: the probability that a pair is found, by similarity or distance, with areas for missed pairs and false-positive candidates."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from likewise.messages import percent, shown
 
 
 class Drawn(NamedTuple):
-    """A curve that is to be drawn."""
+    """A curve to draw."""
 
     label: str
-    chance: Callable[[float], float]  # to be found, of a value within the span
+    chance: Callable[[float], float]  # probability of being found, by a value within the span
 
 
 class Line(NamedTuple):
-    """A curve as points that ascend in their value; ``here`` is its chance at the threshold."""
+    """A curve as points with ascending values; ``here`` is its probability at the threshold."""
 
     label: str
     points: list[Point]
     here: float | None
 
 
-#: Points of a curve, beside its first. Steep curves need many; more than one in three pixels would not be seen.
+#: Points of a curve after its first. Steep curves need many; more than one in three pixels would not be visible.
 STEPS = 200
-#: Curves in turn differ by these; a number on each tells them apart where there are more.
+#: Curves take these in turn; where there are more, a number on each distinguishes them.
 CLASSES = ("curve", "curve second", "curve third")
 DASHES = (None, "9 4", "2 4", "14 4 2 4", "5 3 1 3")
-#: A row of the legend, in pixels, and the characters of a label that fit there.
+#: Height of a legend row in pixels, and maximum length of a label in it.
 ROW, LONGEST = 24, 48
 
 
@@ -45,10 +45,10 @@ def s_curves(
     falling: bool = False,
     note: str = "",
 ) -> Html:
-    """The curves over each other; around the threshold the first is shaded, where it misses pairs and where it meets others in vain.
+    """An SVG picture of the curves; on both sides of the threshold the first is shaded, for pairs it misses and for false-positive candidates.
 
-    ``falling``: values are distances, the pairs that count lie at the threshold or left of it. A span to infinity ends where `reach` says.
-    ``note`` is added to the words for those who cannot see the picture. Raises UsageError.
+    falling: values are distances, and pairs up to the threshold count. A span to infinity ends at `reach`. note: added to the description for those
+    who cannot see the picture. Raises UsageError if there is nothing to draw.
     """
     span = visible(curves, threshold, span)
     lines = [sampled(curve, threshold, span) for curve in curves]
@@ -56,7 +56,7 @@ def s_curves(
 
 
 def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Span:
-    """The span with an end that can be drawn. Raises UsageError where there is nothing to see."""
+    """The span with a finite end. Raises UsageError for no curves, an empty span, or a threshold outside of it."""
     if not curves:
         raise UsageError("no curve to draw: give one or more")
     low, high = span if math.isfinite(span[1]) else (span[0], reach(curves, threshold))
@@ -67,12 +67,14 @@ def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Spa
     return low, high
 
 
-#: First digits of where an axis may end.
+#: First digits of the end of an axis.
 ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8)
 
 
 def reach(curves: Sequence[Drawn], threshold: float | None) -> float:
-    """A round distance past the threshold where all curves have come down for the most part; at most about ten thresholds.
+    """A round distance past the threshold where all curves have mostly come down; at most about ten thresholds.
+
+    Raises UsageError if a curve never does.
 
     >>> reach([Drawn("", lambda distance: 2 ** -distance)], threshold=1)
     5.0
@@ -91,6 +93,7 @@ def reach(curves: Sequence[Drawn], threshold: float | None) -> float:
 
 
 def sampled(curve: Drawn, threshold: float | None, span: Span) -> Line:
+    """The points of a curve, the threshold among them."""
     low, high = span
     values = {low + (high - low) * step / STEPS for step in range(STEPS)} | {high}
     points = {value: within(curve.chance(value)) for value in (values if threshold is None else values | {threshold})}
@@ -98,10 +101,12 @@ def sampled(curve: Drawn, threshold: float | None, span: Span) -> Line:
 
 
 def within(chance: float) -> float:
+    """A probability clipped to 0..1."""
     return min(max(chance, 0.0), 1.0)
 
 
 def picture(lines: Sequence[Line], threshold: float | None, axis: str, span: Span, falling: bool, note: str) -> Html:
+    """The SVG picture: axes, curves, areas and legend."""
     several = len(lines) > 1
     rows = [*legend(lines, several)] + ([shades(several, falling)] if threshold is not None else [])
     base = Plane(span)
@@ -114,14 +119,14 @@ def picture(lines: Sequence[Line], threshold: float | None, axis: str, span: Spa
         *([patterns()] if threshold is not None else []),
         *plane.axes(axis, "chance to be found"),
         *(around(plane, lines[0], threshold, falling) if threshold is not None else []),
-        *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first, where they coincide
+        *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first curve, where they coincide
         *marks(plane, lines, threshold),
         *(tag("g", *row, transform=f"translate({plane.left} {below + ROW * place:g})") for place, row in enumerate(rows)),
     )
 
 
 def around(plane: Plane, line: Line, threshold: float, falling: bool) -> Iterator[Html]:
-    """What a curve misses and what it meets in vain, on the two sides of the threshold."""
+    """The areas on both sides of the threshold: missed pairs and false-positive candidates."""
     before, after = [p for p in line.points if p[0] <= threshold], [p for p in line.points if p[0] >= threshold]
     sides = ((before, "missed"), (after, "vain")) if falling else ((before, "vain"), (after, "missed"))
     for points, what in sides:
@@ -136,15 +141,17 @@ def around(plane: Plane, line: Line, threshold: float, falling: bool) -> Iterato
 
 
 def drawn_line(path: str, place: int) -> Html:
+    """A curve as a polyline in the style of its place."""
     return tag("polyline", points=path, class_=class_of(place), stroke_dasharray=DASHES[place % len(DASHES)])
 
 
 def class_of(place: int, kind: str = "curve") -> str:
+    """The CSS class of the curve at this place."""
     return CLASSES[place % len(CLASSES)].replace("curve", kind)
 
 
 def marks(plane: Plane, lines: Sequence[Line], threshold: float | None) -> Iterator[Html]:
-    """A dot on each curve at the threshold, and the number of each where there are several."""
+    """A dot on each curve at the threshold, and the number of each curve if there are several."""
     dots = [plane.at(threshold, line.here) for line in lines if threshold is not None and line.here is not None]
     for place, (x, y) in reversed([*enumerate(dots)]):
         yield tag("circle", cx=x, cy=y, r=4.5, class_=class_of(place, "marker") if place else "dot")
@@ -153,12 +160,12 @@ def marks(plane: Plane, lines: Sequence[Line], threshold: float | None) -> Itera
             yield from numbered(at, place)
 
 
-#: Pixels between the middles of two numbers, and from a number to either end of the axis.
+#: Pixels between the centres of two numbers, and from a number to either end of the axis.
 APART, FROM_END = 26, 14
 
 
 def apart(plane: Plane, lines: Sequence[Line], dots: Sequence[Point]) -> Iterator[Point]:
-    """A place on each curve for its number, near a level of its own and off the places of others."""
+    """A place on each curve for its number, near a separate level and away from other numbers and dots."""
     taken = list(dots)
     for place, line in enumerate(lines):
         level = plane.at(plane.span[0], 0.75 - 0.5 * place / (len(lines) - 1))[1]
@@ -170,13 +177,14 @@ def apart(plane: Plane, lines: Sequence[Line], dots: Sequence[Point]) -> Iterato
 
 
 def numbered(at: Point, place: int) -> Iterator[Html]:
+    """The number of a curve in a circle."""
     x, y = at
     yield tag("circle", cx=x, cy=y, r=9, class_=class_of(place, "marker"))
     yield tag("text", place + 1, x=x, y=round(y + 4, 2), text_anchor="middle", class_="number")
 
 
 def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
-    """A row a curve: a piece of it, its number and label, and its chance at the threshold."""
+    """A legend row for each curve: a piece of it, its number and label, and its probability at the threshold."""
     for place, line in enumerate(lines):
         if several or line.label:
             label = line.label if len(line.label) <= LONGEST else line.label[: LONGEST - 1] + "…"
@@ -186,7 +194,7 @@ def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
 
 
 def shades(several: bool, falling: bool) -> list[Html]:
-    """The row of the legend that names the two areas."""
+    """The legend row that names the two areas."""
     of = " by 1" if several else ""
     vain = f"met{of} although {'beyond' if falling else 'below'} the threshold"
     return [
@@ -197,7 +205,7 @@ def shades(several: bool, falling: bool) -> list[Html]:
 
 
 def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: str) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """The description of the picture for those who cannot see it."""
     found = [f"{line.label} {percent(line.here)}".strip() for line in lines if line.here is not None]
     here = f"; at the threshold {shown(threshold)}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
     return f"The chance that a pair is found, by {axis}{here}{'; ' * bool(note)}{note}"

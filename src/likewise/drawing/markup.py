@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by data: a string is escaped unless it is `Html`, and only `tag` and `join` make `Html`."""
+"""HTML that data cannot break: a string is escaped unless it is `Html`, and only `tag` and `join` make `Html`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Iterable, Sequence
 from likewise.messages import count
 
 VOID = frozenset({"meta", "br"})
-#: What HTML cannot carry (NUL, lone surrogates, noncharacters), what a terminal or reader would act on (controls), and the signs that reorder
-#: the text after them. Tab, line feed and carriage return stay.
+#: Characters that HTML cannot contain (NUL, lone surrogates, noncharacters), that act on a terminal or reader (controls), and that reorder the text
+#: after them. Tab, line feed and carriage return are allowed.
 UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 class Html(str):
-    """Markup that is ready. Every other string is data."""
+    """Finished markup. Every other string is data."""
 
     __slots__ = ()
 
 
 def text(data: object) -> Html:
-    """Data as markup; what cannot be shown stands as its escape, as in ``\\x00`` or ``\\ud800``.
+    """Data as markup; characters that cannot be shown become escapes such as ``\\x00`` or ``\\ud800``.
 
     >>> text('<b title="x">'), text("a" + chr(0) + "b")
     ('&lt;b title=&quot;x&quot;&gt;', 'a\\\\x00b')
@@ -30,16 +30,17 @@ def text(data: object) -> Html:
 
 
 def written(match: re.Match[str]) -> str:
+    """The escape of a character."""
     return ascii(match[0])[1:-1]
 
 
 def join(children: Iterable[object], between: str = "") -> Html:
-    """Markup of the children, each escaped unless it is Html; None is left out."""
+    """Join the markup of children, each escaped unless it is Html, without those that are None."""
     return Html(text(between).join(child if isinstance(child, Html) else text(child) for child in children if child is not None))
 
 
 def tag(name: str, /, *children: object, **attributes: object) -> Html:
-    """An element. ``_`` in an attribute's name stands for ``-``, and a last ``_`` is dropped (``class_``); None leaves the attribute out.
+    """An element. ``_`` in an attribute's name becomes ``-``, and a last ``_`` is dropped (``class_``). An attribute set to None does not appear.
 
     >>> tag("p", "1 < 2", class_="note")
     '<p class="note">1 &lt; 2</p>'
@@ -49,12 +50,12 @@ def tag(name: str, /, *children: object, **attributes: object) -> Html:
 
 
 def named(identity: object) -> Html:
-    """An id or name of the user's, kept from turning around the text beside it."""
+    """An id or name from the user's data, isolated so that it cannot change the direction of the text beside it."""
     return tag("bdi", "(no id)" if identity is None else str(identity))
 
 
 def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], foot: Sequence[object] | None = None) -> Html:
-    """A table; whole numbers get thousands separators, and all numbers stand right. The first cell of a row is its heading."""
+    """A table; whole numbers get thousands separators, and numeric columns are right-aligned. The first cell of a row is its heading."""
     rows = list(rows)
     numeric = [any(is_number(row[column]) for row in rows) for column in range(len(head))]
     top = tag("tr", *(tag("th", name, scope="col", class_="number" if number else None) for name, number in zip(head, numeric, strict=True)))
@@ -64,13 +65,16 @@ def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], fo
 
 
 def table_row(cells: Sequence[object]) -> Html:
+    """A row of a table, with its first cell as heading."""
     first, *rest = cells
     return tag("tr", tag("th", cell(first), scope="row"), *(tag("td", cell(value), class_="number" if is_number(value) else None) for value in rest))
 
 
 def cell(value: object) -> object:
+    """A number with thousands separators; any other value unchanged."""
     return count(value) if is_number(value) else value
 
 
 def is_number(value: object) -> bool:
+    """True for an int or float, not for a bool."""
     return isinstance(value, int | float) and not isinstance(value, bool)

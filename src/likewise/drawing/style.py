@@ -1,10 +1,10 @@
-"""Colours, light and dark, and the rules for what stands in a picture. Two use them: the report's page and a picture that is a file of its own."""
+"""Colours, light and dark, and the style rules of pictures, for the report's page and for pictures in files of their own."""
 
 from __future__ import annotations
 
 import re
 
-#: By name, on a light and on a dark page. Areas and lines differ by pattern or dashes too; no colour has to be told from another.
+#: Colours by name, on a light and on a dark page. Areas and lines also differ by pattern or dashes, so that no information is in colour alone.
 COLOURS = {
     "ink": ("#1c2024", "#e4e7ea"),
     "faint": ("#5b636b", "#a0a8b0"),
@@ -27,7 +27,7 @@ COLOURS = {
     "warn-rule": ("#d79a00", "#d79a00"),
 }
 
-#: What `svg.svg` and `curves` draw. Every rule begins with the picture's class, since a page may hold the picture and its style sheet.
+#: Rules for the output of `svg.svg` and `curves`. Each begins with the picture's class, because a page may contain the picture and its style sheet.
 CHART = """
 .chart text { font: 13px system-ui, sans-serif; fill: var(--faint); }
 .chart .strong { fill: var(--ink); font-weight: 600; }
@@ -53,9 +53,9 @@ def variables(scheme: int) -> str:
 
 
 def written_out(scheme: int) -> str:
-    """The rules of pictures with colours in place of variables, which programs that draw SVG but are no browser do not know."""
+    """The rules of pictures with colours in place of variables, for programs that draw SVG but are not browsers."""
     return re.sub(r"var\(--([\w-]+)\)", lambda match: COLOURS[match[1]][scheme], CHART)
 
 
-#: The style sheet of a picture that is a file of its own.
+#: The style sheet of a picture in its own file.
 ALONE = f"{written_out(0)}@media (prefers-color-scheme: dark) {{{written_out(1)}}}\n"

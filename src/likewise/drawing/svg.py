@@ -1,4 +1,4 @@
-"""Pictures as SVG that our own Python draws: in a page, or as a file of its own."""
+"""Pictures as SVG, drawn by our own code: for a page, or as a separate file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ Span = tuple[float, float]
 
 
 def svg(width: int, height: int, label: str, *children: Html | None) -> Html:
-    """A picture that scales with the page; ``label`` says in words what it shows. Its colours come from the page's style sheet."""
+    """A picture that scales with the page; ``label`` describes it in words. Its colours come from the page's style sheet."""
     return tag("svg", *children, viewBox=f"0 0 {width} {height}", role="img", aria_label=label, class_="chart", style=f"max-width: {width}px")
 
 
-#: How `svg` begins.
+#: The opening tag that `svg` writes.
 OPENING = re.compile(r'<svg viewBox="0 0 (\d+) (\d+)" role="img" aria-label="([^"]*)" [^>]*>')
 
 
 def standalone(picture: Html, title: str) -> str:
-    """A picture of `svg` as a whole file, which any browser and notebook shows: it has its own colours and a background, for light and dark."""
+    """A picture of `svg` as a complete file for any browser or notebook, with its own colours and background, light and dark.
+
+    Raises ValueError for markup that `svg` did not make.
+    """
     opening = OPENING.match(picture)
     if not opening:
         raise ValueError("a picture that `svg` made was expected")
@@ -50,7 +53,7 @@ def standalone(picture: Html, title: str) -> str:
 
 
 def patterns() -> Html:
-    """Dots and slanted lines, so that two areas are told apart without colour. Ids are the whole page's, hence the prefix."""
+    """Dots and slanted lines, which distinguish two areas without colour. Ids apply to the whole page, hence the prefix."""
     dots = tag("circle", cx=3, cy=3, r=1.7, class_="dots")
     lines = tag("path", d="M0 6 L6 0 M-1 1 L1 -1 M5 7 L7 5", class_="lines")
     tile = {"width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
@@ -59,7 +62,7 @@ def patterns() -> Html:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Values of a span across and chances from 0 to 1 upwards, on a picture of width x height with margins."""
+    """Coordinates of a picture of width x height with margins: values of a span across, probabilities from 0 to 1 upwards."""
 
     span: Span = (0.0, 1.0)
     width: int = 640
@@ -70,23 +73,27 @@ class Plane:
     bottom: int = 46
 
     def at(self, x: float, y: float) -> Point:
-        """Rounded, so that the last digits of a machine's arithmetic are not seen."""
+        """The pixel of a point, rounded to hide the last digits of a machine's arithmetic."""
         across, down = self.width - self.left - self.right, self.height - self.top - self.bottom
         low, high = self.span
         return round(self.left + (x - low) / (high - low) * across, 2), round(self.height - self.bottom - y * down, 2)
 
     def path(self, points: Sequence[Point]) -> str:
+        """The pixels of points, in the syntax of SVG."""
         return " ".join("{:g},{:g}".format(*self.at(*point)) for point in points)
 
     def line(self, start: Point, end: Point, class_: str) -> Html:
+        """A straight line."""
         (x1, y1), (x2, y2) = self.at(*start), self.at(*end)
         return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
     def words(self, said: str, at: Point, anchor: str = "middle", dx: float = 0, dy: float = 0, class_: str | None = None) -> Html:
+        """A text at a point, shifted by dx, dy pixels."""
         x, y = self.at(*at)
         return tag("text", said, x=round(x + dx, 2), y=round(y + dy, 2), text_anchor=anchor, class_=class_)
 
     def axes(self, across: str, up: str) -> list[Html]:
+        """Grid lines, numbers and names of both axes."""
         low, high = self.span
         levels, middle = ticks(0, 1), self.at(low, 0.5)[1]
         return [
@@ -98,14 +105,14 @@ class Plane:
         ]
 
     def tick(self, value: float) -> Html:
-        """A number below the axis; a long one at the right end is moved to where it fits."""
+        """A number below the axis; a long one at the right end is moved so that it fits."""
         said = f"{value:,.10g}"
         over = self.at(value, 0)[0] + 4 * len(said) - self.width
         return self.words(said, (value, 0), dx=-max(0, over), dy=18)
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Three to seven round numbers from low to high; both ends are among them where that can be.
+    """Three to seven round numbers from low to high, with both ends among them if possible.
 
     >>> ticks(-1, 1), ticks(0, 180)
     ([-1.0, -0.5, 0.0, 0.5, 1.0], [0.0, 30.0, 60.0, 90.0, 120.0, 150.0, 180.0])

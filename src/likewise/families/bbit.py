@@ -104,8 +104,7 @@ class BBit(Family):
         """An unbiased estimate of Jaccard similarity: (f - 2^-bits) / (1 - 2^-bits) of the fraction f of agreeing slots.
 
         It is slightly negative for dissimilar sets that agree less often than by chance; clipping it would bias it. Two empty sets give 1. One row
-        each
-        gives a float, rows give float64[n]; one row against rows compares it with each.
+        each gives a float, rows give float64[n]; one row against rows compares it with each.
         """
         by_chance = 2.0**-self.bits
         return (self.agreement(a, b) - by_chance) / (1 - by_chance)

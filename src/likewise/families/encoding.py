@@ -24,13 +24,11 @@ class Encoding:
     As in `Histograms`, ``bits`` hyperplanes divide the space into 2^bits bins, in each of ``tables`` tables. In each bin a query has the sum of its
     features, and a document their mean; an empty bin of a document takes the value of its nearest bin, by the bits of their codes (section 2 of the
     paper). A vector has tables · 2^bits · d dimensions and suits any index for inner products. The product is a mean over tables, and at most the
-    exact
-    sum; divided by the number of the query's features, it approximates `measures.chamfer` by product.
+    exact sum; divided by the number of the query's features, it approximates `measures.chamfer` by product.
 
     Features, and so the products, are those in ``space``: relative to its centre, along its axes, of length 1 if it says so. Features without
-    negative
-    numbers need a centre: planes through the origin leave nearly all of them in a few bins, and rankings are then far worse. They are refused without
-    a space.
+    negative numbers need a centre: planes through the origin leave nearly all of them in a few bins, and rankings are then far worse. They are
+    refused without a space.
 
     >>> space = Space(np.array([0.5, 0.5]))
     >>> family = Encoding(bits=2, tables=4, space=space)

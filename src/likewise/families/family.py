@@ -51,8 +51,7 @@ class Chances(ABC):
         """The probability that two items of this similarity agree, or of this distance if the family's values are distances.
 
         ``distance=`` takes a distance for any family: 1 - J for Jaccard similarities, degrees for cosines. An array gives float64 of its shape.
-        Raises
-        UsageError for an invalid value, with its place in an array.
+        Raises UsageError for an invalid value, with its place in an array.
         """
         if (value is None) == (distance is None):
             raise UsageError(f"probability: give one {self.curve.measure}, or distance=")
@@ -99,8 +98,7 @@ class Family(Chances):
         """The similarity or distance at which functions agree as often as these signatures do.
 
         One row each gives a float, rows give float64[n]; one row against rows compares it with each. A distance is infinite if no more slots agree
-        than
-        by chance.
+        than by chance.
         """
         agree = self.agreement(a, b)
         values, places = np.unique(agree, return_inverse=True)
@@ -111,8 +109,7 @@ class Family(Chances):
         """The standard error of an estimate at this true value, for independent slots.
 
         It is that of the fraction of agreeing slots, divided by the curve's slope: 0 where all slots agree or all differ, and infinite where the
-        curve is
-        flat, so that the fraction does not identify the value.
+        curve is flat, so that the fraction does not identify the value.
         """
         p = self.curve.at(value)
         if math.isinf(number_of(value)):

@@ -43,12 +43,10 @@ class Histograms:
 
     In each table ``bits`` functions of a one-bit family choose a feature's bin: `Stripe` for L2, `Hyperplane` for cosine, `Threshold` for L1. The
     family's seed is that of the histograms. More bits separate better and cost 2^bits bins; more tables reduce the variance. With ``sums`` M each
-    table
-    is the sum of M such histograms (section 4 of the paper): less variance in as many bins, on top of a known constant.
+    table is the sum of M such histograms (section 4 of the paper): less variance in as many bins, on top of a known constant.
 
     The expected sum of products of two sets' counts (`measures.matching.one_to_many`) is ``tables`` · Σ p(x, y)^bits over all pairs of features,
-    where
-    p is the collision probability of the family; `expected` gives it for any M.
+    where p is the collision probability of the family; `expected` gives it for any M.
 
     ``normalize``: "none" keeps counts; "l1" divides them so that each table of a set sums to 1; "sqrt" takes square roots of those fractions, which
     dampens features that come in bursts. The result times ``scale`` is stored: as float32, or rounded in uint8 or uint16, where larger values are cut
@@ -148,8 +146,7 @@ class Histograms:
         """The bins that are not empty, with their counts, as weighted sets: values uint64[m], weights float64[m], offsets int64[n + 1].
 
         For few features in many bins. ``by="weighted"`` and `WeightedMinHash` take them: the one-to-one match is then weighted Jaccard similarity,
-        the sum
-        of minima divided by that of maxima.
+        the sum of minima divided by that of maxima.
         """
         sets = features(sets)
         loads = weights_of(weights, sets)

@@ -39,8 +39,7 @@ class Hyperplane(Family):
 
     Only the direction of a vector counts: x and 2x agree in all slots. Zero vectors have no direction and are refused. Sums are in float32, so a
     vector within 10^-7 of a plane may be assigned to its other side. Sparse vectors, with ``gaussian`` or ``signs``, have the bits of the same
-    vectors
-    in dense form.
+    vectors in dense form.
 
     >>> family = Hyperplane(1024)
     >>> a, b = family.signature([[1.0, 0.0], [1.0, 1.0]])

@@ -32,8 +32,7 @@ class Line(Family):
     """Signatures of ``slots`` bucket numbers modulo 2^32, uint32: floor((a·x + u)/width), u uniform. Values are L2 or L1 distances.
 
     a is Gaussian for ``l2``, Cauchy for ``l1`` (Datar, Immorlica, Indyk and Mirrokni 2004, section 3). A good width is a few times the distance
-    within
-    which items count as near. Estimates of distances far beyond the width are unreliable, and infinite if no slot agrees.
+    within which items count as near. Estimates of distances far beyond the width are unreliable, and infinite if no slot agrees.
 
     >>> family = Line(4.0, 1000)
     >>> a, b = family.signature([[0.0, 0.0], [3.0, 0.0]])

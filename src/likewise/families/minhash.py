@@ -25,14 +25,11 @@ class MinHash(SimilarityFamily):
 
     Slots of ``oph`` are slightly dependent for small sets: an AND alone agrees less often than its formula predicts, an OR alone more often. For sets
     of 2 elements with 1 in common, all_of(2) agrees with probability 0.027 instead of 0.111, any_of(4) with 0.897 instead of 0.803. AND followed by
-    OR of
-    two or more has its predicted probability where that is above 0.7, and `standard_error` is an upper bound. ``classic`` follows the formula at
-    every
-    size.
+    OR of two or more has its predicted probability where that is above 0.7, and `standard_error` is an upper bound. ``classic`` follows the formula
+    at every size.
 
     Two signatures are comparable if slots, mode and seed are equal. Elements are whole numbers and strings, need no mixing, and may repeat. Numbers
-    of
-    64 bits are used unchanged, signed or unsigned (-1 is 2^64 - 1); strings and larger numbers are hashed with the seed, so that "7" is not 7.
+    of 64 bits are used unchanged, signed or unsigned (-1 is 2^64 - 1); strings and larger numbers are hashed with the seed, so that "7" is not 7.
 
     >>> family = MinHash(256)
     >>> a, b = family.signature([range(100), range(50, 150)])

@@ -50,10 +50,8 @@ class Space:
         """Fit the mean of a sample, and with ``axes`` so many of its principal axes, the widest first, each scaled to variance 1 (whitening).
 
         sample: features, float[n, d], or sets of them, of the kind that is compared, though not necessarily from the same collection. Whitening
-        separates
-        features that differ along narrow axes. The last digits are those of numpy's linear algebra, which may differ on another machine: keep the
-        fitted
-        space. Raises UsageError for an empty sample, and for more axes than the sample varies along.
+        separates features that differ along narrow axes. The last digits are those of numpy's linear algebra, which may differ on another machine:
+        keep the fitted space. Raises UsageError for an empty sample, and for more axes than the sample varies along.
         """
         found = vectors(sample) if is_flat(sample) else features(sample)[0]
         if not len(found):

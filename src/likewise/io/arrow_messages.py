@@ -1,7 +1,7 @@
-"""The messages of Arrow IPC, before pyarrow reads them: which batches there are, how they are compressed, and what they expand to.
+"""The messages of Arrow IPC, before pyarrow reads them: their batches, compression and decompressed size.
 
-pyarrow does not expose these, so the flatbuffers of messages and of a file's footer are read here by the numbers of their fields (Apache
-Arrow, Message.fbs and File.fbs).
+pyarrow does not expose these, so this module reads the flatbuffers of messages and of a file's footer by the numbers of their fields (Apache Arrow,
+Message.fbs and File.fbs).
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ class Batch(NamedTuple):
 
 
 class First(NamedTuple):
-    """Bytes of the first batch, and how its buffers are compressed."""
+    """The first batch: its bytes, and the compression of its buffers."""
 
     size: int
     codec: str | None
 
 
 def first_batch(path: Path) -> First:
+    """The first batch of a file or stream. Raises DataError for an offset outside the file."""
     with _messages(path) as (messages, _):
         message = next((message for message in messages if message.kind == BATCH), None)
         if message is None:
@@ -70,8 +71,11 @@ def _rows(meta: bytes) -> int:
 
 
 def within(path: Path, most: int) -> Iterator[int]:
-    """The number of each message that is a batch of records. Raises DataError before a batch or dictionary that would expand to more than ``most``
-    bytes by the lengths before its compressed buffers. Ends without an error where a stream is cut short: its reader reports that."""
+    """The number of each message that is a batch of records.
+
+    Raises DataError before a batch or dictionary that would expand to more than ``most`` bytes, by the lengths before its compressed buffers. Ends
+    without an error where a stream is cut short: its reader reports that.
+    """
     with _messages(path) as (messages, file):
         for number, message in enumerate(messages):
             if (size := _expanded(message, file)) > most:
@@ -114,8 +118,8 @@ def _each_message(file: BinaryIO) -> Iterator[Message]:
         for at, meta in zip(blocks["at"].tolist(), blocks["meta"].tolist(), strict=True):
             if (message := _message(file, at)) is not None:
                 yield message._replace(body=at + meta)  # where pyarrow looks for it
-    else:  # pyarrow will say what is wrong with the footer
-        yield from _stream(file, 8)  # behind the magic and padding
+    else:  # pyarrow reports the fault in the footer
+        yield from _stream(file, 8)  # after the magic and padding
 
 
 def _stream(file: BinaryIO, at: int) -> Iterator[Message]:
@@ -129,7 +133,7 @@ def _message(file: BinaryIO, at: int) -> Message | None:
     """The message that begins at ``at``; None at the end of a stream, or where the file ends in it."""
     file.seek(at)
     head = file.read(8)
-    begin = at + (8 if head.startswith(CONTINUATION) else 4)  # before version 0.15 there was none
+    begin = at + (8 if head.startswith(CONTINUATION) else 4)  # before version 0.15 without a continuation marker
     size = int.from_bytes(head[begin - at - 4 : begin - at], "little", signed=True)
     file.seek(begin)
     if size <= 0 or len(meta := file.read(size)) < size:
@@ -168,7 +172,7 @@ def _listed(meta: bytes, field: int) -> np.ndarray:
 
 
 def _expanded(message: Message, file: BinaryIO) -> int:
-    """Bytes of the buffers of a compressed batch once they are decompressed: each says it in its first eight bytes. 0 for others."""
+    """The decompressed bytes of a compressed batch's buffers, from the first eight bytes of each. 0 for other messages."""
     if message.kind not in (BATCH, DICTIONARY):
         return 0
     meta = message.meta

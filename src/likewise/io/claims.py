@@ -1,7 +1,7 @@
-"""Ownership of a work folder: likewise owns it if its work.json says so. That file is made first and deleted last.
+"""Ownership of a work folder: likewise owns it if its work.json says so. That file is created first and deleted last.
 
-A folder with other things in it is refused. A user's own empty folder is used, and left empty at the end. One run at a time holds a
-folder, by a lock on work.json that ends with the process; a folder that a killed run left before it had a description is used again.
+A folder with other things in it is refused. A user's own empty folder is used, and left empty at the end. One run at a time holds a folder, by a
+lock on work.json that ends with the process. A folder that a killed run left before it had a description is used again.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 MARK, DESCRIPTION = "work.json", "description.json"
 FORMAT, VERSION = "likewise/work", 1
-#: Bytes of a mark at most.
+#: Maximum bytes of a mark.
 LONGEST = 1000
-#: A folder may be removed between being found and being locked, when the run that held it ends just then.
+#: Attempts to hold a folder: it may be removed between being found and being locked, if the run that held it ends just then.
 TRIES = 5
 BINARY, NO_LINK = getattr(os, "O_BINARY", 0), getattr(os, "O_NOFOLLOW", 0)
 
@@ -32,7 +32,7 @@ class Claim:
     """A work folder that this process holds."""
 
     def __init__(self, folder: Path, file: int, made: bool):
-        self.folder, self.made = folder, made  # made: by likewise, so that it is removed at the end
+        self.folder, self.made = folder, made  # made by likewise, which removes it at the end
         self._file = file
         self._unmarked = False
 
@@ -40,18 +40,18 @@ class Claim:
         """True while the folder is still the one that was claimed."""
         try:
             return os.path.samestat(os.fstat(self._file), (self.folder / MARK).lstat())
-        except OSError:  # not there, or no longer open
+        except OSError:  # missing, or no longer open
             return False
 
     def release(self, *, remove: bool) -> None:
         """Release the folder. ``remove``: delete its content, and the folder itself if likewise made it.
 
-        May be called again where it was interrupted.
+        May be called again after an interruption.
         """
-        with suppress(OSError):  # the result is there; what cannot be deleted keeps its mark, and the next run finds it
+        with suppress(OSError):  # the result is complete; files that cannot be deleted keep their mark, and the next run finds it
             if remove and self.holds() and empty(self.folder):
                 if fcntl is None:
-                    os.close(self._file)  # Windows deletes no open file
+                    os.close(self._file)  # Windows cannot delete an open file
                 (self.folder / MARK).unlink()
                 self._unmarked = True
             if self._unmarked and self.made:
@@ -62,7 +62,7 @@ class Claim:
 
 
 def take(folder: Path, *, made: bool = False) -> Claim:
-    """Hold a folder, and create it where it is missing. ``made``: it exists, is empty, and was created for this run.
+    """Hold a folder, and create it if it is missing. ``made``: it exists, is empty, and was created for this run.
 
     Raises UsageError if it contains files that likewise did not make, or another run uses it.
     """
@@ -77,8 +77,9 @@ def take(folder: Path, *, made: bool = False) -> Claim:
 
 
 def tried(folder: Path, made: bool) -> Claim:
+    """One attempt of `take`. Raises FileNotFoundError or FileExistsError if another run has just ended or begun in the folder."""
     try:
-        folder.mkdir(mode=0o700)  # it holds what was read
+        folder.mkdir(mode=0o700)  # it contains the user's data
         made = True
     except FileExistsError:
         if not folder.is_dir():
@@ -96,10 +97,10 @@ def tried(folder: Path, made: bool) -> Claim:
 
 
 def marked(folder: Path, made: bool) -> int:
-    """Make the mark, locked and whole from the moment that it has its name, where the system can. Raises FileExistsError."""
+    """Create the mark: locked and complete from the moment it has its name, if the system supports that. Raises FileExistsError."""
     text = json.dumps({"format": FORMAT, "version": VERSION, "made": made}).encode() + b"\n"
     if hasattr(os, "O_TMPFILE"):
-        with suppress(OSError):  # not every file system has files without a name
+        with suppress(OSError):  # not every file system supports files without a name
             return marked_at_once(folder, text)
     file = os.open(folder / MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
     try:
@@ -114,7 +115,7 @@ def marked(folder: Path, made: bool) -> int:
 
 
 def marked_at_once(folder: Path, text: bytes) -> int:
-    """The mark gets its name when it is complete (Linux)."""
+    """Create the mark without a name, and name it when it is complete (Linux)."""
     file = os.open(folder, os.O_RDWR | os.O_TMPFILE, 0o600)
     try:
         lock(file, folder)
@@ -127,7 +128,7 @@ def marked_at_once(folder: Path, text: bytes) -> int:
 
 
 def opened(folder: Path, how: int = os.O_RDWR) -> int:
-    """The mark of a folder that is not empty."""
+    """Open the mark of a folder that is not empty. Raises UsageError if the folder is not a work folder."""
     try:
         return os.open(folder / MARK, how | NO_LINK | BINARY)
     except FileNotFoundError:
@@ -141,7 +142,7 @@ def opened(folder: Path, how: int = os.O_RDWR) -> int:
 
 
 def mark_in(file: int, folder: Path) -> dict[str, Any]:
-    """The content of the mark. Raises UsageError for other files."""
+    """The content of the mark. Raises UsageError for other files, FormatError for those of another version."""
     os.lseek(file, 0, os.SEEK_SET)
     data = os.read(file, LONGEST)
     if not data and [path.name for path in folder.iterdir()] == [MARK]:
@@ -169,15 +170,17 @@ def lock(file: int, folder: Path) -> None:
 
 
 def in_use(folder: Path) -> UsageError:
+    """The error for a folder that another run holds."""
     return UsageError(f"{folder}: another run is working in this folder; wait for it, or name another folder with --work")
 
 
 def not_ours(folder: Path) -> UsageError:
+    """The error for a folder that likewise did not make."""
     return UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
 
 
 def empty(folder: Path) -> bool:
-    """Delete everything but the mark, the description first, so that no run resumes from the rest. True if all is gone."""
+    """Delete everything except the mark, the description first, so that no run resumes from the rest. True if all is gone."""
     (folder / DESCRIPTION).unlink(missing_ok=True)
     for path in folder.iterdir():
         if path.name == MARK:

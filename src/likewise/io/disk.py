@@ -17,12 +17,12 @@ AT_FDCWD, RENAME_NOREPLACE, RENAME_EXCHANGE = -100, 1, 2
 UNABLE = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 #: Errors of a file system without hard links or without permissions, such as FAT.
 WITHOUT = (*UNABLE, errno.EPERM, errno.EMLINK)
-#: Up to this many files of an output are forced to the disk one by one.
+#: Maximum number of files of an output that are forced to the disk one by one.
 FEW = 50
 
 
 def force(folder: Path) -> None:
-    """Force a folder and everything in it to the disk. Forcing many small files one by one takes long."""
+    """Force a folder and everything in it to the disk. One call for the file system replaces many small ones, which are slow."""
     paths = [*folder.rglob("*"), folder]
     if len(paths) <= FEW or not force_all(folder):
         for path in paths:
@@ -68,18 +68,18 @@ def exchange(a: Path, b: Path) -> bool:
 
 
 def rename_new(a: Path, b: Path) -> None:
-    """Rename a file to a name that is free. Raises FileExistsError, and leaves both as they are, where it is taken."""
+    """Rename a file to a free name. Raises FileExistsError, and changes nothing, if it is taken."""
     if renamed(a, b, RENAME_NOREPLACE):
         return
     if os.name == "nt":
-        a.rename(b)  # which never replaces a file there
+        a.rename(b)  # which never replaces a file on Windows
         return
     try:
         os.link(a, b, follow_symlinks=False)
     except OSError as error:
         if error.errno not in WITHOUT:
             raise
-        os.close(os.open(b, os.O_WRONLY | os.O_CREAT | os.O_EXCL))  # the name is ours from here on
+        os.close(os.open(b, os.O_WRONLY | os.O_CREAT | os.O_EXCL))  # from here on the name is reserved
         try:
             a.replace(b)
         except BaseException:
@@ -96,9 +96,9 @@ def renamed(a: Path, b: Path, how: int) -> bool:
 
 
 def keep_permissions(old: os.stat_result, new: Path) -> None:
-    """Give a file or folder the group, owner and mode of the one that it replaces, as far as the system lets this process.
+    """Give a file or folder the group, owner and mode of the one that it replaces, as far as the system permits.
 
-    Where the group cannot be kept, the new group gets no access: it may be a wider one.
+    If the group cannot be kept, the new group gets no access: it may be a wider one.
     """
     now = new.lstat()
     if (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid) and hasattr(os, "chown"):
@@ -119,7 +119,7 @@ def keep_permissions(old: os.stat_result, new: Path) -> None:
 
 
 def system_call(name: str) -> Any:
-    """A function of the C library that Python does not offer; None where it does not exist."""
+    """A function of the C library that Python does not offer; None if it does not exist."""
     try:
         return getattr(ctypes.CDLL(None, use_errno=True), name)
     except (OSError, TypeError, AttributeError):

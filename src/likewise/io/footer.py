@@ -1,7 +1,7 @@
 """The footer of a Parquet file: its schema, row groups and column chunks.
 
-pyarrow opens and reads files safely, but its objects for row groups and column chunks end the process where a footer is damaged: no exception of
-theirs comes through. So they are read here, from Thrift's compact protocol (Apache Thrift, Thrift Compact protocol encoding) by the numbers of
+pyarrow opens and reads files safely, but its objects for row groups and column chunks end the process if a footer is damaged, instead of raising an
+exception. So this module reads them itself, from Thrift's compact protocol (Apache Thrift, Thrift Compact protocol encoding), by the numbers of
 their fields (Apache Parquet, parquet.thrift).
 """
 
@@ -18,9 +18,9 @@ from likewise.errors import DataError
 MAGIC = b"PAR1"
 #: Types of the protocol.
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, STRUCT = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
-#: Structs in structs that are followed: a footer has fewer than ten.
+#: Maximum nesting of structs: a footer has less than ten levels.
 DEEPEST = 20
-#: Numbers of CompressionCodec, as pyarrow names them when it writes.
+#: Numbers of CompressionCodec -> the names that pyarrow uses when it writes.
 CODECS = {0: "NONE", 1: "SNAPPY", 2: "GZIP", 4: "BROTLI", 5: "LZ4", 6: "ZSTD", 7: "LZ4"}
 
 
@@ -44,12 +44,12 @@ class Element(NamedTuple):
     """An element of the schema: a group, or a column of numbers or bytes."""
 
     fields: dict[int, Any]  # those of SchemaElement
-    begin: int  # where in the footer it begins, and ends
+    begin: int  # its place in the footer
     end: int
 
 
 def read(file: BinaryIO) -> bytes:
-    """The footer of an open file, without its size and the magic after that."""
+    """The footer of an open file, without its size and the magic after it."""
     end = file.seek(0, 2) - len(MAGIC) - 4
     file.seek(max(0, end))
     size = int.from_bytes(file.read(4), "little")
@@ -58,7 +58,7 @@ def read(file: BinaryIO) -> bytes:
 
 
 def groups(path: Path) -> list[Group]:
-    """The row groups of a file. Raises DataError."""
+    """The row groups of a file. Raises DataError for a damaged footer."""
     with open(path, "rb") as file:
         data = read(file)
     with undamaged(path):
@@ -66,7 +66,7 @@ def groups(path: Path) -> list[Group]:
 
 
 def schema(data: bytes, path: str | Path) -> list[Element]:
-    """The elements of the schema in a footer, each group before what is in it. Raises DataError, which names ``path``."""
+    """The elements of the schema in a footer, each group before its members. Raises DataError, which names ``path``."""
     values = Compact(data)
     with undamaged(path):
         for number, kind in values.headings():
@@ -88,23 +88,26 @@ def undamaged(path: str | Path) -> Iterator[None]:
 
 
 def group(found: dict[int, Any]) -> Group:
-    columns = [chunk[3] for chunk in found[1] if 3 in chunk]  # it is not there where a column is encrypted
+    """A row group from the fields of its struct."""
+    columns = [chunk[3] for chunk in found[1] if 3 in chunk]  # missing if a column is encrypted
     paths = [".".join(part.decode() for part in chunk[3]) for chunk in columns]
     made = [Column(path, CODECS.get(chunk[4], "NONE"), index(chunk.get(11, 0))) for path, chunk in zip(paths, columns, strict=True)]
     return Group(index(found[3]), index(found[2]), made)
 
 
 class Compact:
-    """Values of the compact protocol, one after the other: a struct is a dict by the numbers of its fields."""
+    """A reader of the compact protocol, value by value: a struct becomes a dict by the numbers of its fields."""
 
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
 
     def byte(self) -> int:
+        """The next byte."""
         self.at += 1
         return self.data[self.at - 1]
 
     def varint(self) -> int:
+        """The next unsigned number. Raises ValueError for more than 64 bits."""
         number = shift = 0
         while True:
             byte = self.byte()
@@ -116,32 +119,36 @@ class Compact:
                 raise ValueError("a number of more than 64 bits")
 
     def whole(self) -> int:
+        """The next signed number (zigzag encoding)."""
         number = self.varint()
         return number >> 1 ^ -(number & 1)
 
     def raw(self, size: int) -> bytes:
+        """The next ``size`` bytes. Raises ValueError if there are fewer."""
         if size > len(self.data) - self.at:
             raise ValueError("bytes that are not there")
         self.at += size
         return self.data[self.at - size : self.at]
 
     def headings(self) -> Iterator[tuple[int, int]]:
-        """Number and type of each field of a struct; its value is to be read before the next."""
+        """Number and type of each field of a struct. The caller reads its value before the next one."""
         number = 0
         while head := self.byte():
             number = number + (head >> 4) if head >> 4 else self.whole()
             yield number, head & 15
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
+        """The fields of a struct."""
         return {number: kind == TRUE if kind in (TRUE, FALSE) else self.value(kind, depth) for number, kind in self.headings()}
 
     def beginnings(self) -> Iterator[int]:
-        """Where each value of a list begins; it is to be read before the next."""
+        """The place of each value of a list. The caller reads the value before the next one."""
         head = self.byte()
         for _ in range(head >> 4 if head >> 4 < 15 else self.varint()):
             yield self.at
 
     def value(self, kind: int, depth: int) -> Any:
+        """A value of this type. Raises ValueError for unknown types and for structs that are nested too deeply."""
         if depth > DEEPEST:
             raise ValueError("structs in structs without end")
         if kind in (I16, I32, I64):

@@ -1,4 +1,4 @@
-"""The id column that users get, from ids as JSON text: of the type that the ids came in, null where a row has none."""
+"""The id column of results, from ids as JSON text: of the type of the original ids, null where a row has none."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ import pyarrow.compute as pc
 from likewise.items import binary
 from likewise.items.words import WHOLE, Hasher, without_fractions
 
-#: Notes on columns whose ids have no single type (metadata ``likewise.ids`` of the tables that are written).
+#: Notes on columns with ids of several types (metadata ``likewise.ids`` of the written tables).
 PLAIN = "text, since the ids are of several types"
 QUOTED = "JSON text, since ids of several types would be the same text"
 
 
 class IdColumn(NamedTuple):
-    """Ids as users get them."""
+    """Ids as users see them."""
 
     values: pa.Array  # null where a row has no id
-    json: pa.LargeBinaryArray | None = None  # each id as JSON text, where ``values`` are texts of ids of several types
+    json: pa.LargeBinaryArray | None = None  # each id as JSON text, if ``values`` are texts of ids of several types
     note: str | None = None  # PLAIN or QUOTED in that case
 
     def filled(self, there: np.ndarray) -> IdColumn:
-        """The same, spread over the rows where ``there`` (bool[n]) is true; null in the others."""
+        """The same ids, spread over the rows where ``there`` (bool[n]) is true; null in the others."""
         at = pa.array(np.cumsum(there) - 1, mask=~there)
         return IdColumn(self.values.take(at), self.json if self.json is None else self.json.take(at), self.note)
 
 
 def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:
-    """The column of these ids, which are JSON text or null; None where no row has an id.
+    """The column of these ids, which are JSON text or null; None if no row has an id.
 
-    Ids of one type give a column of it: int64 (uint64 if need be), string, bool or double; doubles that are all whole numbers count as
-    such. Any other mix gives their plain text, or their JSON text where two different ids have one plain text, such as 7 and "7".
+    Ids of one type give a column of it: int64 (uint64 if needed), string, bool or double; doubles that are all whole numbers count as such. Any other
+    mix gives their plain text, or their JSON text if two different ids have the same plain text, such as 7 and "7".
     """
     if isinstance(ids, pa.ChunkedArray):
         ids = pa.concat_arrays(ids.chunks) if ids.num_chunks else pa.array([], binary.TYPE)
@@ -50,38 +50,43 @@ def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:
         return IdColumn(column)
     ids = _without_fractions(ids)
     plain = binary.from_list(_plain(text) for text in ids.to_pylist())
-    hasher = Hasher(0)  # one key for all runs: a collision, which ends in JSON text, must not depend on the run
+    hasher = Hasher(0)  # one key for all runs: a collision, which leads to JSON text, must not depend on the run
     if len(np.unique(hasher.strings(plain))) < len(np.unique(hasher.strings(ids))):
         return IdColumn(_text(ids), ids, QUOTED)
     return IdColumn(_text(plain), ids, PLAIN)
 
 
 def _plain(text: bytes) -> bytes:
-    """An id as text: a string without its quotes, a lone surrogate in it as its escape; anything else as JSON text."""
+    """An id as text: a string without its quotes, lone surrogates in it escaped; anything else as JSON text."""
     return json.loads(text).encode("utf-8", "backslashreplace") if text.startswith(b'"') else text
 
 
 def _without_fractions(ids: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
-    """1 for 1.0, unless other numbers have fractions: ids of which one is missing are floats in some tables and whole in others."""
+    """The ids with 1 for 1.0, unless other numbers have fractions.
+
+    A column with a missing id holds floats in some tables and whole numbers in others.
+    """
     numbers = ids.filter(pc.match_substring_regex(ids, "^[-0-9]"))
     return without_fractions(ids) if pc.all(pc.match_substring_regex(numbers, rf"{WHOLE}|^-?[0-9]+$")).as_py() else ids
 
 
 def _text(values: pa.LargeBinaryArray) -> pa.Array:
-    """As a string column: with 64-bit offsets only where 32 bits do not reach."""
+    """A string column, with 64-bit offsets only if 32 bits do not suffice."""
     return values.cast(pa.string() if len(binary.used(values)) < 2**31 else pa.large_string())
 
 
 def _strings(ids: pa.LargeBinaryArray) -> pa.Array | None:
+    """Ids that are all strings, as a string column; None if Arrow cannot hold them."""
     if not (binary.used(ids) == 0x5C).any():  # no escape: the id is the bytes between the quotes
         return _text(pc.binary_slice(ids, 1, -1))
     try:
         return _text(binary.from_list(json.loads(text).encode() for text in ids.to_pylist()))
-    except UnicodeEncodeError:  # a lone surrogate, which no Arrow string can hold
+    except UnicodeEncodeError:  # a lone surrogate, which an Arrow string cannot hold
         return None
 
 
 def _numbers(ids: pa.LargeBinaryArray) -> pa.Array | None:
+    """Ids that are all numbers, as int64, uint64 or double; None if no type holds them all."""
     if (whole := _whole(ids)) is not None or (whole := _whole(_without_fractions(ids))) is not None:
         return whole
     text = ids.cast(pa.large_string())
@@ -92,6 +97,7 @@ def _numbers(ids: pa.LargeBinaryArray) -> pa.Array | None:
 
 
 def _whole(ids: pa.LargeBinaryArray) -> pa.Array | None:
+    """Numbers as int64 or uint64; None if neither holds them all."""
     text = ids.cast(pa.large_string())
     for kind in (pa.int64(), pa.uint64()):
         try:
@@ -102,6 +108,7 @@ def _whole(ids: pa.LargeBinaryArray) -> pa.Array | None:
 
 
 def _booleans(ids: pa.LargeBinaryArray) -> pa.Array:
+    """Ids that are all true or false."""
     offsets, data = binary.parts(ids)
     return pa.array(data[offsets[:-1]] == ord("t"))
 

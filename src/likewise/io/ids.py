@@ -1,4 +1,4 @@
-"""Ids: the user's names of items. Inside likewise an id is JSON text ('7', '"a"'); `io.idcolumn` makes the column that users get."""
+"""Ids: the user's names of items. Internally an id is JSON text ('7', '"a"'); `io.idcolumn` makes the column of results."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _QUOTE = pa.scalar(b'"', binary.TYPE)
 
 
 def as_json(value: Any) -> bytes:
-    """One value as JSON text: compact, UTF-8, a lone surrogate as its escape. What JSON lacks (dates, ...) becomes a string."""
+    """One value as JSON text: compact, UTF-8, lone surrogates escaped. Types that JSON lacks (dates, ...) become strings."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "backslashreplace")
 
 
 def from_json(text: str | bytes) -> Any:
-    """The value of a JSON text. What Python will not make one of stays the text that it is: no JSON, brackets too deep, a number too long."""
+    """The value of a JSON text. A text that Python cannot convert is returned unchanged: not JSON, brackets too deep, a number too long."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -31,7 +31,7 @@ def from_json(text: str | bytes) -> Any:
 
 
 def compact(text: bytes) -> bytes:
-    """A JSON text as `as_json` writes its value, so that white space and escapes make no other id; as it is where Python makes no value of it."""
+    """A JSON text as `as_json` writes its value, so that white space and escapes do not change an id; unchanged if Python cannot convert it."""
     try:
         return as_json(json.loads(text.decode("utf-8", "surrogatepass")))
     except (ValueError, RecursionError):
@@ -39,7 +39,7 @@ def compact(text: bytes) -> bytes:
 
 
 def to_json(values: pa.Array) -> pa.LargeBinaryArray:
-    """A column's values as JSON text, null where there is none; NaN counts as none, since pandas writes it for a missing id."""
+    """A column's values as JSON text, null for missing values; NaN counts as missing, because pandas writes it for a missing id."""
     kind = values.type
     if pa.types.is_large_binary(kind):
         return _quoted(values)
@@ -56,6 +56,7 @@ def to_json(values: pa.Array) -> pa.LargeBinaryArray:
 
 
 def _quoted(values: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
+    """Byte strings as JSON strings."""
     data = binary.used(values)
     if not ((data < 0x20) | (data == 0x22) | (data == 0x5C)).any() and binary.is_utf8(values):
         return pc.binary_join_element_wise(_QUOTE, values, _QUOTE, binary.EMPTY)
@@ -63,12 +64,12 @@ def _quoted(values: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
 
 
 def _readable(raw: bytes) -> str:
-    """Bytes that are no text (a digest as id, say) stand in hexadecimal."""
+    """Bytes as text; in hexadecimal if they are not UTF-8 (for example a digest as id)."""
     return raw.decode("utf-8", "surrogatepass") if binary.utf8_fault(raw) is None else "0x" + raw.hex()
 
 
 def repeated(ids: pa.Array) -> tuple[int, list[str]]:
-    """(how many different ids occur more than once, up to three of them) of an id column.
+    """(the number of distinct ids that occur more than once, up to three of them) of an id column.
 
     Arrow would count them with an unkeyed hash: ids that were made to collide take hours. So texts are sorted by keyed words, and compared where
     these are equal.
@@ -76,7 +77,7 @@ def repeated(ids: pa.Array) -> tuple[int, list[str]]:
     ids = ids.drop_null()
     if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)):
         values = ids.to_numpy(zero_copy_only=False)
-        if (values[1:] > values[:-1]).all():  # ascending, as most are: nothing to sort
+        if (values[1:] > values[:-1]).all():  # ascending, as most columns are: nothing to sort
             return 0, []
         values = np.sort(values)
         again = np.unique(values[1:][values[1:] == values[:-1]])

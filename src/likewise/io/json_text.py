@@ -1,4 +1,4 @@
-"""The structure of JSON text: where documents end, which names an object has, where the list of records inside a wrapper begins.
+"""The structure of JSON text: ends of documents, names of an object's members, the list of records inside a wrapper.
 
 Only brackets, quotes, colons and commas are examined, so values may be anything that `kernels.json` passes in fields that are not read.
 """
@@ -89,8 +89,8 @@ def are_documents(text: bytes) -> bool:
 
 
 def opening(text: bytes | bytearray, path: Sequence[str]) -> int | None:
-    """The beginning of the list at the end of a path of keys; None if the text holds none. Raises BrokenError."""
-    passed, asked = 0, False  # keys that lead to the object at hand; whether the value that comes next is the one of the next key
+    """The beginning of the list at the end of a path of keys; None if there is no such list. Raises BrokenError."""
+    passed, asked = 0, False  # keys that lead to the current object; whether the next value is that of the next key
     for event in events(text):
         if event.kind == KEY:
             asked = event.depth == passed + 1 and unquoted(bytes(text[event.at : event.end])) == path[passed]
@@ -122,7 +122,7 @@ def list_of_objects(text: bytes) -> str:
 
 
 def names(text: bytes, inside: int = 0, until: Container[str] = ()) -> list[str]:
-    """The keys of the objects inside of so many brackets, in order, up to the first of ``until`` or to damage."""
+    """The keys of the objects inside ``inside`` brackets, in order, up to the first of ``until`` or to damage."""
     found: dict[str, None] = {}
     with suppress(BrokenError):
         for event in events(text):

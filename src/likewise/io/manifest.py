@@ -1,4 +1,4 @@
-"""Checks that a folder is an output of likewise and holds nothing else: only such a folder may be replaced."""
+"""Checks that a folder is an output of likewise and contains nothing else: only such a folder may be replaced."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import xxhash
 from likewise.errors import UsageError
 
 MANIFEST, FORMAT = "manifest.json", "likewise/output"
-#: Files of an output that its manifest does not list. The last ones are left where `likewise report` was killed.
+#: Files of an output that its manifest does not list. The last kind remains where `likewise report` was killed.
 OTHERS = re.compile(r"manifest\.json|run\.json|report\.html|\.report\.[0-9a-f]{16}\.html")
-#: The field of a document that holds its checksum.
+#: The field of a JSON object with its checksum.
 SEAL = "checksum"
-#: Names that a message lists.
+#: Maximum of names in a message.
 SHOWN = 3
 
 
 def seal(value: Any) -> str:
-    """The xxh3-128 of a JSON value, however it is laid out, and whether it has been read from a file or not."""
+    """The xxh3-128 of a JSON value, independent of its layout, and of whether it was read from a file."""
     return xxhash.xxh3_128_hexdigest(json.dumps(json.loads(json.dumps(value)), sort_keys=True).encode())
 
 
 def check_output(folder: Path, out: Path) -> None:
-    """Raise UsageError unless ``folder``, which is or was at ``out``, is empty, or is an output of likewise and holds nothing else."""
+    """Raise UsageError unless ``folder``, which is or was at ``out``, is empty, or is an output of likewise and contains nothing else."""
     if not any(folder.iterdir()):
         return
     listed = outputs_of(folder)
@@ -41,14 +41,14 @@ def check_output(folder: Path, out: Path) -> None:
 
 
 def refused(out: Path, why: str) -> UsageError:
-    """The error, caused by one of the system: so the run can be resumed once the user has moved the files."""
+    """The error, with a cause from the system, so that the run can be resumed once the user has moved the files."""
     error = UsageError(f"-o {out}: {why}")
     error.__cause__ = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(out))
     return error
 
 
 def outputs_of(folder: Path) -> set[str] | str:
-    """The files that the manifest of an output folder lists, or why the folder is not an output."""
+    """The files that the manifest of an output folder lists, or the reason why the folder is not an output."""
     found = manifest_of(folder)
     if isinstance(found, str):
         return found
@@ -64,12 +64,12 @@ def is_output(folder: Path) -> bool:
     """True if a folder is marked as an output, even if changed since: its tables are not inputs."""
     try:
         return not isinstance(manifest_of(folder), str)
-    except OSError:  # reported where the folder is read
+    except OSError:  # reported when the folder is read
         return False
 
 
 def manifest_of(folder: Path) -> dict[str, Any] | str:
-    """The manifest of an output, without a check of its checksum; or why the folder is not an output."""
+    """The manifest of an output, without a check of its checksum; or the reason why the folder is not an output."""
     path = folder / MANIFEST
     if path.is_symlink() or not path.is_file():
         return f"no {MANIFEST}"
@@ -81,8 +81,8 @@ def manifest_of(folder: Path) -> dict[str, Any] | str:
 
 
 def files_in(folder: str | Path, below: str = "") -> Iterator[str]:
-    """The names of all files below a folder; those of links, pipes and the like with a remark, so that no manifest lists them."""
-    from likewise.io.inputs import printable  # which loads Arrow
+    """The names of all files below a folder. Links, pipes and the like get a remark, so that no manifest lists them."""
+    from likewise.io.inputs import printable  # it loads Arrow
 
     with os.scandir(folder) as entries:
         for entry in entries:

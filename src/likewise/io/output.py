@@ -1,4 +1,4 @@
-"""The output folder: whether one may be put into a place, and the files that go into it."""
+"""The output folder: a check of its place, and the files that go into it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from likewise.io.manifest import SEAL, check_output, seal
 
 
 def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume: bool = False) -> None:
-    """Refuse, before any work, to write over what is there. With ``resume`` it may be what the interrupted run in ``work`` had finished."""
+    """Raise UsageError, before any work, if an output would overwrite other files.
+
+    With ``resume`` the place may already hold the output of the interrupted run in ``work``.
+    """
     if not out.name or out.name == "..":
         raise UsageError(f"-o {out}: this names no folder of its own; name one, as in {out / 'clean'}")
     if work is not None and out.resolve() in (work.resolve(), *work.resolve().parents):
@@ -42,16 +45,16 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
 
 
 def work_beside(out: Path) -> Path:
-    """Where the work folder is when no other place is named."""
+    """The default place of the work folder."""
     return out.with_name(f"{out.name}.work")
 
 
 def write_table(blocks: Iterable[pa.Table], schema: pa.Schema, path: Path, note: str | None = None) -> int:
-    """A Parquet file, a row group for each block; returns its rows. ``note``: about the ids, for the table's metadata."""
+    """Write a Parquet file with a row group for each block, and return its number of rows. note: about the ids, for the table's metadata."""
     if note:
         schema = schema.with_metadata({"likewise.ids": note})
     rows = 0
-    # pyarrow takes no name that is not UTF-8
+    # pyarrow accepts only file names in UTF-8
     with naming(path), open(path, "wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for block in blocks:
             writer.write_table(block.replace_schema_metadata(schema.metadata))
@@ -60,22 +63,24 @@ def write_table(blocks: Iterable[pa.Table], schema: pa.Schema, path: Path, note:
 
 
 def write_lines(data: np.ndarray, path: Path) -> int:
-    """A text that is at hand as bytes, uint8[n]; returns its lines."""
+    """Write a text, uint8[n], and return its number of lines."""
     with naming(path):
         path.write_bytes(data.data)
     return int(np.count_nonzero(data == ord("\n")))
 
 
 def write_json(value: Mapping[str, Any], path: Path) -> None:
+    """Write a JSON file with control characters escaped."""
     write_text(escaped_json(json.dumps(value, indent=1, ensure_ascii=False)) + "\n", path)
 
 
 def write_sealed(value: Mapping[str, Any], path: Path) -> None:
-    """A JSON file with a checksum of what it says: of manifest.json, which has those of other files, and of run.json, which it cannot have."""
+    """Write a JSON file with a checksum of its content: manifest.json, which lists those of other files, and run.json, which it cannot list."""
     write_json({**value, SEAL: seal(value)}, path)
 
 
 def write_text(text: str, path: Path) -> None:
+    """Write a text in UTF-8."""
     with naming(path):
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
@@ -94,7 +99,7 @@ def checksums(paths: Iterable[Path], folder: Path) -> list[dict[str, Any]]:
 
 
 def check_still(out: Path, *, overwrite: bool) -> None:
-    """`check_target` once more, at the end. What is in the way can be put elsewhere, and the run goes on."""
+    """Repeat `check_target` at the end. The user can move the files in the way, and resume the run."""
     try:
         check_target(out, overwrite=overwrite)
     except UsageError as error:

@@ -18,12 +18,12 @@ from likewise.errors import UsageError
 from likewise.io import footer
 from likewise.io.footer import Element
 
-#: Fields of SchemaElement (parquet.thrift), and those of them that say how values are stored.
+#: Fields of SchemaElement (parquet.thrift), and the fields that define how values are stored.
 TYPE, TYPE_LENGTH, REPETITION, NAME, CHILDREN, CONVERTED, SCALE, PRECISION, LOGICAL = 1, 2, 3, 4, 5, 6, 7, 8, 10
 STORED = (TYPE, TYPE_LENGTH, REPETITION, NAME, CHILDREN)
 #: Numbers of LogicalType. For intervals only the number 9 is reserved.
 MAP, LIST, DECIMAL, TIME, TIMESTAMP, INTERVAL, INTEGER, GEOMETRY, GEOGRAPHY = 2, 3, 5, 7, 8, 9, 10, 17, 18
-#: The logical types that numbers of ConvertedType stand for; that of decimals has parameters. MAP_KEY_VALUE (2) is not a type of values.
+#: The logical types of the numbers of ConvertedType; that of decimals has parameters. MAP_KEY_VALUE (2) is not a type of values.
 CONVERTED_TYPES: dict[int, dict[int, Any]] = {
     0: {1: {}},
     1: {MAP: {}},
@@ -54,6 +54,7 @@ class Column(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The path with dots."""
         return ".".join(self.path)
 
 
@@ -68,7 +69,7 @@ def logical(element: Element) -> dict[int, Any]:
 
 
 def restore(source: Path, target: Path) -> None:
-    """Give the columns of ``target``, which was written from ``source``, their logical types again. Raises DataError where a footer is damaged."""
+    """Give the columns of ``target``, which was written from ``source``, their logical types back. Raises DataError for a damaged footer."""
     with open(source, "rb") as file:
         old = footer.read(file)
     with open(target, "r+b") as file:
@@ -81,6 +82,7 @@ def restore(source: Path, target: Path) -> None:
 
 
 def _restored(old: bytes, new: bytes, place: Path) -> bytes:
+    """The new footer with the schema elements of the old one where values are stored in the same way."""
     pieces, at = [], 0
     for column in _changed(old, new, place):
         if column.other is not None and _is_stored_alike(column):
@@ -90,7 +92,7 @@ def _restored(old: bytes, new: bytes, place: Path) -> bytes:
 
 
 def are_lacking(source: Path) -> bool:
-    """True if some column of a file has a type that Arrow does not have. Raises DataError where the footer is damaged."""
+    """True if some column of a file has a type that Arrow does not have. Raises DataError for a damaged footer."""
     with open(source, "rb") as file:
         data = footer.read(file)
     with footer.undamaged(source):
@@ -98,8 +100,10 @@ def are_lacking(source: Path) -> bool:
 
 
 def check(source: Path, arrow: pa.Schema, options: dict[str, Any]) -> None:
-    """Refuse a file with a column that could not be written with its type. ``arrow``: the schema of the rows, which are written with ``options``.
-    Raises UsageError."""
+    """Raise UsageError for a file with a column that could not be written with its type.
+
+    arrow: the schema of the rows, which are written with ``options``.
+    """
     with open(source, "rb") as file:
         old = footer.read(file)
     sink = pa.BufferOutputStream()
@@ -127,18 +131,19 @@ def unordered(source: Path) -> list[str]:
 
 
 def _is_stored_alike(column: Column) -> bool:
+    """True if both files store the values of a column in the same way."""
     other = column.other
     return other is not None and all(column.mine.fields.get(field) == other.fields.get(field) for field in STORED)
 
 
 def _changed(old: bytes, new: bytes, place: Path) -> list[Column]:
-    """The columns and groups of the old file that have another logical type in the new one. Lists and maps are left to Arrow, and so are timestamps
-    of 96 bits."""
+    """The columns and groups of the old file whose logical type differs in the new one. Lists, maps and timestamps of 96 bits are left to Arrow."""
     with footer.undamaged(place):
         return [column for column in _pairs(footer.schema(old, place), footer.schema(new, place)) if _is_changed(column)]
 
 
 def _is_changed(column: Column) -> bool:
+    """True if the logical type of a column differs and is not left to Arrow."""
     was, now = (logical(element) if element is not None else {} for element in (column.mine, column.other))
     if CHILDREN in column.mine.fields and (not was or MAP in was or LIST in was):
         return False
@@ -146,7 +151,7 @@ def _is_changed(column: Column) -> bool:
 
 
 def _pairs(old: Sequence[Element], new: Sequence[Element]) -> list[Column]:
-    """Each element of a schema but its root, with that of the other in the same place."""
+    """Each element of a schema except its root, with the element of the other schema in the same place."""
     places = dict(_places(new))
     names: dict[tuple[int, ...], tuple[str, ...]] = {(): ()}
     found = []
@@ -158,8 +163,8 @@ def _pairs(old: Sequence[Element], new: Sequence[Element]) -> list[Column]:
 
 
 def _places(elements: Sequence[Element]) -> Iterator[tuple[tuple[int, ...], Element]]:
-    """Each element with its place in the tree: the number among its group's, after those of the groups around it; () for the root."""
-    around: list[list[Any]] = []  # groups: the place of each, how many of its elements came, and how many there are
+    """Each element with its place in the tree: its number in its group, after those of the groups around it; () for the root."""
+    around: list[list[Any]] = []  # groups: the place of each, the number of its elements so far, and of all
     for element in elements:
         while around and around[-1][1] == around[-1][2]:
             around.pop()

@@ -1,7 +1,7 @@
-"""Outputs get their names only once they are whole, replace nothing without --overwrite, and are never written through a link.
+"""Outputs get their names only once they are complete, replace nothing without --overwrite, and are never written through a link.
 
-A file or folder is made under a random name beside its place, so that nobody can prepare that name, and then renamed. Without ``overwrite`` the
-name must still be free: what appeared during the run stays. With it, the new one keeps the permissions of the old one.
+A file or folder is created under a random name beside its target, so that nobody can prepare that name, and then renamed. Without ``overwrite`` the
+name must still be free: a file that appeared during the run is kept. With it, the new one keeps the permissions of the old one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from likewise.errors import UsageError, naming
 from likewise.io import disk
 from likewise.io.manifest import check_output
 
-#: Characters of an output's name that its temporary name begins with: the system limits the length of names.
+#: Characters of an output's name at the beginning of its temporary name: the system limits the length of names.
 SHOWN = 40
 #: Random bytes of a temporary name.
 RANDOM = 8
 
 
 def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), flag: str = "-o") -> None:
-    """Refuse, before any work, a place where no file can be put. ``formats``: suffixes, one of which the name must have. Raises UsageError."""
+    """Raise UsageError, before any work, for a path where no file can be put. formats: allowed extensions; empty for any."""
     if formats and target.suffix.lower() not in formats:
         names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
         raise UsageError(f"{flag} {target}: the extension selects the format; use {names}")
@@ -40,7 +40,7 @@ def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), fl
 
 
 def refuse_others(target: Path, flag: str) -> None:
-    """Raise UsageError where there is something that is no plain file."""
+    """Raise UsageError for a path of anything other than a plain file."""
     if target.is_symlink():
         raise UsageError(f"{flag} {target}: this is a link, and outputs neither follow nor replace links; name the file itself")
     if target.is_dir():
@@ -50,7 +50,7 @@ def refuse_others(target: Path, flag: str) -> None:
 
 
 def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "-o") -> None:
-    """Refuse to replace a file that is read, by whatever name: it may be the only copy. ``files``: names and places of inputs."""
+    """Raise UsageError if the target is an input under any name: it may be the only copy. files: names and paths of inputs."""
     if target.exists():
         for name, path in files:
             if path.exists() and path.samefile(target):
@@ -59,9 +59,9 @@ def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "-o") -> 
 
 @contextmanager
 def new_file(target: Path, *, overwrite: bool, flag: str = "-o") -> Iterator[BinaryIO]:
-    """A binary file to write. It has its name, and the disk holds it, once the block has ended without an exception; else it is gone.
+    """A binary file to write. It gets its name, forced to the disk, if the block ends without an exception; otherwise it is deleted.
 
-    Raises UsageError for a link or a folder, and where a file has appeared meanwhile that may not be replaced; the new file is then kept beside it.
+    Raises UsageError for a link or a folder, and if a file has appeared meanwhile that may not be replaced; the new file is then kept beside it.
     """
     refuse_others(target, flag)
     old = target.stat() if overwrite and target.exists() else None
@@ -86,6 +86,7 @@ def new_file(target: Path, *, overwrite: bool, flag: str = "-o") -> Iterator[Bin
 
 
 def put_new(part: Path, target: Path, flag: str) -> None:
+    """Rename a new file to a free name. Raises UsageError if it is taken; the new file is then kept."""
     try:
         disk.rename_new(part, target)
     except FileExistsError as error:
@@ -96,12 +97,12 @@ def put_new(part: Path, target: Path, flag: str) -> None:
 
 
 def beside(target: Path) -> Path:
-    """A name in the same folder that nobody can guess."""
+    """A random name in the same folder, which nobody can guess."""
     return target.with_name(f".{target.stem[:SHOWN]}.{secrets.token_hex(RANDOM)}{target.suffix[:SHOWN]}")
 
 
 def created(path: Path, target: Path, mode: int) -> int:
-    """A new file, open to be written; its errors name ``target``, which the user knows."""
+    """A new file, open for writing. Errors name ``target``, which the user knows."""
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), mode)
     except OSError as error:
@@ -110,17 +111,17 @@ def created(path: Path, target: Path, mode: int) -> int:
 
 
 def name_beside(out: Path) -> str:
-    """A random name for a copy of a folder that is to become ``out``."""
+    """A random name for a copy of a folder that will become ``out``."""
     return f".{out.name[:SHOWN]}.{secrets.token_hex(RANDOM)}"
 
 
 def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
-    """Put the complete folder into its place. An old one there is exchanged for it in one step where the system can, and stays if anything fails.
+    """Move the complete folder into its place. An old one is exchanged for it in one step if the system supports that, and is kept if anything fails.
 
-    ``name``: of the copy beside ``out`` that is made where ``staged`` is on another disk. Where an old output is replaced, the disk holds the new
-    one before it has its name, and the name before the old one is deleted. A first output is left to the system to write in its time, as any
-    program's is: forcing gigabytes to a disk may take as long as all the rest, and what a lost machine costs can be made again. Raises
-    UsageError or OSError where something that is not to be replaced has appeared there meanwhile.
+    name: of the copy beside ``out`` that is made if ``staged`` is on another disk. If an old output is replaced, the new one is forced to the disk
+    before it gets its name, and the name before the old one is deleted. A first output is left to the system to write in its time, as other programs
+    do: forcing gigabytes to a disk may take as long as all the rest, and a lost output can be made again. Raises UsageError or OSError if something
+    that must not be replaced has appeared there meanwhile.
     """
     out = out.absolute()
     replacing = out.exists()
@@ -131,7 +132,7 @@ def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        near = out.with_name(name)  # --work is on another disk, and only what lies beside can be renamed
+        near = out.with_name(name)  # --work is on another disk, and only a folder beside ``out`` can be renamed
         try:
             copy(staged, near)
             if replacing:
@@ -147,11 +148,12 @@ def sweep(out: Path, name: str) -> None:
         return
     near = out.absolute().with_name(name)
     shutil.rmtree(near, ignore_errors=True)
-    if out.exists():  # else this is the only copy of the old one
+    if out.exists():  # otherwise this is the only copy of the old one
         shutil.rmtree(replaced(near), ignore_errors=True)
 
 
 def copy(folder: Path, to: Path) -> None:
+    """Copy a folder, with its permissions."""
     to.mkdir(mode=0o700)
     for path in sorted(folder.rglob("*")):
         target = to / path.relative_to(folder)
@@ -161,22 +163,22 @@ def copy(folder: Path, to: Path) -> None:
 
 
 def replaced(staged: Path) -> Path:
-    """The name that the old output gets before it is deleted."""
+    """The name of the old output before it is deleted."""
     return staged.with_name(f"{staged.name}.replaced")
 
 
 def place(staged: Path, out: Path, *, overwrite: bool) -> None:
-    """One step, or an exception and nothing changed. Without ``overwrite`` only an empty folder gives way."""
+    """Move a folder into its place in one step, or raise an exception and change nothing. Without ``overwrite`` only an empty folder is replaced."""
     if out.is_dir() and not out.is_symlink():
         keep_permissions(out, staged)
     if not out.exists() or not overwrite:
-        staged.rename(out)  # refused by the system when a folder is there that is not empty
+        staged.rename(out)  # the system refuses to replace a folder that is not empty
         return
     old = replaced(staged)
     shutil.rmtree(old, ignore_errors=True)
     if disk.exchange(staged, out):
         try:
-            check_output(staged, out)  # once more: nobody can put a file into it now
+            check_output(staged, out)  # checked again: now nobody can put a file into it
         except BaseException:
             disk.exchange(staged, out)
             raise
@@ -200,7 +202,7 @@ def keep_permissions(old: Path, new: Path) -> None:
         for entry in entries:
             try:
                 found = (old / entry.name).lstat()
-            except OSError:  # there was none
+            except OSError:  # no such name in the old folder
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if stat.S_ISDIR(found.st_mode):

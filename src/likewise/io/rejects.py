@@ -14,7 +14,7 @@ def beside(target: Path) -> Path:
 
 
 def are_in(path: Path) -> bool:
-    """True for such a list, false for other files: each line is an object with exactly these fields, and there is at least one."""
+    """True for such a list: each line is an object with exactly these fields, and there is at least one."""
     if path.is_symlink() or not path.is_file():
         return False
     with open(path, "rb") as file:
@@ -23,6 +23,7 @@ def are_in(path: Path) -> bool:
 
 
 def is_entry(line: bytes) -> bool:
+    """True for a line of such a list."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Chunks in work, and the memory that they and long records take."""
+"""Chunks in flight, and the memory that they and long records take."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyarrow as pa
 from likewise.items import binary
 from likewise.records import Chunk, Records
 
-#: Copies of a chunk's bytes in memory while it is parsed and cut, about.
+#: Approximate number of copies of a chunk's bytes in memory while it is parsed and cut.
 CHUNK_COPIES = 4
-#: The estimate, until the first chunk is measured, of the bytes that one takes with its columns: about right for texts of some words.
+#: Estimated bytes of a chunk with its columns until the first one is measured: about right for texts of some words.
 GUESS = 320 << 20
-#: A record of more than this part of the memory is long: its need is estimated, and no other long one is sketched meanwhile.
+#: A record of more than this fraction (1/LONG) of the memory is long: its need is estimated, and no other long one is sketched meanwhile.
 LONG = 48
-#: Bytes of a record that is never long.
+#: Maximum bytes of a record that never counts as long.
 SHORT = 1 << 20
 
 
@@ -26,22 +26,22 @@ class Sketched(NamedTuple):
 
     source: int
     start: int
-    next: int  # where the next chunk begins; -1: the source could not be read any further
+    next: int  # begin of the next chunk; -1 if the source could not be read any further
     nbytes: int  # of the chunk
     records: Records  # without their texts
     columns: dict[str, np.ndarray]
     digest: bytes
-    memory: int  # bytes that the chunk took with its columns, about
-    too_large: tuple[int, int, int] | None = None  # a row for which there is no memory, its bytes, and those that it would take
+    memory: int  # approximate bytes of the chunk with its columns
+    too_large: tuple[int, int, int] | None = None  # a row that does not fit into memory, its bytes, and the bytes it would take
 
 
 def held(chunk: Chunk) -> int:
-    """The bytes in memory of a chunk; a record that was passed over has none."""
+    """The bytes of a chunk in memory; 0 for a record that was skipped."""
     return 0 if isinstance(chunk.data, np.ndarray) and chunk.data.strides == (0,) else int(chunk.data.nbytes)
 
 
 def first_above(texts: pa.LargeBinaryArray, memory: int, takes: Callable[[np.ndarray], int]) -> tuple[int, int, int] | None:
-    """The first row for which there is no memory, the bytes that it has, and those that it takes."""
+    """The first row that does not fit into ``memory``: (row, its bytes, the bytes it takes); or None."""
     offsets, data = binary.parts(texts)
     for row in np.flatnonzero(np.diff(offsets) > max(SHORT, memory // LONG)).tolist():
         text = data[offsets[row] : offsets[row + 1]]

@@ -1,15 +1,15 @@
-"""The work folder: append-only columns, and a journal that says how much of each is valid.
+"""The work folder: append-only columns, and a journal of the valid length of each.
 
     OUT.work/
-      work.json         says that the folder is one of likewise (`io.claims`)
-      description.json  what the run is: method, options, inputs, versions
-      journal.jsonl     one line a finished step; a line is written after the bytes that it speaks of
+      work.json         marks the folder as one of likewise (`io.claims`)
+      description.json  describes the run: method, options, inputs, versions
+      journal.jsonl     one line for each finished step, written after the bytes that it describes
       NAME.col          a column: raw little-endian values
-      staged/           the output folder, until it is whole
+      staged/           the output folder, until it is complete
 
-A run that was killed goes on from its last whole journal line: what columns hold beyond the lengths in it is cut off. A line also has checksums
-of what was appended, and of itself and all before it. Nothing is forced to the disk, and where a lost machine has left a column without its
-bytes, or a line is not as it was written, the run goes on from before.
+A run that was killed continues from its last complete journal line: columns are cut to the lengths in it. A line also has checksums of the appended
+bytes, and of itself and all lines before it. Nothing is forced to the disk. If a lost machine left a column without its bytes, or a line differs
+from what was written, the run continues from the line before.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ from likewise.io.claims import DESCRIPTION, Claim, empty, take
 JOURNAL, STAGED = "journal.jsonl", "staged"
 BLOCK_BYTES = 4 << 20
 NAME = re.compile("[a-z0-9_-]+")
-#: Bytes at the end of a line of the journal that hold its checksum.
+#: Bytes of the checksum at the end of a journal line.
 SEAL_BYTES = len(b', "checksum": "0123456789abcdef"}\n')
 
 
 class Work:
+    """A work folder in use: its columns, journal and finished steps."""
+
     def __init__(self, claim: Claim, in_memory: int):
         self.folder = claim.folder
-        self.in_memory = in_memory  # bytes up to which a scratch array may live in memory
+        self.in_memory = in_memory  # maximum bytes of scratch arrays in memory
         self.lengths: dict[str, int] = {}
         self.steps: list[dict[str, Any]] = []
         self._claim = claim
@@ -48,19 +50,20 @@ class Work:
         self._readers: dict[str, Any] = {}
         self._maps: dict[str, mmap.mmap] = {}
         self._journal: Any = None  # open once the run has begun
-        self._last = ""  # the checksum of the last line of the journal; of the description where there is none
+        self._last = ""  # checksum of the last journal line, or of the description if there is no line
 
     @classmethod
     def claim(cls, folder: Path, *, resume: bool | None, in_memory: int = 2**62, made: bool = False) -> Work:
-        """Take a folder for one run, before anything is read: a new one, or with ``resume`` what an interrupted run left.
+        """Take a folder for one run, before anything is read: a new one, or with ``resume`` that of an interrupted run.
 
-        resume: None where the verb cannot go on with a run that was interrupted. made: the folder was made for this run, and is removed with it.
+        resume: None if the verb cannot resume. made: the folder was made for this run, and is removed with it. Raises UsageError or FormatError for a
+        folder that cannot be used.
         """
         work = cls(take(folder, made=made), in_memory)
         try:
             refuse_links(folder)
             if not work.begun:
-                empty(folder)  # of a run that was killed before it had read anything, or at its end
+                empty(folder)  # left by a run that was killed before it had read anything, or at its end
             elif not resume:
                 more = "" if resume is None else "continue with --resume, or "
                 raise UsageError(f"{folder}: an interrupted run left this work folder; {more}delete the folder to start over")
@@ -71,11 +74,11 @@ class Work:
 
     @property
     def begun(self) -> bool:
-        """True once the folder holds a run that could be resumed."""
+        """True once the folder contains a run that could be resumed."""
         return (self.folder / DESCRIPTION).exists()
 
     def begin(self, description: Mapping[str, Any]) -> None:
-        """Say what the run is; a run that is resumed must be the same."""
+        """Record what the run is. Raises UsageError if a resumed run differs."""
         path, new = self.folder / DESCRIPTION, self.folder / f"{DESCRIPTION}.new"
         self._journal = open(self.folder / JOURNAL, "ab", buffering=0)  # noqa: SIM115 - open as long as the run
         if path.exists():
@@ -94,7 +97,7 @@ class Work:
             self._journal.truncate(size)
 
     def _recover(self) -> None:
-        """Take up what the journal says, as far as it is true."""
+        """Restore the state of the journal, as far as it is intact."""
         entries = self._entries()
         gone = {name for entry, _ in entries for name in entry.get("discarded", ())}
         intact = self._intact([entry["columns"] for entry, _ in entries], gone)
@@ -114,7 +117,7 @@ class Work:
             path.unlink()
 
     def _entries(self) -> list[tuple[dict[str, Any], int]]:
-        """The lines of the journal and where each ends, up to the first that is not as it was written."""
+        """The lines of the journal and the end of each, up to the first that differs from what was written."""
         entries: list[tuple[dict[str, Any], int]] = []
         end, last = 0, self._last
         with naming(self.folder / JOURNAL):
@@ -133,7 +136,7 @@ class Work:
         return entries
 
     def _intact(self, appended: list[dict[str, tuple[int, str]]], gone: set[str]) -> int:
-        """How many steps appended what is in the columns, none missing before them."""
+        """The number of first steps whose appended bytes are all in the columns."""
         parts: dict[str, list[tuple[int, int, str]]] = {}
         for number, columns in enumerate(appended):
             for name, (end, digest) in columns.items():
@@ -150,6 +153,7 @@ class Work:
         return intact
 
     def _read(self, path: Path) -> dict[str, Any]:
+        """The object in a JSON file. Raises FormatError if it is damaged."""
         try:
             with naming(path):
                 value = json.loads(path.read_bytes())
@@ -160,7 +164,7 @@ class Work:
         raise FormatError(f"{path}: is damaged; delete {self.folder} and start over")
 
     def append(self, columns: Mapping[str, Any], **step: Any) -> None:
-        """Append to columns, then journal the step. Values are arrays or bytes."""
+        """Append to columns, then journal the step. Values are arrays or bytes. Raises OSError if the folder was removed or replaced."""
         if not self._claim.holds():
             what = "was removed or replaced while likewise worked in it; start again, and leave it alone meanwhile"
             raise OSError(errno.ENOENT, what, str(self.folder))
@@ -185,26 +189,26 @@ class Work:
         """A column as a read-only array mapped from its file."""
         dtype = np.dtype(dtype)
         if not self.lengths.get(name):
-            return np.frombuffer(b"", dtype.base).reshape(-1, *dtype.shape)  # read-only as the others are: kernels compile once
+            return np.frombuffer(b"", dtype.base).reshape(-1, *dtype.shape)  # read-only like the others, so that kernels compile once
         if name not in self._maps or len(self._maps[name]) < self.lengths[name]:
             with open(self.folder / f"{name}.col", "rb") as file:
                 self._maps[name] = mmap.mmap(file.fileno(), self.lengths[name], access=mmap.ACCESS_READ)
         return np.frombuffer(self._maps[name], dtype.base).reshape(-1, *dtype.shape)
 
     def rest(self, *names: str) -> None:
-        """Release the memory of the named mapped columns, or of all. A column that is used again is read again."""
+        """Release the memory of the named mapped columns, or of all. A released column that is used later is read from its file."""
         for name in names or tuple(self._maps):
             if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
                 self._maps[name].madvise(mmap.MADV_DONTNEED)
 
     def settle(self) -> None:
-        """Close the columns that were appended to, because a process may have only so many open files. Nothing more is appended."""
+        """Close the columns that were appended to, because the number of open files is limited. Nothing may be appended to them later."""
         for file in self._columns.values():
             file.close()
         self._columns.clear()
 
     def opened(self, name: str, dtype: Any) -> tuple[int, np.ndarray]:
-        """(open file, no values) of a column that is to be read piece by piece; (-1, values) where a file cannot be read at a place (Windows)."""
+        """(open file, no values) of a column to read piece by piece; (-1, values) where the system has no pread (Windows)."""
         path = self.folder / f"{name}.col"
         if not hasattr(os, "pread") or not path.exists():
             return -1, self.column(name, dtype)
@@ -214,7 +218,7 @@ class Work:
         return file.fileno(), np.frombuffer(b"", dtype)
 
     def discard(self, *names: str) -> None:
-        """Delete columns that no later step needs: what of them has not reached the disk yet never has to."""
+        """Delete columns that no later step needs, so that bytes that are not yet on the disk need not be written."""
         self.append({}, step="discard", discarded=names)
         for name in names:
             for opened in (self._columns, self._readers):
@@ -224,7 +228,7 @@ class Work:
             (self.folder / f"{name}.col").unlink(missing_ok=True)
 
     def scratch(self, shape: tuple[int, ...], dtype: str | np.dtype) -> np.ndarray:
-        """An array of no initial value: in memory while that is allowed, else in a file that the system pages."""
+        """An uninitialized array: in memory up to the limit, otherwise in a file that the system pages."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if size <= self.in_memory:
             self.in_memory -= size
@@ -235,6 +239,7 @@ class Work:
         return np.memmap(path, dtype, "r+", shape=shape)
 
     def staged(self) -> Path:
+        """The folder for the output, until it is complete."""
         path = self.folder / STAGED
         path.mkdir(exist_ok=True)
         return path
@@ -254,13 +259,14 @@ class Work:
 
 
 def write(file: Any, view: memoryview, path: Path) -> None:
+    """Write all of a view to an unbuffered file."""
     with naming(path):
         while len(view):
             view = view[file.write(view) :]
 
 
 def sealed(entry: bytes, last: str) -> bytes:
-    """A line of the journal: a JSON object with a checksum of itself and of the line before, so that none can change, go, or come between unseen."""
+    """A journal line: a JSON object with a checksum of itself and of the line before, so that no line can change, vanish or be inserted unnoticed."""
     return entry[:-1] + b', "checksum": "%s"}\n' % xxhash.xxh3_64_hexdigest(last.encode() + entry).encode()
 
 
@@ -270,7 +276,7 @@ def checksum_of(line: bytes) -> str:
 
 
 def checksum(file: BinaryIO, size: int) -> str | None:
-    """Of the next ``size`` bytes; None where there are fewer."""
+    """The checksum of the next ``size`` bytes; None if there are fewer."""
     digest = xxhash.xxh3_64()
     while size > 0 and (block := file.read(min(size, BLOCK_BYTES))):
         digest.update(block)
@@ -279,7 +285,7 @@ def checksum(file: BinaryIO, size: int) -> str | None:
 
 
 def reserve(file: BinaryIO, size: int) -> None:
-    """Room on the disk for a file that will be mapped: a full disk is an error here, and the death of the process where mapped memory is written."""
+    """Reserve disk space for a file that will be mapped. A full disk is an error here, but ends the process when mapped memory is written."""
     try:
         os.posix_fallocate(file.fileno(), 0, size)
     except (AttributeError, OSError) as error:
@@ -289,7 +295,7 @@ def reserve(file: BinaryIO, size: int) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a folder in which a name leads elsewhere: what is appended, cut off or written there would be another file."""
+    """Raise FormatError for a folder with links: appending, truncating or writing there would change another file."""
     for place, folders, files in os.walk(folder):
         for path in (Path(place, name) for name in (*folders, *files)):
             found = path.lstat()
@@ -298,7 +304,7 @@ def refuse_links(folder: Path) -> None:
 
 
 def is_entry(entry: Any) -> bool:
-    """Whether a line of the journal is one that `Work.append` may have written, names of columns that are no paths among it."""
+    """True for a journal line that `Work.append` may have written; names of columns must not be paths."""
     columns = entry.get("columns") if isinstance(entry, dict) else None
     names = entry.get("discarded", []) if isinstance(columns, dict) else None
     if not isinstance(columns, dict) or not isinstance(names, list):
@@ -307,13 +313,13 @@ def is_entry(entry: Any) -> bool:
     return all(isinstance(name, str) and NAME.fullmatch(name) for name in (*columns, *names)) and all(types == [int, str] for types in ends)
 
 
-#: Of the many values that one flag changes, those that the user typed are named first.
+#: One flag may change many values: those that the user typed are named first.
 TYPED = ("verb", "by", "normalize", "plan", "threshold_exact", "target", "bands", "rows")
 
 
-#: Values of a run's method that a flag of another name sets.
+#: Values of a run's method -> the flag that sets them, if it has another name.
 SET_BY = {"threshold_exact": "--threshold or --within", "target": "--recall"}
-#: Those that a flag of the same name sets.
+#: Values that a flag of the same name sets.
 FLAGS = re.compile(
     r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|on_error|max_record|limit|seed"
     r"|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)"
@@ -327,7 +333,7 @@ def flag_of(place: str) -> str:
 
 
 def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
-    """Refuse to go on when the run that left the folder was another one; say in what."""
+    """Raise UsageError, which names the first difference, if the run that left the folder differs from this one."""
     if isinstance(made, dict) and isinstance(now, dict):
         for key in sorted(made.keys() | now.keys(), key=lambda key: (TYPED.index(key) if key in TYPED else len(TYPED), key)):
             compare(folder, made.get(key), now.get(key), f"{place}.{key}" if place else key)

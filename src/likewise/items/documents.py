@@ -1,4 +1,4 @@
-"""Texts as sets of shingles: normalise, cut into tokens, fingerprint every k in a row."""
+"""Texts as sets of shingles: normalize, cut into tokens, and fingerprint each k consecutive tokens."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ UNITS = {
 BYTE_KEYS, PLACE_FACTORS = np.uint64(0x7E87_0001), np.uint64(0x7E87_0002)
 
 
-#: Bytes of memory for each byte of a text while it is read, normalized and cut, and for each of its tokens; a character has no place to be noted.
+#: Bytes of memory for each byte of a text while it is read, normalized and cut; for each token; and for each token that is a character, which needs
+#: no begin and end.
 TEXT_COPIES, TOKEN_BYTES, CHARACTER_BYTES = 4, 44, 28
 COUNTED_BYTES = 1 << 20
 WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
@@ -48,20 +49,23 @@ class Shingled:
     """Texts as sets: item i has the fingerprints values[offsets[i] : offsets[i + 1]]."""
 
     tokens: np.ndarray  # uint32[n]
-    chars: np.ndarray  # uint32[n]: code points of the text as read; ids where tokens are ids
-    copy: np.ndarray  # uint64[n, 2]: a hash of the normalised text that stands for the text itself
+    chars: np.ndarray  # uint32[n]: code points of the text as read; the number of ids if tokens are ids
+    copy: np.ndarray  # uint64[n, 2]: 128-bit hash of the normalized text
     offsets: np.ndarray  # int64[n + 1]
     values: np.ndarray  # uint64[offsets[n]], ascending and distinct within an item
 
 
 class Scratch(threading.local):
-    """Normalised text, an array that a thread fills again and again: in fresh memory each 4 KiB cost a page fault."""
+    """Normalized text, in an array that each thread reuses: in fresh memory each 4 KiB would cost a page fault."""
 
     text = np.empty(0, np.uint8)
 
 
 def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
-    """A function (texts, bool[n]: which are to be read) -> Shingled; an item not to be read is empty. Threads may share it."""
+    """A function (texts, bool[n]: which to read) -> Shingled; a text that is not read is empty. Threads may share it.
+
+    Raises UsageError for token ids with steps of normalization.
+    """
     if method.unit == "tokens" and method.normalize:
         raise UsageError(f"--normalize {','.join(method.normalize)}: token ids have no text to normalise; leave it out or give none")
     table, manner = tables.normalisation(method.normalize, method.unit in IN_LINES)
@@ -81,21 +85,21 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
             out = by_hand(texts, np.flatnonzero(hard), method, out, start, length, chars)
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
-        values = np.empty(int(length.sum()), np.uint64)  # room for a shingle a byte: memory that is never touched costs nothing
+        values = np.empty(int(length.sum()), np.uint64)  # room for one shingle a byte: memory that is never touched costs nothing
         counts, copy, offsets = shingles.shingle(out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops, values)
-        values.resize(offsets[-1], refcheck=False)  # gives the rest back in place
+        values.resize(offsets[-1], refcheck=False)  # returns the rest in place
         return Shingled(counts, chars, copy, offsets, values)
 
     return shingle
 
 
 def memory_of(data: np.ndarray, unit: str) -> int:
-    """An estimate of the bytes of memory for reading a text, uint8[n], and cutting it into tokens."""
+    """Estimated bytes of memory for reading a text, uint8[n], and cutting it into tokens."""
     if unit in ("chars", "bytes"):
         return (TEXT_COPIES + CHARACTER_BYTES) * len(data)
     if unit == "tokens":
         return (TEXT_COPIES + TOKEN_BYTES // 8) * len(data)
-    begins = np.zeros(256, bool)  # about as many tokens as such bytes: what separates words, and first bytes of letters that may be words
+    begins = np.zeros(256, bool)  # there are about as many tokens as such bytes: separators of words, and first bytes of letters that may be words
     begins[list(b"\r\n" if unit in IN_LINES else bytes(set(range(128)) - set(WORD_BYTES)))] = True
     begins[0xE0:] = unit not in IN_LINES
     tokens = sum(int(np.count_nonzero(begins[data[at : at + COUNTED_BYTES]])) for at in range(0, len(data), COUNTED_BYTES))
@@ -103,22 +107,22 @@ def memory_of(data: np.ndarray, unit: str) -> int:
 
 
 def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bytes of an array, and where each text begins and how long it is; nulls and what is not ``live`` are empty."""
+    """The bytes of an array, and the begin and length of each text: (uint8, int64[n], int64[n]). Nulls and texts that are not ``live`` are empty."""
     _, ends, data = texts.buffers()
     borders = np.frombuffer(ends, np.int64, len(texts) + 1, texts.offset * 8) if len(texts) else np.zeros(1, np.int64)
     if texts.null_count:
         live = live & texts.is_valid().to_numpy(zero_copy_only=False)
     every = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
-    every.flags.writeable = False  # one type for the kernel, whatever the buffer's
+    every.flags.writeable = False  # one type for the kernel, for any buffer
     return every, borders[:-1].copy(), np.where(live, np.diff(borders), 0)
 
 
 def by_hand(
     texts: pa.LargeBinaryArray, hard: np.ndarray, method: Text, out: np.ndarray, start: np.ndarray, length: np.ndarray, chars: np.ndarray
 ) -> np.ndarray:
-    """Normalise the texts that the kernel handed back: into the places kept for them, or behind all others where one has grown.
+    """Normalize the texts that the kernel handed back: into the space kept for them, or after all others if they grew.
 
-    Returns ``out`` or a longer array; start, length and chars are set.
+    Returns ``out`` or a longer array; start, length and chars are updated.
     """
     grown = []
     used = end = int(start[-1] + length[-1])
@@ -137,7 +141,7 @@ def by_hand(
 
 
 def stop_table(method: Text, seed: int) -> np.ndarray:
-    """The fingerprints of the stop words as one-word shingles, in the hash table of kernels.shingles.is_stop."""
+    """The fingerprints of the stop words as one-word shingles, in the hash table of kernels.shingles.is_stop: uint64[STOP_SLOTS]."""
     words = sorted({normalize(word, method.normalize) for word in STOP_WORDS.split()})
     alone = shingler(Text("words", 1, ()), seed)(pa.array([word.encode() for word in words], pa.large_binary()), np.ones(len(words), bool))
     stops = np.zeros(shingles.STOP_SLOTS, np.uint64)

@@ -1,4 +1,4 @@
-"""Lengths of vectors, whatever their scale."""
+"""Lengths of vectors of any scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from likewise.items.vectors import Vectors
 from likewise.kernels.distances import LEAST, MOST
 from likewise.kernels.signs import squares
 
-#: Vectors that a task measures, or makes codes of.
+#: Vectors that a task processes.
 ROWS_AT_ONCE = 2**13
 
 Run = Callable[..., Any]
@@ -25,14 +25,14 @@ def blocks(count: int) -> list[tuple[int, int]]:
 
 
 def squared_lengths(vectors: Vectors, centre: Vectors, run: Run = map) -> Numbers:
-    """Σ (x - c)² of each vector, as kernels.lanes adds it; centre, [d], is of their type. ``run`` maps over blocks of rows. float64[n]"""
+    """Σ (x - c)² of each vector, as kernels.lanes adds it: float64[n]. centre: [d], of the vectors' type. ``run`` maps over blocks of rows."""
     out = np.empty(len(vectors))
     list(run(lambda rows: squares(vectors, centre, *rows, out), blocks(len(vectors))))
     return out
 
 
 def lengths_of(vectors: Vectors, centre: Vectors, squared: Numbers) -> Numbers:
-    """The lengths, from the centre, also of vectors whose squares are beyond float64. float64[n], 0 for the centre itself only."""
+    """Distances of vectors from the centre, also where their squares are beyond float64: float64[n], 0 only for the centre itself."""
     lengths: Numbers = np.sqrt(squared)
     odd = np.flatnonzero(~((squared > LEAST) & (squared < MOST)))
     for begin, end in blocks(len(odd)):
@@ -46,11 +46,11 @@ def lengths_of(vectors: Vectors, centre: Vectors, squared: Numbers) -> Numbers:
 
 
 def to_one(lengths: Numbers) -> Numbers:
-    """For each length the power of two that brings it to 1/2 up to 1, exactly."""
+    """The power of two that scales each length to 1/2 up to 1, exactly: float64[n]."""
     return np.ldexp(1.0, -np.frexp(lengths)[1].clip(min=-1023))
 
 
 def to_unit(lengths: Numbers) -> Numbers:
-    """Two factors for each length that bring it to 1, one after the other: 1/length may be beyond float64. float64[2, n]"""
+    """Two factors that, applied one after the other, scale each length to 1: float64[2, n]. 1/length alone may exceed float64."""
     powers = to_one(lengths)
     return np.stack([powers, 1 / np.where(lengths > 0, lengths * powers, 1.0)])

@@ -1,4 +1,4 @@
-"""The normalisation steps on a Python string: what each means, and the way for texts that the kernel hands back."""
+"""The normalization steps on a Python string: their definition, and the path for texts that the kernel hands back."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ def _run(characters: Callable[[], np.ndarray]) -> re.Pattern[str]:
 
 
 def _pinned(change: Callable[[str], str], text: str) -> str:
-    """Apply a change that Python's own tables define. A newer Unicode never changes what it does to characters that ours
-    knows, so it is enough to leave out the others; they take no part in any composition or case rule of ours."""
+    """Apply a change that Python's own tables define, except to characters that the pinned Unicode version does not know.
+
+    A newer Unicode never changes the result for characters of ours, and unknown ones take part in no composition or case rule of ours.
+    """
     if unicodedata.unidata_version == UNICODE_VERSION or text.isascii():
         return change(text)
     unknown = _run(unicode.unassigned)
@@ -44,7 +46,7 @@ def _form(name: Literal["NFC", "NFD", "NFKC"]) -> Callable[[str], str]:
 
 
 def without(characters: Callable[[], np.ndarray]) -> Callable[[str], str]:
-    """A change that takes such characters out."""
+    """A function that removes such characters from a string."""
 
     def change(text: str) -> str:  # by array: a regular expression takes ten times as long
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
@@ -57,17 +59,17 @@ _without_accents = without(lambda: unicode.within(ACCENTS))
 
 
 def _accents(text: str) -> str:
-    """Decompose, take off the marks of Latin, Greek and Cyrillic, compose again."""
+    """Decompose, remove the marks of Latin, Greek and Cyrillic, compose again."""
     return _form("NFC")(_without_accents(_form("NFD")(text)))
 
 
 def _space(text: str) -> str:
-    """Runs of white space become one space; none at the ends."""
+    """Replace runs of white space by one space, and remove it at both ends."""
     return " ".join(text.split())
 
 
 def _space_in_lines(text: str) -> str:
-    """The same within each line; line ends become \\n."""
+    """Do the same within each line; line ends become \\n."""
     return "\n".join(_space(line) for line in LINE_END.split(text))
 
 
@@ -86,7 +88,7 @@ CHANGES: dict[str, Callable[[str], str]] = {
 
 
 def normalize(text: str, steps: Collection[str], *, in_lines: bool = False) -> str:
-    """Apply the steps in their fixed order. ``in_lines``: ``space`` leaves line ends standing (units lines and paragraphs).
+    """Apply the steps in their fixed order. With ``in_lines``, ``space`` keeps line ends (units lines and paragraphs).
 
     >>> normalize("Stra\\u00dfe\\u200b  ΟΔΟΣ", ("lower", "invisible", "space"))
     'straße οδος'

@@ -1,7 +1,7 @@
-"""The anchors of ``stopwords:k``: the commonest words of some European languages (Theobald et al., SpotSigs, SIGIR 2008).
+"""The anchors of ``stopwords:k``: the most frequent words of some European languages (Theobald et al., SpotSigs, SIGIR 2008).
 
-They stand all over running text and hardly in menus, link lists and adverts, so shingles that begin with one describe
-the article and not the page around it.
+They are frequent in running text and rare in menus, link lists and adverts, so shingles that begin with one describe the article and not the page
+around it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables that the text kernels look characters up in, made from the pinned Unicode data and a list of steps."""
+"""Character tables of the text kernels, made from the pinned Unicode data and a list of steps."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ DELETIONS = {"marks": unicode.vowel_marks, "invisible": unicode.invisible, "punc
 FORMS = {"nfc", "nfkc"}
 SIGMA, DOTTED_I = ord("Σ"), ord("İ")
 
-#: The characters that some step may touch. The rest, most of the code space, is left out of the arithmetic.
+#: Characters that some step may change. The rest, most of the code space, is left out of the arithmetic.
 TOUCHED = np.concatenate([np.arange(low, high, dtype=np.int32) for low, high in ((0, 0x20000), (0x2F800, 0x2FA20), (0xE0000, 0xE0200))])
 
 
 @lru_cache(maxsize=16)
 def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.ndarray, int]:
-    """The table of kernels.text for these steps, and the manner in which it is to be used. It is made once, in some 10 ms: do not write to it.
+    """The table of kernels.text for these steps, uint32[SIZE], and its flags COPY to LOWERED. Cached, as it takes some 10 ms: do not write to it.
 
-    What each character becomes is followed from step to step. That is enough where a character does not depend on its
-    neighbours; where it may, the entry says so, rather too often than not often enough.
+    The result for each character is computed step by step. That suffices where a character does not depend on its neighbours; where it may, the entry
+    is HARD, rather too often than too rarely.
     """
     target = TOUCHED.copy()
     flags = np.zeros(len(target), np.uint32)
@@ -54,7 +54,7 @@ def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.nd
                 flags[changed] |= text.JOINS_ON
                 change[TOUCHED[changed & meets_marks(change)]] = MANY
             target = np.where(target >= 0, change[target], target)
-    if "lower" in steps and "nfkc" not in steps:  # the kernel looks at the neighbours as they were read
+    if "lower" in steps and "nfkc" not in steps:  # the kernel checks the neighbours in the text as read
         cases = unicode.values("case")[TOUCHED]
         flags[cases & 1 != 0] |= text.CASED
         flags[cases & 2 != 0] |= text.IGNORED
@@ -70,18 +70,18 @@ def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.nd
 
 
 def members(characters: Callable[[], np.ndarray], target: np.ndarray) -> np.ndarray:
-    """bool: which targets are such characters; those that are none (MANY, NONE) are not."""
+    """Which targets are such characters, bool; False for MANY and NONE."""
     return characters()[target] & (target >= 0)
 
 
 def meets_marks(form: np.ndarray) -> np.ndarray:
-    """bool: which TOUCHED characters are marks or become one; the form of these depends on what stands before them."""
+    """Which TOUCHED characters are marks or become one, bool; their form depends on the characters before them."""
     mark = (unicode.values("combining") != 0) | (unicode.values("composition") & 2 != 0)
     return mark[TOUCHED] | mark[form[TOUCHED]]
 
 
 def manner(steps: Collection[str], in_lines: bool, target: np.ndarray, flags: np.ndarray) -> int:
-    """The flags of kernels.text that say what the steps come to, and what they do to ASCII."""
+    """The flags of kernels.text for these steps, including how they treat ASCII."""
     if not steps:
         return text.COPY
     merged = text.MERGED if "space" in steps else 0
@@ -93,10 +93,10 @@ def manner(steps: Collection[str], in_lines: bool, target: np.ndarray, flags: np
 
 @cache
 def classes(unit: str) -> np.ndarray:
-    """uint8[SIZE]: what a character is to the tokeniser of a unit (kernels.tokens)."""
+    """The class of each character for the tokenizer of a unit: uint8[SIZE] (kernels.tokens)."""
     if unit not in ("words", "stopwords", "code"):
         return np.where(unicode.white_space(), tokens.OTHER, tokens.LETTER).astype(np.uint8)
-    # What Unicode does not know yet is a letter, among pictures a picture, among Han a Han: a new script must not make items empty.
+    # Unassigned characters are letters, pictographs in their block, Han in theirs: a new script must not make items empty.
     letter = unicode.of_category("L", "N", "Cn")
     picture = unicode.of_category("Cn") & unicode.within(scripts.PICTURES)
     kinds = np.full(SIZE, tokens.OTHER, np.uint8)

@@ -1,4 +1,4 @@
-"""The tokens of one text as strings: what the kernels hash, cut by regular expressions. For people to read, and for tests."""
+"""The tokens of one text as strings, the same that the kernels hash, found by regular expressions. For people to read, and for tests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from likewise.items.normalize import LINE_END, normalize, without
 from likewise.kernels import tokens
 from likewise.methods import Text
 
-IN_LINES = {"lines", "paragraphs"}  # the step `space` leaves line ends standing for these
+IN_LINES = {"lines", "paragraphs"}  # the step `space` keeps line ends for these
 
-#: A letter for each class of characters; digits and the point are told apart only for the numbers of code.
+#: A letter for each class of characters; code also distinguishes digits and the point, for its numbers.
 LETTERS = {tokens.OTHER: "o", tokens.LETTER: "l", tokens.ALONE: "a", tokens.MARK: "m", tokens.INVISIBLE: "i"}
 WORD = re.compile("am*|[lm]+")
 CODE = re.compile(r"d(?:[ldm]|\.(?=d))*|[ldm]+|[a.]m*")
@@ -22,7 +22,7 @@ LITERAL = re.compile("|".join(rf"{quote}(?:[^{quote}\\\r\n]|\\[^\r\n]|\\(?=[\r\n
 
 
 def token_texts(text: str, method: Text) -> list[str]:
-    """The tokens of a text under a method, in order. Not for ``tokens``, whose items are no texts.
+    """The tokens of a text under a method, in order. Not for the unit ``tokens``, whose items have no text.
 
     >>> from likewise import methods
     >>> token_texts("A rose, is a\\u00a0ROSE: 5€", methods.parse("words"))
@@ -32,6 +32,7 @@ def token_texts(text: str, method: Text) -> list[str]:
 
 
 def _kinds(text: str, unit: str) -> str:
+    """The letter of each character's class for a unit."""
     classes = tables.classes(unit)[np.array([ord(char) for char in text], np.int64)]
     return "".join(LETTERS[kind] for kind in classes.tolist())
 
@@ -59,7 +60,7 @@ def _lines(text: str) -> list[str]:
 
 def _paragraphs(text: str) -> list[str]:
     found: list[str] = []
-    begin, joined = 0, False  # where the paragraph begins; whether the line before is in it
+    begin, joined = 0, False  # begin of the paragraph; whether the previous line is part of it
     for line in re.finditer("(.*?)(?:\r\n|\r|\n|\\Z)", text, re.DOTALL):
         if not line[1].strip():
             joined = False

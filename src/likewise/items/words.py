@@ -1,4 +1,4 @@
-"""Elements of sets as words of 64 bits, keyed by the seed: as different as 64 bits can be, whatever file or column they come from.
+"""Elements of sets as 64-bit words, keyed by the seed: distinct as far as 64 bits allow, from whatever file or column they come.
 
 An integer has one word, however it is stored: int64 5 and uint8 5 are one element; -1 and 2^64 - 1 are two, and so are 7 and "7".
 """
@@ -19,20 +19,23 @@ from likewise.kernels.hashing import derive
 
 #: Stream of constants drawn from the seed (kernels.hashing.derive).
 ELEMENT_KEYS = np.uint64(0xE1E3_0001)
-SPARE = 8  # bytes behind a text that kernels.digest may read
-#: A float that is a whole number, as pandas writes one where an id is missing; of so few digits float64 holds every whole number.
+SPARE = 8  # bytes after a text that kernels.digest may read
+#: A float that is a whole number, as pandas writes one where an id is missing; float64 is exact for whole numbers of so few digits.
 WHOLE = r"^-?[0-9]{1,15}\.0$"
 
 Words = NDArray[np.uint64]
 
 
 def is_word(number: Any) -> bool:
-    """True for a number from -2^63 to 2^64 - 1. A range would be searched value by value for any other type than int, such as numpy's."""
+    """True for a number from -2^63 to 2^64 - 1.
+
+    ``in range`` would search value by value for types other than int, such as numpy's.
+    """
     return bool(-(2**63) <= number < 2**64)
 
 
 def without_fractions(texts: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
-    """JSON texts with 1 in place of 1.0, and 0 in place of -0.0: both forms name one item or group."""
+    """JSON texts with 1 in place of 1.0, and 0 in place of -0.0: both forms name the same item or group."""
     if not pc.any(pc.ends_with(texts, b".0")).as_py():
         return texts
     texts = pc.replace_substring_regex(texts, r"^-0\.0$", "0.0")
@@ -40,23 +43,25 @@ def without_fractions(texts: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
 
 
 class Hasher:
-    """Makes words of elements. Threads may share it."""
+    """Maps elements to words. Threads may share it."""
 
     def __init__(self, seed: int):
         *self.keys, self.plain, self.negative, self.string, self.large = derive(np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF), ELEMENT_KEYS, KEYS + 4)
         self.keys = np.array(self.keys)
 
     def integers(self, values: NDArray[np.integer]) -> Words:
+        """Words of integers of any width: uint64[n]."""
         signed = values.dtype.kind == "i"
         bits = np.ascontiguousarray(values, np.int64 if signed else np.uint64).view(np.uint64)
-        bits.flags.writeable = False  # one type for the kernel, whatever the array's
+        bits.flags.writeable = False  # one type for the kernel, for any array
         return mix_integers(bits, signed, self.plain, self.negative)
 
     def strings(self, values: pa.LargeBinaryArray) -> Words:
-        """Of UTF-8 (or any other bytes); a null has the word of some string."""
+        """Words of UTF-8 strings (or any other bytes): uint64[n]; a null has the word of some string."""
         return self._hashed(values, self.string)
 
     def _hashed(self, values: pa.LargeBinaryArray, key: np.uint64) -> Words:
+        """Words of byte strings: uint64[n]. key: separates one type of strings from another."""
         if not len(values):
             return np.zeros(0, np.uint64)
         _, ends, raw = values.buffers()
@@ -65,7 +70,7 @@ class Hasher:
         return hash_strings(np.concatenate((used, np.zeros(SPARE, np.uint8))), offsets - offsets[0], self.keys, key)
 
     def listed(self, elements: Sequence[int | str]) -> Words:
-        """Of Python's int and str, in any mix and of any size."""
+        """Words of Python's int and str, in any mix and of any size: uint64[n]."""
         kinds = set(map(type, elements))
         if kinds == {str}:
             return self.strings(encoded(elements))  # type: ignore[arg-type]
@@ -87,7 +92,7 @@ class Hasher:
 
 
 def encoded(strings: Sequence[str]) -> pa.LargeBinaryArray:
-    """As UTF-8; a lone surrogate as three bytes."""
+    """Strings as UTF-8; a lone surrogate takes three bytes."""
     try:
         return pa.array(strings, pa.large_string()).cast(pa.large_binary())
     except UnicodeEncodeError:

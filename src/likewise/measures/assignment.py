@@ -1,4 +1,4 @@
-"""Assignment: the features of two sets paired one with one, in the best way (Kuhn 1955). For sets of one size it is the earth mover's distance."""
+"""Assignment: the optimal one-to-one pairing of the features of two sets (Kuhn 1955). For sets of equal size it is the earth mover's distance."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PAIRS_AT_ONCE = 4
 
 
 def assignment(a: Features, b: Features, left: Any = None, right: Any = None, *, by: str = "l2", run: Run = map) -> NDArray[np.float64]:
-    """The mean distance of features that are paired, in the one-to-one pairing that makes it least; by "cosine" or "product" the greatest similarity.
+    """The mean distance of the pairs in the cheapest one-to-one pairing of features: float64[m].
 
-    All features of the smaller set are paired, and as many of the larger. Arguments as `measures.chamfer.chamfer` has them; float64[m]. Time grows
-    with the third power of the sizes: some milliseconds for two sets of 400.
+    By "cosine" or "product" it is the highest mean similarity. All features of the smaller set are paired. Parameters and errors are those of
+    `measures.chamfer.chamfer`. Time grows with the third power of the sizes: some milliseconds for two sets of 400.
 
     >>> from likewise.items.features import features
     >>> a, b = features([[[0.0], [1.0]]]), features([[[1.0], [2.0], [9.0]]])

@@ -1,4 +1,4 @@
-"""Chamfer: each feature of a set beside the nearest one of another (Barrow and others 1977; by products, the late interaction of text retrieval)."""
+"""Chamfer: each feature of a set with its nearest one of another (Barrow and others 1977; by products, the late interaction of text retrieval)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from likewise.measures.checks import same_size
 
 #: How two features compare. L2 is a distance, the others are similarities.
 BY = ("l2", "cosine", "product")
-#: Features that a task lays out, and pairs of sets that it compares.
+#: Features that a task packs, and pairs of sets that it compares.
 FEATURES_AT_ONCE, PAIRS_AT_ONCE = 2**13, 64
 
 Run = Callable[..., Any]
@@ -25,11 +25,11 @@ Places = NDArray[np.int64]
 
 
 class Pairs(NamedTuple):
-    """Pairs of sets as the kernels take them; only sets that are in one are here."""
+    """Pairs of sets as the kernels take them, with only the sets that occur in a pair."""
 
     values: NDArray[np.float32]
     offsets: Places
-    packed: NDArray[np.float32]  # the sets on the right, laid out
+    packed: NDArray[np.float32]  # the sets on the right, as kernels.chamfer.pack lays them out
     starts: Places
     other_offsets: Places
     left: Places
@@ -39,11 +39,12 @@ class Pairs(NamedTuple):
 def chamfer(
     a: Features, b: Features, left: Any = None, right: Any = None, *, by: str = "l2", both: bool = False, run: Run = map
 ) -> NDArray[np.float64]:
-    """The mean, over the features of a set, of the distance to the nearest feature of another; by "cosine" or "product" of the greatest similarity.
+    """The mean distance of a set's features to their nearest features of another set: float64[m].
 
-    Sets left[k] of ``a`` with right[k] of ``b``, int[m], or the i-th with the i-th. float64[m]. ``both``: and the same from b to a, added; one way
-    alone, a set within another is as near as the other itself. Features compare in float32. ``run`` maps over blocks of pairs, on threads as well.
-    Raises UsageError with the item and the feature for a zero vector by cosine.
+    By "cosine" or "product" it is the mean highest similarity. left, right: int[m], compare sets left[k] of ``a`` with right[k] of ``b``; without
+    them the i-th with the i-th. both: add the same from b to a; one way alone, a subset is as near as the whole set. Features compare in float32.
+    ``run`` maps over blocks of pairs, on threads as well. Raises UsageError for sets that cannot be compared, and with the item and the feature for a
+    zero vector by cosine.
 
     >>> from likewise.items.features import features
     >>> a, b = features([[[0.0, 0.0], [3.0, 4.0]]]), features([[[0.0, 1.0]]])
@@ -57,9 +58,9 @@ def chamfer(
 
 
 def once(left: Places, right: Places, most: int) -> tuple[Places, Places, Places]:
-    """The different pairs among these, lower number first, and which of them each is: with both ways added, a value has no direction.
+    """The distinct pairs, lower number first, and the place of each pair among them: with both ways added, a value has no direction.
 
-    Of the best ones of every item of a collection, a third or so were met from the other side.
+    Among the nearest neighbours of each item of a collection, about a third of the pairs occur twice.
     """
     found, places = np.unique(np.minimum(left, right) * most + np.maximum(left, right), return_inverse=True)
     return found // most, found % most, places
@@ -68,7 +69,7 @@ def once(left: Places, right: Places, most: int) -> tuple[Places, Places, Places
 def valued(
     kernel: Callable[..., None], a: Features, b: Features, left: Any, right: Any, by: str, run: Run, at_once: int, *more: Any
 ) -> NDArray[np.float64]:
-    """What a kernel says of each pair, float64[m]; ``more``: what it is told beside the pairs."""
+    """The values of a kernel for each pair, float64[m]; ``more``: its further parameters."""
     pairs = prepared(a, b, *pairs_of(a, b, left, right), by, run)
     most, most_groups = (int(np.diff(ends).max(initial=0)) for ends in (pairs.offsets, pairs.starts))
     out = np.empty(len(pairs.left))
@@ -81,7 +82,7 @@ def valued(
 
 
 def prepared(a: Features, b: Features, left: Places, right: Places, by: str, run: Run) -> Pairs:
-    """The pairs, their sets on the right laid out; by cosine, all features of length 1."""
+    """The pairs, the sets on the right packed; by cosine, features have length 1. Raises UsageError for an unknown ``by`` and for zero vectors."""
     if by not in BY:
         raise UsageError(f"by={by!r}: features compare by {', '.join(BY)}")
     if len(a[0]) and len(b[0]) and a[0].shape[1] != b[0].shape[1]:
@@ -99,7 +100,7 @@ def prepared(a: Features, b: Features, left: Places, right: Places, by: str, run
 
 
 def of_sets(sets: Features, used: Places) -> Features:
-    """Some of the sets, by number ascending; without a copy where they are all."""
+    """The sets of these numbers, ascending; without a copy if they are all."""
     values, offsets = sets
     if len(used) == len(offsets) - 1:
         return sets
@@ -110,6 +111,7 @@ def of_sets(sets: Features, used: Places) -> Features:
 
 
 def to_unit(values: NDArray[np.float32], offsets: Places, used: Places, side: str) -> NDArray[np.float32]:
+    """Features scaled to length 1. Raises UsageError with the item and the feature for a zero vector."""
     zero = ~values.any(axis=1)
     if zero.any():
         row = int(zero.argmax())
@@ -122,7 +124,7 @@ def to_unit(values: NDArray[np.float32], offsets: Places, used: Places, side: st
 
 
 def pairs_of(a: Features, b: Features, left: Any, right: Any) -> tuple[Places, Places]:
-    """The sets that are compared, by their numbers."""
+    """The pairs to compare, as int64[m] twice. Raises UsageError for invalid numbers."""
     many, others = len(a[1]) - 1, len(b[1]) - 1
     if left is None and right is None:
         same_size(many, others)

@@ -1,4 +1,4 @@
-"""What two batches must have in common before they are compared, item by item."""
+"""Checks of two batches before they are compared, item by item."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from likewise.items.vectors import Vectors, nonzero
 
 
 def same_size(left: int, right: int) -> None:
+    """Check that two batches have the same number of items. Raises UsageError."""
     if left != right:
         raise UsageError(f"{left} items on the left and {right} on the right; give as many on both sides")
 
 
 def same_shape(a: Vectors, b: Vectors, *, direction: str = "") -> tuple[Vectors, Vectors]:
-    """Vectors of one shape, type and layout. ``direction`` names what needs one, and then zero vectors are refused."""
+    """Vectors of one shape, type and layout. Raises UsageError for different shapes.
+
+    direction: what needs one, for the message; with it zero vectors raise UsageError too.
+    """
     same_size(len(a), len(b))
     if len(a) and a.shape[1] != b.shape[1]:
         raise UsageError(f"vectors of {a.shape[1]} numbers on the left and of {b.shape[1]} on the right; they must be equally long")
@@ -29,7 +33,7 @@ def same_shape(a: Vectors, b: Vectors, *, direction: str = "") -> tuple[Vectors,
 
 
 def same_bits(a: Codes, b: Codes) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The words of codes of as many bits."""
+    """The words of codes with the same number of bits, uint64[n, words] each. Raises UsageError for different numbers of codes or bits."""
     (left, bits), (right, others) = a, b
     same_size(len(left), len(right))
     if len(left) and bits != others:

@@ -1,4 +1,4 @@
-"""Sets of the groups that elements belong to: Jaccard similarity between them is clustered Jaccard."""
+"""Sets of the groups of elements: their Jaccard similarity is clustered Jaccard."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Words = NDArray[np.uint64]
 def clustered(a: Sets, b: Sets, elements: Words, groups: Words) -> tuple[Sets, Sets]:
     """Two batches of sets, each element replaced by its group.
 
-    elements: those that have a group, each once; groups: the group of each. An element without one is a group of its own. Different sets
-    with the same groups become equal, so that a distance is one between sets of groups only.
+    elements: uint64[k], those that have a group, each once. groups: uint64[k], their groups. An element without a group forms its own. Different sets
+    with the same groups become equal, so a distance is one between sets of groups only.
     """
     distinct_groups, numbers = np.unique(groups, return_inverse=True)
     own = np.setdiff1d(np.concatenate([a[0], b[0]]), elements)

@@ -1,4 +1,4 @@
-"""Containment of A in B: |A ∩ B| / |A| (Broder 1997). Asymmetric, and no distance."""
+"""Containment of A in B: |A ∩ B| / |A| (Broder 1997). It is asymmetric, so 1 - containment is not a distance."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from likewise.measures.overlap import overlap, quotient
 
 
 def containment(a: Sets | Codes, b: Sets | Codes) -> NDArray[np.float64]:
-    """The share of the i-th set of ``a`` that the i-th of ``b`` holds. float64[n]; NaN where the set of ``a`` is empty."""
+    """The fraction of the i-th set of ``a`` that the i-th of ``b`` contains: float64[n]; NaN if the set of ``a`` is empty."""
     common, _, size = overlap(a, b)
     return quotient(common, size)

@@ -1,4 +1,4 @@
-"""Cosine similarity, x·y / (‖x‖‖y‖), and the angle. Both are of directions: x and 2x are the same."""
+"""Cosine similarity, x·y / (‖x‖‖y‖), and the angle. Both depend on directions only: x and 2x are equal."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from likewise.measures.checks import same_shape
 
 
 def cosine(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
-    """The cosine of the angle between the i-th vectors of two batches. float64[n], from -1 to 1; 1 - cosine is no distance.
+    """The cosine of the angle between the i-th vectors of two batches: float64[n], from -1 to 1. 1 - cosine is not a distance.
 
-    Whatever the vectors' lengths, of 1e-200 or 1e200. Raises UsageError with the row of a zero vector.
+    Exact for vectors of any length, 1e-200 or 1e200. Raises UsageError with the row of a zero vector.
     """
     if isinstance(a, Sparse) or isinstance(b, Sparse):
         return sparse.cosines(a, b)
@@ -24,7 +24,7 @@ def cosine(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
 
 
 def angle(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
-    """The angle between the i-th vectors of two batches. float64[n], in degrees from 0 to 180, to the last digits for the smallest too.
+    """The angle between the i-th vectors of two batches: float64[n], in degrees from 0 to 180, precise for the smallest angles too.
 
     Raises UsageError with the row of a zero vector.
     """

@@ -1,7 +1,7 @@
-"""How alike two sets of feature vectors are, by the directions of their features: of histograms, or of the features themselves.
+"""Similarity of two sets of feature vectors, by the directions of their features: of histograms, or of the features themselves.
 
-All take `items.features.Features`, and pairs of sets by number, or the i-th with the i-th; zero vectors have no direction and are left out. All
-are symmetric, 1 for equal sets, and depend on the two sets alone: the histograms' functions are fixed.
+All functions take `items.features.Features`, and compare pairs of sets by number, or the i-th with the i-th; zero vectors have no direction and are
+left out. All are symmetric, 1 for equal sets, and depend on the two sets alone: the functions of the histograms are fixed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from likewise.measures.weighted_jaccard import weighted_jaccard
 
 Floats = NDArray[np.float64]
 
-#: Features of length 1 share a bin of 2^BITS with a chance of 0.74 where their cosine is 0.9995, of 0.37 at 0.995, 0.03 at 0.95 and 0.0003 at 0.5.
-#: Wider stripes forgive more noise, but then features of pictures, which lie close together, meet by chance. Stripes need no centre, so nothing is
-#: fitted to data; TABLES independent histograms average chance out.
+#: Features of length 1 share a bin of 2^BITS with probability 0.74 where their cosine is 0.9995, 0.37 at 0.995, 0.03 at 0.95 and 0.0003 at 0.5. Wider
+#: stripes tolerate more noise, but then features of images, which lie close together, share bins by chance. Stripes need no centre, so nothing is
+#: fitted to data; TABLES independent histograms reduce the variance.
 WIDTH, BITS, TABLES = 1.0, 12, 10
 
 
 def directed(sets: Features, run: Run = map) -> Features:
-    """The same sets with all features of length 1, but for zero vectors, which are left out; a set of nothing else is empty then."""
+    """The same sets with all features scaled to length 1 and zero vectors left out; a set of zero vectors becomes empty."""
     values, offsets = sets
     there = values.any(axis=1)
     if not there.all():
@@ -46,7 +46,10 @@ def directed(sets: Features, run: Run = map) -> Features:
 
 
 def comparable(a: Features, b: Features) -> tuple[Features, Features]:
-    """Both batches as they are compared. Raises UsageError where they do not go together, and with the row for a set without a direction."""
+    """Both batches as `directed` returns them.
+
+    Raises UsageError for different numbers of sets or dimensions, and with the row for a set of zero vectors.
+    """
     same_size(len(a[1]) - 1, len(b[1]) - 1)
     if len(a[0]) and len(b[0]) and a[0].shape[1] != b[0].shape[1]:
         raise UsageError(f"features of {a[0].shape[1]} numbers on the left and of {b[0].shape[1]} on the right; they must be equally long")
@@ -54,6 +57,7 @@ def comparable(a: Features, b: Features) -> tuple[Features, Features]:
 
 
 def nonempty(sets: Features) -> Features:
+    """The sets as `directed` returns them. Raises UsageError with the row for a set of zero vectors."""
     found = directed(sets)
     empty = np.flatnonzero(np.diff(found[1]) == 0)
     if len(empty):
@@ -62,7 +66,7 @@ def nonempty(sets: Features) -> Features:
 
 
 def histograms(sets: Features, run: Run = map) -> Weighted:
-    """The bins that features of length 1 fall into, and how many in each, as weighted sets; those of empty sets are empty."""
+    """The bins of features of length 1 and their counts, as weighted sets; empty sets give empty ones."""
     values, offsets = sets
     sizes = np.diff(offsets)
     if not len(values):
@@ -74,14 +78,14 @@ def histograms(sets: Features, run: Run = map) -> Weighted:
 
 
 def sparse_histograms(sets: Features, run: Run = map) -> Sparse:
-    """The same as sparse vectors."""
+    """The bins of features of length 1 and their counts, as sparse vectors."""
     return Sparse(*histograms(sets, run))
 
 
 def one_to_one(a: Features, b: Features) -> Floats:
-    """Σ min / Σ max of the counts of bins: the share of the features of both that can be paired one with one. float64[n], 0 to 1
+    """Σ min / Σ max of the counts of bins, the fraction of all features that can be paired one to one: float64[n], 0 to 1.
 
-    It is what becomes of the sum of minima (Dong, Wang, Charikar and Li 2008) when it is measured against the most that it could be.
+    It is the sum of minima (Dong, Wang, Charikar and Li 2008) divided by its maximum.
 
     >>> from likewise.items.features import features
     >>> x, y = [1.0, 0.0], [0.0, 1.0]
@@ -93,24 +97,27 @@ def one_to_one(a: Features, b: Features) -> Floats:
 
 
 def one_to_many(a: Features, b: Features) -> Floats:
-    """The cosine of the counts of bins: the match kernel, a sum over all pairs of features that share a bin, as a share of what each set has with
-    itself. float64[n], 0 to 1; a feature that one set has often and the other once counts as well as one that both have once."""
+    """The cosine of the counts of bins: float64[n], 0 to 1.
+
+    It is the match kernel, a sum over all pairs of features that share a bin, relative to that of each set with itself. A feature that one set has
+    often and the other once counts as well as one that both have once.
+    """
     left, right = comparable(a, b)
     return np.minimum(cosines(sparse_histograms(left), sparse_histograms(right)), 1.0)
 
 
 def chamfer(a: Features, b: Features) -> Floats:
-    """The mean cosine of a feature and the nearest one of the other set, the mean of both ways. float64[n], -1 to 1"""
+    """The mean cosine of each feature and its nearest one of the other set, averaged over both ways: float64[n], -1 to 1."""
     return of_pairs(*comparable(a, b), name="features/chamfer")
 
 
 def assignment(a: Features, b: Features) -> Floats:
-    """The sum of the cosines of features that are paired one with one in the best way, divided by the size of the larger set. float64[n]"""
+    """The sum of cosines over the best one-to-one pairing of features, divided by the size of the larger set: float64[n]."""
     return of_pairs(*comparable(a, b), name="features/assignment")
 
 
 def of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, name: str, run: Run = map) -> Floats:
-    """The measure of sets left[k] of ``a`` with right[k] of ``b``, all of features of length 1 and none empty."""
+    """The measure of sets left[k] of ``a`` with right[k] of ``b``, float64[m]. All features must have length 1, and sets must not be empty."""
     if name == "features/chamfer":
         return np.minimum(nearest(a, b, left, right, by="product", both=True, run=run) / 2, 1.0)
     sizes = [np.diff(side[1]) if numbers is None else np.diff(side[1])[numbers] for side, numbers in ((a, left), (b, right))]
@@ -118,7 +125,7 @@ def of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, n
     return np.minimum(means * np.minimum(*sizes) / np.maximum(*sizes), 1.0)
 
 
-#: Measures of what is made of sets -> what makes it, of sets of features of length 1.
+#: Measure -> the function that makes the compared items of sets of features of length 1.
 MADE = {"features": histograms, "features/one-to-many": sparse_histograms}
-#: Measures of the features themselves -> their values for pairs of sets.
+#: Measure of the features themselves -> its values for pairs of sets.
 WHOLE = {name: partial(of_pairs, name=name) for name in ("features/chamfer", "features/assignment")}

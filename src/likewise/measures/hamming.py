@@ -1,4 +1,4 @@
-"""Hamming distance: in how many positions two codes, or two equally long strings, differ (Hamming 1950)."""
+"""Hamming distance: the number of positions in which two codes, or two equally long strings, differ (Hamming 1950)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from likewise.measures.checks import same_bits, same_size
 
 
 def hamming(a: Codes | list[str], b: Codes | list[str]) -> NDArray[np.int64]:
-    """In how many positions the i-th codes of two batches differ, bit by bit, or the i-th strings, code point by code point. int64[n]
+    """The number of bits in which the i-th codes of two batches differ, or of code points for the i-th strings: int64[n].
 
-    Raises UsageError for codes, or with the row for strings, that are not equally long.
+    Raises UsageError for codes of different lengths, and with the row for strings of different lengths.
     """
     same_size(*(len(side) if isinstance(side, list) else len(side[0]) for side in (a, b)))
     if isinstance(a, list) and isinstance(b, list):
@@ -26,6 +26,7 @@ def hamming(a: Codes | list[str], b: Codes | list[str]) -> NDArray[np.int64]:
 
 
 def of_strings(a: list[str], b: list[str]) -> NDArray[np.int64]:
+    """The number of code points in which the i-th strings differ. Raises UsageError with the row for strings of different lengths."""
     for row, (left, right) in enumerate(zip(a, b, strict=True)):
         if len(left) != len(right):
             raise UsageError(f"row {row}: a string of {len(left)} characters and one of {len(right)}; strings of different lengths are for by='edit'")

@@ -11,6 +11,6 @@ from likewise.measures.overlap import overlap, quotient
 
 
 def jaccard(a: Sets | Codes, b: Sets | Codes) -> NDArray[np.float64]:
-    """Jaccard similarity of the i-th sets of two batches. float64[n]; NaN where both sets are empty: 0 of 0 says nothing."""
+    """Jaccard similarity of the i-th sets of two batches: float64[n]; NaN if both sets are empty."""
     common, union, _ = overlap(a, b)
     return quotient(common, union)

@@ -1,4 +1,7 @@
-"""How alike two histograms are, with no pairing of features: one-to-one, one-to-many, and beyond chance (Dong, Wang, Charikar and Li 2008)."""
+"""Similarity of two histograms without pairing their features: one-to-one, one-to-many, and corrected for chance.
+
+Dong, Wang, Charikar and Li 2008.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from likewise.kernels.matching import match_all, match_rows
 
 #: Histograms [n, bins], or words of 64 bins of one bit each.
 TYPES = ("uint8", "uint16", "uint64", "float32", "float64")
-#: Bins whose squares are from their mean by less than this share are all equal, but for rounding.
+#: Relative variance below which all bins of a histogram are equal, up to rounding.
 ROUNDING = 1e-12
-#: Rows of the left side that a task takes.
+#: Rows of the left side that a task processes.
 ROWS_AT_ONCE = 64
 
 Table = NDArray[Any]
@@ -25,10 +28,11 @@ Run = Callable[..., Any]
 
 
 def one_to_one(a: Table, b: Table) -> Any:
-    """Σ min(a_i, b_i): how much the best pairing of features, one with one, could match (Dong, Wang, Charikar and Li 2008).
+    """Σ min(a_i, b_i): the number of features that the best one-to-one pairing could match (Dong, Wang, Charikar and Li 2008).
 
     a, b: histograms of one type, uint8, uint16, float32 or float64[n, bins], or bits, uint64[n, words], as `families.compact.occupied` makes them.
-    One row each gives a number; rows give [n], the i-th with the i-th, or one with each: int64, and float64 of floats.
+    One row each gives a number; rows give [n], the i-th with the i-th, or one with each: int64, and float64 for floats. Raises UsageError for
+    histograms that do not match.
 
     >>> a, b = np.array([2, 4, 2, 3], np.uint8), np.array([1, 2, 2, 2], np.uint8)
     >>> one_to_one(a, b), one_to_many(a, b)
@@ -38,15 +42,18 @@ def one_to_one(a: Table, b: Table) -> Any:
 
 
 def one_to_many(a: Table, b: Table) -> Any:
-    """Σ a_i b_i: how many pairs of features match, each with each. As `one_to_one`. For bits both are the bins that two sets share."""
+    """Σ a_i b_i: the number of pairs of features that match, each with each. Parameters and result are those of `one_to_one`.
+
+    For bits both sums are the number of bins that two sets share.
+    """
     return row_by_row(a, b, True)
 
 
 def correlation(a: Table, b: Table, bins: int | None = None) -> Any:
-    """One-to-many less what chance gives sets of such sizes, as Pearson's correlation of the bins: float64, from -1 to 1; 0 where all bins are equal.
+    """Pearson's correlation of the bins, one-to-many matches corrected for those by chance: float64, -1 to 1; 0 if all bins of a histogram are equal.
 
-    Counts of unlike sets meet by chance, the more the larger they are; taken out, histograms of sets of different sizes rank far better.
-    ``bins``: of bits, where they are no multiple of 64.
+    Counts of dissimilar sets match by chance, the more the larger the sets are; with the correction, histograms of sets of different sizes rank far
+    better. bins: the number of bins of bits, if it is not a multiple of 64.
     """
     left, right = checked(a, b)
     products = np.asarray(row_by_row(left, right, True), float)
@@ -56,9 +63,9 @@ def correlation(a: Table, b: Table, bins: int | None = None) -> Any:
 
 
 def every(function: Callable[..., Any], a: Table, b: Table, *, bins: int | None = None, run: Run = map) -> Table:
-    """A measure of this module of each histogram of ``a`` with each of ``b``: [n, m], in blocks that stay in the cache.
+    """A measure of this module for each histogram of ``a`` with each of ``b``: [n, m], in blocks that stay in the cache.
 
-    ``run`` maps over blocks of rows, on threads as well: ``ThreadPoolExecutor(2).map``.
+    ``run`` maps over blocks of rows, on threads as well: ``ThreadPoolExecutor(2).map``. Raises UsageError for another function.
     """
     if function not in (one_to_one, one_to_many, correlation):
         raise UsageError(f"every({function!r:.60}): give one_to_one, one_to_many or correlation")
@@ -74,6 +81,7 @@ def every(function: Callable[..., Any], a: Table, b: Table, *, bins: int | None 
 
 
 def row_by_row(a: Table, b: Table, product: bool) -> Any:
+    """Sums of products, or of minima, of the i-th rows. Raises UsageError for unequal numbers of rows."""
     left, right = checked(a, b)
     if 1 not in (len(left), len(right)) and len(left) != len(right):
         raise UsageError(f"{len(left)} histograms cannot be compared with {len(right)}, row by row; `every` compares each with each")
@@ -92,6 +100,7 @@ def moments(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def bins_of(table: Table, bins: int | None) -> int:
+    """The number of bins of a table."""
     return bins if bins is not None else table.shape[1] * (64 if table.dtype == np.uint64 else 1)
 
 
@@ -105,7 +114,7 @@ def corrected(products: Any, mine: Any, my_squares: Any, yours: Any, your_square
 
 
 def checked(a: Any, b: Any) -> tuple[Table, Table]:
-    """Two tables as rows of one type and as many bins."""
+    """Two tables as rows of one type and width. Raises UsageError for anything else."""
     for side, name in ((a, "left"), (b, "right")):
         if not isinstance(side, np.ndarray) or side.dtype.name not in TYPES or side.ndim not in (1, 2):
             kind = f"{side.dtype} of shape {side.shape}" if isinstance(side, np.ndarray) else type(side).__name__

@@ -1,4 +1,4 @@
-"""Distances that are norms of the difference: L1, L2, L∞ and every L_r with r of 1 or more, (Σ |x_i - y_i|^r)^(1/r)."""
+"""Distances that are norms of the difference: L1, L2, L∞ and every L_r with r >= 1, (Σ |x_i - y_i|^r)^(1/r)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from likewise.measures.checks import same_shape
 
 
 def lr(a: Vectors | Sparse, b: Vectors | Sparse, order: float) -> NDArray[np.float64]:
-    """The L_r distance between the i-th vectors of two batches, ``order`` the r, which may be infinite. float64[n]
+    """The L_r distance between the i-th vectors of two batches: float64[n]. order: r, which may be infinite.
 
-    Infinite where it is beyond the range of float64; else nothing overflows on the way. Raises UsageError for r below 1, no distance.
+    A distance beyond the range of float64 is infinite; intermediate results do not overflow. Raises UsageError for r < 1, which is not a distance.
     """
     if not order >= 1:
         raise UsageError(f"L_r with r = {order!r}: it is a distance for r of 1 or more")
@@ -29,15 +29,15 @@ def lr(a: Vectors | Sparse, b: Vectors | Sparse, order: float) -> NDArray[np.flo
 
 
 def l1(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
-    """Σ |x_i - y_i|"""
+    """The L1 distance, Σ |x_i - y_i|: float64[n]."""
     return lr(a, b, 1)
 
 
 def l2(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
-    """sqrt(Σ (x_i - y_i)²)"""
+    """The L2 distance, sqrt(Σ (x_i - y_i)²): float64[n]."""
     return lr(a, b, 2)
 
 
 def linf(a: Vectors | Sparse, b: Vectors | Sparse) -> NDArray[np.float64]:
-    """max |x_i - y_i|"""
+    """The L∞ distance, max |x_i - y_i|: float64[n]."""
     return lr(a, b, math.inf)

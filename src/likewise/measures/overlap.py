@@ -1,4 +1,4 @@
-"""How much two sets share, in whole numbers: what Jaccard similarity and containment are quotients of."""
+"""Sizes of intersections and unions, whole numbers, of which Jaccard similarity and containment are quotients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Counts = NDArray[np.int64]
 
 
 def overlap(a: Sets | Codes, b: Sets | Codes) -> tuple[Counts, Counts, Counts]:
-    """Of the i-th sets of two batches: |A ∩ B|, |A ∪ B| and |A|. int64[n] each. Sets as `Sets`, or as codes with a bit for each possible element."""
+    """|A ∩ B|, |A ∪ B| and |A| of the i-th sets of two batches: int64[n] each. Raises UsageError for different numbers of sets.
+
+    a, b: `Sets`, or codes with a bit for each possible element.
+    """
     if not isinstance(a[1], np.ndarray):
         left, right = same_bits(a, b)  # type: ignore[arg-type]
         common, union = bits.shared(left, right)
@@ -27,5 +30,5 @@ def overlap(a: Sets | Codes, b: Sets | Codes) -> tuple[Counts, Counts, Counts]:
 
 
 def quotient(part: Counts, whole: Counts) -> NDArray[np.float64]:
-    """part / whole, rounded once; NaN where the whole is 0."""
+    """part / whole, correctly rounded: float64[n]; NaN if the whole is 0."""
     return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)

@@ -1,4 +1,4 @@
-"""Measures of sparse vectors: to the last bit those of the same vectors written out, but for L_r where r is neither 1 nor 2."""
+"""Measures of sparse vectors: equal to the last bit to those of the same dense vectors, except for L_r where r is neither 1 nor 2."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from likewise.measures.checks import same_size
 
 
 def cosines(a: Any, b: Any) -> NDArray[np.float64]:
+    """The cosines of the i-th vectors: float64[n]. Raises UsageError with the row of a zero vector."""
     return values(a, b, COSINE, direction="its cosine")
 
 
 def angles(a: Any, b: Any) -> NDArray[np.float64]:
+    """The angles between the i-th vectors: float64[n], in degrees. Raises UsageError with the row of a zero vector."""
     return values(a, b, ANGLE, direction="its angle")
 
 
 def distances(a: Any, b: Any, order: float) -> NDArray[np.float64]:
+    """The L_order distances of the i-th vectors: float64[n]."""
     return values(a, b, NORM, order)
 
 
 def values(a: Any, b: Any, measure: int, order: float = 0.0, direction: str = "") -> NDArray[np.float64]:
-    """Of the i-th vectors of two batches, one of which is sparse. float64[n]
+    """A measure of the i-th vectors of two batches, one of which is sparse: float64[n].
 
-    ``direction`` names what needs one, and then zero vectors are refused. Raises UsageError where the other batch is not sparse.
+    direction: what needs one, for the message; with it zero vectors raise UsageError. Raises UsageError too if the other batch is not sparse.
     """
     if not isinstance(a, Sparse) or not isinstance(b, Sparse):
         raise UsageError(f"sparse vectors on the {'left' if isinstance(a, Sparse) else 'right'}, and others beside them; give both in one form")

@@ -12,9 +12,9 @@ from likewise.measures.checks import same_size
 
 
 def weighted_jaccard(a: Weighted, b: Weighted) -> NDArray[np.float64]:
-    """Weighted Jaccard similarity of the i-th weighted sets of two batches. float64[n]; NaN where both are empty.
+    """Weighted Jaccard similarity of the i-th weighted sets of two batches: float64[n]; NaN if both are empty.
 
-    With whole numbers for weights it is the Jaccard similarity of the multisets, rounded once.
+    For whole-number weights it is the Jaccard similarity of the multisets, correctly rounded. Raises UsageError for different numbers of sets.
     """
     same_size(len(a[2]) - 1, len(b[2]) - 1)
     similarity: NDArray[np.float64] = weighted_jaccards(*(read_only(array) for array in (*a, *b)))
