@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from likewise.errors import DataError, has_gone
 from likewise.io.inputs import STDIN, Source
+from likewise.io.ranges import WHOLE, Range
 from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 
 
-def chunks(source: Source, want: Want, start: int = 0, *, skip: bool) -> Iterator[Chunk | str]:
-    """The chunks of a source. With ``skip``, the reason takes the place of a rest that cannot be read."""
+def chunks(source: Source, want: Want, start: int = 0, part: Range = WHOLE, *, skip: bool) -> Iterator[Chunk | str]:
+    """The chunks of a source, or of a range of it. With ``skip``, the reason takes the place of a rest that cannot be read."""
     try:
-        yield from source.chunks(want, start)
+        yield from source.chunks(want, start, part)
     except DataError as error:
         if has_gone(error) or (not skip and source.name != STDIN):
             raise

@@ -121,20 +121,8 @@ def read(
             name, _ = place(sources[chunk.source], read_of[chunk.source], first.row)
             raise DataError(f"{name}, {first.reason}; {LISTED if listed else LEFT_OUT}")
         columns = {name: values for name, values in columns.items() if name not in without}
-        work.append(
-            stored(records, columns, chunk.digest, partial(place, sources[chunk.source], read_of[chunk.source])),
-            step="chunk",
-            source=chunk.source,
-            rows=len(records),
-            next=chunk.next,
-            bytes=chunk.nbytes,
-            found=records.found,
-            fields=list(records.fields),
-            **({"dimension": dimension} if want.kind == "sparse" else {}),
-            **({"other": records.other} if records.other else {}),
-            **({"matrix": records.matrix} if records.matrix else {}),
-            **({"nulls": int(records.nulls.sum())} if records.nulls is not None else {}),
-        )
+        more = {"dimension": dimension} if want.kind == "sparse" else {}
+        append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns), **more)
         read_of[chunk.source] += len(records)
         advance(chunk.nbytes)
         del chunk, records, columns  # before the next is waited for
@@ -142,6 +130,25 @@ def read(
             break
     work.append({}, step="read")
     work.settle()
+
+
+def append(work: Work, source: Source, first: int, chunk: Sketched, **more: Any) -> None:
+    """Store the rows of a chunk, which come after ``first`` rows of its source, and journal it. Chunks come in input order."""
+    records = chunk.records
+    work.append(
+        stored(records, chunk.columns, chunk.digest, partial(place, source, first)),
+        step="chunk",
+        source=chunk.source,
+        rows=len(records),
+        next=chunk.next,
+        bytes=chunk.nbytes,
+        found=records.found,
+        fields=list(records.fields),
+        **more,
+        **({"other": records.other} if records.other else {}),
+        **({"matrix": records.matrix} if records.matrix else {}),
+        **({"nulls": int(records.nulls.sum())} if records.nulls is not None else {}),
+    )
 
 
 def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> Iterator[Task]:
