@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +17,11 @@ from pyarrow import ipc
 
 from likewise.errors import DataError
 from likewise.io import arrow_messages
-from likewise.io.arrow_messages import FILE_MAGIC, KIND, first_batch, within
+from likewise.io.arrow_messages import FILE_MAGIC, KIND, First, first_batch, within
 from likewise.io.batches import Keeper, check, check_names, gather, nonempty, reading
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import top
+from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, joined
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
@@ -30,20 +31,41 @@ FEATHER_1 = b"FEA1"
 LARGE_BATCH = 256 << 20
 
 
-def _open(path: Path, fields: list[int] | None = None) -> Any:
-    """A reader of the file or of the stream. Mapped only where batches are too large to be held: cut short while mapped, it ends the process."""
+class Header(NamedTuple):
+    """What a file says of its batches."""
+
+    is_file: bool  # else a stream
+    first: First
+    schema: pa.Schema
+
+
+@once
+def _header(path: Path) -> Header:
     nonempty(path, KIND)
     with reading(path, KIND):
         with open(path, "rb") as file:
             magic = file.read(len(FILE_MAGIC))
         if magic.startswith(FEATHER_1):
             raise DataError(f"{path}: is a Feather file of version 1, which is no longer read; write it again with pyarrow.feather.write_feather")
-        mapped = first_batch(path).size > LARGE_BATCH
-        raw = (pa.memory_map if mapped else pa.OSFile)(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
-        options = ipc.IpcReadOptions(included_fields=fields or [])
-        reader = ipc.open_file(raw, options=options) if magic == FILE_MAGIC else ipc.open_stream(raw, options=options)
-        check_names(reader.schema)
-        return reader
+        found = Header(magic == FILE_MAGIC, first_batch(path), pa.schema([]))
+        schema = _reader(path, found).schema
+        check_names(schema)
+        return found._replace(schema=schema)
+
+
+def _open(path: Path, fields: list[int] | None = None) -> Any:
+    """A reader of the file or of the stream; ``fields``: the columns to read."""
+    found = _header(path)
+    with reading(path, KIND):
+        return _reader(path, found, fields)
+
+
+def _reader(path: Path, found: Header, fields: list[int] | None = None) -> Any:
+    """Maps the file only where batches are too large to be held: cut short while mapped, it ends the process."""
+    mapped = found.first.size > LARGE_BATCH
+    raw = (pa.memory_map if mapped else pa.OSFile)(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
+    options = ipc.IpcReadOptions(included_fields=fields or [])
+    return ipc.open_file(raw, options=options) if found.is_file else ipc.open_stream(raw, options=options)
 
 
 def _batches(path: Path, reader: Any, first: int = 0, *, full: bool = False) -> Iterator[tuple[pa.RecordBatch, Any]]:
@@ -58,16 +80,16 @@ def _batches(path: Path, reader: Any, first: int = 0, *, full: bool = False) -> 
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
-    return _open(path).schema
+    return _header(path).schema
 
 
 def plan(path: Path, size: int) -> list[Range]:
     """Ranges of rows that end where batches do. A stream is one: its batches lie where those before them end."""
-    return joined(arrow_messages.batches(path), size) if isinstance(_open(path), ipc.RecordBatchFileReader) else [WHOLE]
+    return joined(arrow_messages.batches(path), size) if _header(path).is_file else [WHOLE]
 
 
 def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-    schema = _open(path).schema
+    schema = _header(path).schema
     names = schema.names
     read = {top(name, names) for name in wanted(want, schema, path)}
     fields = [number for number, name in enumerate(names) if name in read]
@@ -94,7 +116,7 @@ def write(
     """The rows where ``keep`` is true, batch by batch, as the same kind of file; ``add``: columns for behind the others, one row a kept row."""
     reader = _open(source)
     keeper = Keeper(source, reader.schema, keep, add)
-    options = ipc.IpcWriteOptions(compression=first_batch(source).codec)
+    options = ipc.IpcWriteOptions(compression=_header(source).first.codec)
     if isinstance(reader, ipc.RecordBatchFileReader):
         create = partial(ipc.new_file, schema=keeper.schema, options=options, metadata=reader.metadata)
     else:

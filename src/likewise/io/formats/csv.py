@@ -26,6 +26,7 @@ from likewise.io.compression import KINDS, open_read, read_into
 from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, save_rows, values
+from likewise.io.headers import once
 from likewise.items import binary, payloads, unusable
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
@@ -77,12 +78,19 @@ def code_forms(path: Path, want: Want) -> dict[str, str]:
     """`code_cells.form` of each column of codes, decided by this file alone; "" if it is undecided."""
     header = _header(path)
     names = fields.every(want, header.columns) if header else []
-    return {name: code_cells.form(_column(path, want, header, name)) for name in names if header and name in header.columns}
+    return {name: _code_form(path, name, want.most) for name in names if header and name in header.columns}
 
 
-def _column(path: Path, want: Want, header: Header, name: str) -> Iterator[pa.LargeBinaryArray]:
+@once
+def _code_form(path: Path, name: str, most: int) -> str:
+    return code_cells.form(_column(path, Want(most=most), name))
+
+
+def _column(path: Path, want: Want, name: str) -> Iterator[pa.LargeBinaryArray]:
     """The cells of a column up to the end or to damage, which is reported when the records are read."""
     with suppress(DataError):
+        header = _header(path)
+        assert header is not None
         for chunk in pieces(path, header.end, _cut(path, header), want, cr=True):
             for part in _parts(chunk, header.separator):
                 *_, fault, _, first, last = _find(part, [name], want.most)
@@ -111,6 +119,7 @@ def glance(path: Path, want: Want) -> tuple[Sequence[str], bool]:
     return header.columns if header else (), True
 
 
+@once
 def _header(path: Path) -> Header | None:
     """The first record that is not an empty line; None in an empty file."""
     at, data = beginning(path), b""

@@ -43,6 +43,7 @@ from likewise.io.formats.lines import (
     save_rows,
     values,
 )
+from likewise.io.headers import once
 from likewise.io.ids import as_json, compact, from_json
 from likewise.io.ranges import WHOLE, Range
 from likewise.io.ranges import cut as equal_ranges
@@ -60,13 +61,13 @@ SAMPLE = 20
 
 def plan(path: Path, size: int) -> list[Range]:
     """Ranges of bytes. A compressed file is one, and so are documents that go over lines."""
-    whole = kind_of(path) or json_text.are_documents(bytes(first_bytes(path)))
+    whole = kind_of(path) or _are_documents(path)
     return [WHOLE] if whole else equal_ranges(path.stat().st_size, size)
 
 
 def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
     """Chunks end after a line feed; where documents go over lines, before one. Then State.more has their places."""
-    if json_text.are_documents(bytes(first_bytes(path))):
+    if _are_documents(path):
         yield from _documents(path, want, start)
         return
 
@@ -75,6 +76,11 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
 
     begin, end = of_lines(path, part)
     yield from pieces(path, max(start, begin), cut, want, end=end, by_line=True)
+
+
+@once
+def _are_documents(path: Path) -> bool:
+    return json_text.are_documents(bytes(first_bytes(path)))
 
 
 def _documents(path: Path, want: Want, start: int) -> Iterator[Chunk]:

@@ -18,6 +18,7 @@ from likewise.io import fields
 from likewise.io.batches import changed
 from likewise.io.compression import READ_BYTES, kind_of, open_read, read_into, read_readable, save
 from likewise.io.encoding import BOM, refuse_other
+from likewise.io.headers import once
 from likewise.io.ranges import END, Range
 from likewise.items import binary
 from likewise.kernels.bytes import gather
@@ -51,6 +52,7 @@ class Cut(NamedTuple):
     failure: DataError | None = None
 
 
+@once
 def beginning(path: Path) -> int:
     """The offset of the text: after the byte-order mark, if there is one."""
     with open_read(path) as stream:

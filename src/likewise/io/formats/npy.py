@@ -20,6 +20,7 @@ from likewise.errors import DataError, UsageError
 from likewise.io import columns
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.field_names import mentioned
+from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, cut
 from likewise.items import python_items as arrays
 from likewise.records import Chunk, Each, Records, Want, in_turn
@@ -35,6 +36,7 @@ class Header(NamedTuple):
     offset: int  # where in the file the numbers begin
 
 
+@once
 def header(path: Path) -> Header:
     """What the file says of its array. Refused is what cannot be read, or not without running code that it holds."""
     with reading(path, KIND), open(path, "rb") as file:

@@ -16,6 +16,7 @@ from likewise.errors import DataError
 from likewise.io import footer, parquet_types
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
 from likewise.io.columns import known, parse, wanted
+from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, joined
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
@@ -32,16 +33,26 @@ SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 GROUP_BYTES = 256 << 20
 
 
-def _open(path: Path, **options: Any) -> pq.ParquetFile:
+@once
+def _footer(path: Path) -> tuple[pq.FileMetaData, pa.Schema]:
     nonempty(path, KIND)
-    with reading(path, KIND):
-        raw = pa.OSFile(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
-        # no pre_buffer, but a buffered stream: column chunks are not held whole
-        file = pq.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
+    with reading(path, KIND), pq.ParquetFile(_raw(path)) as file:
         check_names(file.schema_arrow)
-        return file
+        return file.metadata, file.schema_arrow
 
 
+def _open(path: Path, **options: Any) -> pq.ParquetFile:
+    metadata, _ = _footer(path)
+    with reading(path, KIND):
+        # no pre_buffer, but a buffered stream: column chunks are not held whole
+        return pq.ParquetFile(_raw(path), metadata=metadata, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
+
+
+def _raw(path: Path) -> pa.OSFile:
+    return pa.OSFile(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
+
+
+@once
 def _groups(path: Path) -> list[footer.Group]:
     with reading(path, KIND):
         return footer.groups(path)
@@ -100,7 +111,7 @@ def _page_bytes(head: bytes) -> int:
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
-    return _open(path).schema_arrow
+    return _footer(path)[1]
 
 
 def plan(path: Path, size: int) -> list[Range]:
