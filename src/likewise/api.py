@@ -112,14 +112,12 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
-        options = run.options
         outputs.check(sources, options, written=target is not None)
-        collection = pipeline.collect(sources, run, bands=not options.joined)
+        collection = pipeline.collect(sources, run)
         items = pipeline.distinct(collection, run, walk=True)
-        options = run.options
         decision = pipeline.decide(items, run)
-        said = run.progress.warnings + summary.warnings(collection, items.empty, options, decision.removed)
-        report = summary.summary(collection, decision, items.empty, items.short, options, said)
+        said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, decision.removed)
+        report = summary.summary(collection, decision, items.empty, items.short, run.job, said)
         keep = (collection.column("kind") != REJECTED) & ~decision.removed
         memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
         kept = Table(lambda: take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep)).whole())
@@ -133,7 +131,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
             run.progress.finish()
             facts = outputs.machine_facts(sources, decision, run)
             write_sealed(facts, staged / "run.json")
-            page = render(report, facts, examples(collection, decision, options, inspection.want(options)))
+            page = render(report, facts, examples(collection, decision, run.job))
             write_text(page, staged / "report.html")
             outputs.publish_staged(staged, target, run)
         read = partial(written, typed=collection.json_ids(np.zeros(0, np.int64)) is not None)
@@ -163,20 +161,19 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
-        options = run.options
-        collection = pipeline.collect(sources, run, bands=not options.joined)
+        collection = pipeline.collect(sources, run)
         items = pipeline.distinct(collection, run)
-        options = run.options
+        job = run.job
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
-        table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(options), sides=(0, int(against is not None))).whole()
-        said = run.progress.warnings + summary.warnings(collection, items.empty, options, np.zeros(len(collection), bool))
+        table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
+        said = run.progress.warnings + summary.warnings(collection, items.empty, job, np.zeros(len(collection), bool))
         report = {
-            "threshold": float(options.threshold),
-            "value": pipeline.value_of(options).name,
-            "recall": options.recall,
-            "spread": spread(options.asked["recall"], options.recall, len(rows)),
-            "method": options.described(),
+            "threshold": float(job.threshold),
+            "value": pipeline.value_of(job).name,
+            "recall": job.recall,
+            "spread": spread(job.target, job.recall, len(rows)),
+            "method": job.described(),
             "read": len(collection),
             "warnings": said,
         }
@@ -265,8 +262,7 @@ def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] |
     if isinstance(method, Measure) and not in_columns(inputs, options.field):
         return of_items(inputs, method, seed)
     sources = sources_of(inputs, None, None, inspection.want(options))
-    options = inspection.inspect_inputs(sources, options)
-    return of_sources(sources, options, inspection.want(options)._replace(id=None))
+    return of_sources(sources, inspection.inspect_inputs(sources, options))
 
 
 def in_columns(inputs: Inputs, field: str) -> bool:
@@ -387,20 +383,20 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
         names = "texts, elements, weighted, cosine, angle, l1, l2, hamming and features"
         raise UsageError(f"--by {options.method}: neighbours are looked for by {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
-        collection = pipeline.collect(sources, run, bands=False)
+        collection = pipeline.collect(sources, run)
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
         sides = (int(query is not None), 0)
-        table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(options), sides=sides, ordered=True).whole()
+        table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(run.job), sides=sides, ordered=True).whole()
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
-        said = run.progress.warnings + summary.warnings(collection, empty, run.options, none)
+        said = run.progress.warnings + summary.warnings(collection, empty, run.job, none)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
             "k": k,
-            "value": pipeline.value_of(options).name,
+            "value": pipeline.value_of(run.job).name,
             "threshold": None if options.bound is None else float(options.bound),
-            "recall": 1.0 if all_of_them else None if run.options.compared.recall == NOT_PROMISED else options.asked["recall"],
-            "method": run.options.described(),
+            "recall": 1.0 if all_of_them else None if run.job.compared.recall == NOT_PROMISED else run.job.target,
+            "method": run.job.described(),
             "read": len(collection),
             "queries": queries,
             "with_fewer": queries - int((np.unique(rows[:, 0], return_counts=True)[1] >= k).sum()),
@@ -437,15 +433,15 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
         inputs = made.inputs
     options = options_of(**{**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress) as (sources, run):
-        if made and made.groups is not None and (run.options.grouped is None or run.options.grouped.digest != made.groups):
+        if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
             raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")
-        collection = pipeline.collect(sources, run, bands=not run.options.joined)
+        collection = pipeline.collect(sources, run)
         if made and sorted(collection.digests()) != sorted(made.digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
         items = pipeline.distinct(collection, run, walk=bool(made))
         found = measured(items, run, sample, walk=bool(made))
-        said = run.progress.warnings + summary.warnings(collection, items.empty, run.options, np.zeros(len(collection), bool))
-        of_layout = run.options.planned.about_layout if run.options.planned else []  # what it finds is measured, and `promised` says what it should
+        said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool))
+        of_layout = run.job.plan.about_layout if run.job.plan else []  # what it finds is measured, and `promised` says what it should
         found.warnings = [message for message in said if message not in of_layout]
     if made and made.verify != "exact":
         found.precision = float("nan")

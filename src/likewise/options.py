@@ -7,34 +7,30 @@ and where it runs (`threads` to `overwrite`), which never changes a byte of the 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from likewise import methods
 from likewise.choices import AT, check_choices, flag, refuse_empty
 from likewise.errors import UsageError
-from likewise.kinds.kind import ASKED, NEVER, NOT_PROMISED, TARGET, Kind, MeasureFacts
+from likewise.kinds.kind import NEVER, NOT_PROMISED
 from likewise.messages import quoted
 from likewise.methods import Measure, Text
-from likewise.planning import Facts, Plan, choose
-from likewise.planning.choose import NoLayoutError, check, check_plain, limit_of
+from likewise.planning import Plan, choose
+from likewise.planning.choose import NoLayoutError, check, limit_of
 from likewise.planning.families import family_for
 from likewise.planning.presets import named, with_preset
 
-if TYPE_CHECKING:
-    import numpy as np
-
 #: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
 OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
-MADE = {"fields", "method", "bound", "planned", "asked", "facts", "grouped"}
+MADE = {"fields", "method", "bound", "plan", "asked", "limited"}
 #: Bytes that one record may have, where no other number is given: all of it lies in memory at once, with up to about 40 times as much for what is
 #: made of it. `records.Want` has the same.
 MOST_BYTES = 64 << 20
@@ -46,27 +42,15 @@ UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 LEAST_MEMORY = 256 * 2**20
 
 
-class Grouping(Protocol):
-    """The groups of elements, once they are read (io.groups)."""
-
-    @property
-    def digest(self) -> str:
-        """Stands for what is mapped to what."""
-
-    def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Words of elements to words of their groups."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     method: Text | Measure
     bound: Fraction | None  # the least similarity, or the greatest distance; None: no limit, the nearest are wanted
-    planned: Plan | None  # None until the data say what it takes (`acquainted`), and for what is compared without bands
+    plan: Plan | None  # the bands, where they can be known before the data; None: the data say what it takes, or there are none
+    limited: bool = True  # pairs within a limit are wanted; else the nearest, within a limit or not
     asked: dict[str, Any] = dataclasses.field(default_factory=dict)  # for the plan
-    facts: Facts = dataclasses.field(default_factory=Facts)
     exact: bool | None = None  # no misses; None: where that is cheaper
-    groups: Path | Mapping[Any, Any] | None = None  # what maps elements to groups, and once it is read
-    grouped: Grouping | None = None
+    groups: Path | Mapping[Any, Any] | None = None  # what maps elements to groups
     verify: str = "exact"
     seed: int = 0
 
@@ -95,82 +79,6 @@ class Options:
     overwrite: bool = False
 
     @property
-    def plan(self) -> Plan:
-        if self.planned is None:
-            raise LookupError("a plan that needs the data is asked for before they are known")
-        return self.planned
-
-    @property
-    def measure(self) -> Measure:
-        if not isinstance(self.method, Measure):
-            raise LookupError("texts have no measure of their own")
-        return self.method
-
-    @property
-    def kind(self) -> Kind:
-        """What is read: vectors may turn out to be sparse."""
-        return self.method.kind.seen(self.facts)
-
-    @property
-    def compared(self) -> Kind:
-        """What is compared: what is read, or what is made of it beforehand."""
-        return self.method.compared.seen(self.facts)
-
-    @property
-    def items(self) -> str:
-        """What is compared, in a word or two."""
-        return "texts" if self.compared.cut else self.compared.name
-
-    @property
-    def told_by(self) -> str:
-        """The name of `base`."""
-        return self.base.name
-
-    @property
-    def base(self) -> MeasureFacts:
-        """The measure by which that is compared."""
-        return self.method.base
-
-    @property
-    def dimension(self) -> int:
-        """Numbers of a vector, or bits of a code; 0 where nothing is known of them."""
-        return self.facts.dimension or 0
-
-    @property
-    def threshold(self) -> Fraction:
-        if self.bound is None:
-            raise LookupError("a threshold is asked for where none was given")
-        return self.bound
-
-    @property
-    def recall(self) -> float | None:
-        """The chance that a pair exactly at the threshold is found, or the least it is to be: the plan's promise, what a join is asked for, or 1.
-        None: nothing is promised, and only an audit can tell."""
-        if self.planned and not self.joined:
-            return self.planned.recall
-        if self.exact or not self.joined:
-            return 1.0
-        return float(self.asked["recall"]) if self.compared.recall == TARGET else None if self.compared.recall == NOT_PROMISED else 1.0
-
-    @property
-    def joined(self) -> bool:
-        """Whether items are joined, without bands: strings and sets of features always, vectors and codes unless bands were asked for, others exactly
-        and where that is asked for. A join misses none, but one of vectors or of sets of features that is not asked to be exact."""
-        if self.compared.bands == ASKED:
-            return bool(self.exact) or not self.by_hand
-        return self.compared.bands == NEVER or bool(self.exact)
-
-    @property
-    def weighed(self) -> bool:
-        """True if costs decide between an exact join and buckets once sets are read, because the user asked for neither."""
-        return self.exact is None and self.compared.weighed and self.verify == "exact" and self.plan.chosen_by == "plan"
-
-    @property
-    def contained(self) -> bool:
-        """Whether pairs are ordered: of an item and another that holds enough of it."""
-        return self.method.containment
-
-    @property
     def by_hand(self) -> bool:
         """Whether it was said what bands to take, and not only what they are to find."""
         return any(self.asked.get(name) for name in ("bands", "rows", "slots")) or self.asked.get("tune") == "error"
@@ -181,41 +89,16 @@ class Options:
         policy, _, name = self.keep.partition(":")
         return name if policy in ("max", "min") else None
 
-    def described(self) -> dict[str, Any]:
-        """All that fixes the bytes of the result, as plain values for the manifest; nothing about where it ran."""
-        chosen = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_THE_MACHINE | MADE}
-        text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
-        plan = self.planned.to_dict() if self.planned else None
-        sparse = {"sparse": True} if self.kind.sparse else {}  # as they were given
-        limit: dict[str, Any] = {"threshold_exact": str(self.bound)} if plan is None and self.bound is not None else {}
-        if limit and self.recall != 1:
-            limit["target"] = self.asked["recall"]
-        if self.fields:
-            chosen["field"] = (self.field, *self.fields)
-        return {**text, **sparse, "plan": plan, **limit, **{name: plain(value) for name, value in chosen.items()}}
-
-    @property
-    def distances(self) -> bool:
-        """Whether values are distances: small where items are alike."""
-        return self.method.facts.distance
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, Mapping):
-        return f"a mapping in Python, {hashlib.blake2b(repr(sorted(map(repr, value.items()))).encode(), digest_size=16).hexdigest()}"
-    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
-
 
 def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> Options:
     """Options from what was typed: a preset is looked up, text forms are read, the plan is made, all is checked before any work is done.
 
-    ``limited``: there is a threshold, the default where none is given; otherwise there is one only where it is given.
+    ``limited``: pairs within a limit are wanted, the default threshold where none is given; otherwise there is a limit only where one is given.
     ``one_way``: the verb can do with pairs that go one way, which those by containment do.
     """
     full = with_preset(choices)
-    options = checked(limited=limited or not {"threshold", "within"}.isdisjoint(full), one_way=one_way, **full)
-    return replace(options, planned=named(options.planned, choices)) if options.planned else options
+    options = checked(limited=limited, one_way=one_way, **full)
+    return replace(options, plan=named(options.plan, choices)) if options.plan else options
 
 
 def checked(
@@ -281,11 +164,13 @@ def checked(
     rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
-    ready = limited and not method.kind.needs_data and not bandless
+    bound = limit_of(method, threshold, within) if limited or threshold is not None or within is not None else None
+    ready = bound is not None and not method.kind.needs_data and not bandless
     return Options(
         method=method,
-        bound=limit_of(method, threshold, within) if limited else None,
-        planned=planned(method, asked, exact=rest.get("exact") is True) if ready else None,
+        bound=bound,
+        plan=planned(method, asked, wanted=limited and rest.get("exact") is not True) if ready else None,
+        limited=limited,
         asked=asked,
         seed=parse_seed(seed),
         memory=memory_of(memory),
@@ -294,14 +179,14 @@ def checked(
     )
 
 
-def planned(method: Text | Measure, asked: Mapping[str, Any], *, exact: bool) -> Plan | None:
-    """The plan. None where no layout reaches the recall, and ``exact`` asks for a join, which needs no layout."""
+def planned(method: Text | Measure, asked: Mapping[str, Any], *, wanted: bool) -> Plan | None:
+    """The plan. None where none is ``wanted``, and no layout is needed; what else is asked for is checked all the same."""
     try:
-        return choose(method=method, **asked)
+        plan = choose(method=method, **asked)
     except NoLayoutError:
-        if exact:
-            return None
-        raise
+        if wanted:
+            raise
+    return plan if wanted else None
 
 
 def named_fields(given: object, default: str) -> tuple[str, tuple[str, ...]]:
@@ -329,17 +214,6 @@ def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) ->
     if method.containment and not one_way:
         raise UsageError(f"--by {method}: containment goes one way, and is for `pairs`, which misses none, and `similarity`; leave /containment out")
     return method
-
-
-def acquainted(options: Options, facts: Facts) -> Options:
-    """The options once the data are known."""
-    options = replace(options, facts=facts)
-    if options.bound is None or options.compared.bands == NEVER:
-        return options
-    if options.joined:
-        check_plain(options.method, options.bound, facts, *(options.asked[name] for name in ("recall", "sketch", "tune")))
-        return options
-    return replace(options, planned=choose(method=options.method, facts=facts, **options.asked))
 
 
 def check_keep(policy: str) -> None:

@@ -28,8 +28,8 @@ WRITING = {
 }
 #: The functions in Python.
 FUNCTIONS = {verb: extract if verb == "features" else getattr(lw, verb) for verb in TAKES}
-#: Fields of Options that data or `by` make, and not who calls.
-MADE = {"fields", "method", "bound", "planned", "asked", "facts", "grouped"}
+#: Fields of Options that are made of other choices.
+MADE = {"fields", "method", "bound", "plan", "asked"}
 
 
 @pytest.mark.parametrize("verb", TAKES)

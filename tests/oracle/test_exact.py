@@ -21,9 +21,9 @@ from likewise.joins import prefix
 from likewise.joins import set_join as exact
 from likewise.joins.prefix import Counts
 from likewise.joins.set_join import exact_cost, exact_pairs, exact_walk, ready
-from likewise.options import Options
 from likewise.runs import pair_search as search
 from likewise.runs import pipeline
+from likewise.runs.job import Job
 from likewise.stages import ranking
 from likewise.stages.buckets import Buckets
 from likewise.stages.ranking import Ranked, ranked
@@ -364,7 +364,7 @@ def test_what_weighing_made_is_used_and_not_made_again(exactly, monkeypatch):
     monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 0.0 if exactly else 1e18)
     found = lw.dedup(sets, by="elements", threshold=0.8)
     assert made == (["ranked"] if exactly else ["ranked", "keys_of_sets", "group", "keys_of_sets", "group"])
-    assert found.report["method"]["exact"] is (True if exactly else None)
+    assert found.report["method"]["exact"] is exactly
     assert found.removed.to_arrow() == lw.dedup(sets, by="elements", threshold=0.8, exact=True).removed.to_arrow()
 
 
@@ -378,7 +378,7 @@ def test_band_keys_made_after_reading_are_those_made_while_reading(verb, monkeyp
     monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 1e18)
     monkeypatch.setattr(search, "KEYS_AT_ONCE", 64)
     after = verb(sets, by="elements", threshold=0.6, keep="last")
-    monkeypatch.setattr(Options, "weighed", False)
+    monkeypatch.setattr(Job, "weighed", False)
     before = verb(sets, by="elements", threshold=0.6, keep="last")
     assert (kept[-1].bucket == kept[-2].bucket).all() and (kept[-1].bucket >= 0).any()
     table = operator.attrgetter("removed") if verb is lw.dedup else lambda found: found

@@ -18,7 +18,7 @@ from likewise.io.formats.memory import chunks, parse, table
 from likewise.items.words import Hasher
 from likewise.kernels.minhash import BAND, EMPTY, FILL, FOLD, GOLDEN
 from likewise.options import resolve
-from likewise.runs.inspection import want
+from likewise.runs.inspection import job_of
 from likewise.stages.sketch import sketcher
 from reference import WORD, mix
 
@@ -262,10 +262,10 @@ def test_sets_of_strings_in_every_form(form):
 
 def test_keys_of_strings_are_those_of_a_run():
     """What stages.kinds makes of a column of strings under the same seed."""
-    options = resolve(by="elements", threshold=0.8, bands=4, rows=3, seed=9)
+    job = job_of(resolve(by="elements", threshold=0.8, bands=4, rows=3, seed=9))
     sets = [["a", "b"], ["c"], ["a", "b", "x"]]
-    records = parse(next(chunks(table(sets, want(options)), want(options))), want(options), "memory")
-    keys = sketcher(options)(records)["band_keys"]
+    records = parse(next(chunks(table(sets, job.want), job.want)), job.want, "memory")
+    keys = sketcher(job)(records)["band_keys"]
     assert (MinHash(12, "oph", 9).band_keys(sets, 4, 3) == keys).all()
 
 

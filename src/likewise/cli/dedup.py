@@ -21,6 +21,7 @@ from likewise.planning.choose import OPH_STEEP_ABOVE
 
 if TYPE_CHECKING:
     from likewise.cli.progress import Told
+    from likewise.runs.job import Job
 
 #: What --verify has to say for itself when it was not exact.
 NOT_EXACT = {
@@ -167,7 +168,7 @@ def at(distances: bool) -> str:
 
 def foretold(options: Options) -> list[str]:
     """What the plan warns of, where it is made before the data are seen."""
-    return options.planned.about_layout if options.planned and not options.joined else []
+    return options.plan.about_layout if options.plan else []
 
 
 @contextmanager
@@ -191,16 +192,15 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
     """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know. taken: the options
     of the verb; `Options` holds those of all."""
     from likewise.io.inputs import STDIN
-    from likewise.runs.inspection import inspect_inputs
+    from likewise.runs.inspection import inspect_inputs, job_of
 
     found = sources_of(inputs, options, out)
     if STDIN in inputs and options.method.kind.needs_data:
         raise UsageError("--dry-run: a plan for vectors or codes needs the first of them, and standard input is not read; name a file")
-    if found and STDIN not in inputs:
-        options = inspect_inputs(found, options)
+    job = inspect_inputs(found, options) if found and STDIN not in inputs else job_of(options)
     sources = list(named(found, piped=STDIN in inputs))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
-    method = {name: value for name, value in options.described().items() if name not in others}
+    method = {name: value for name, value in job.described().items() if name not in others}
     warnings = foretold(options)
     if screen.json:
         screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})
@@ -210,7 +210,7 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
         screen.data(in_line(f"{source['source']}  {what}"))
     screen.data("")
     rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
-    rows["plan"] = layout(options)
+    rows["plan"] = layout(job)
     rows["threads"] = str(options.threads or "all")
     rows["memory"] = size(options.memory) if options.memory else "75 % of available memory"
     rows["out"] = str(out or "(none named)")
@@ -219,17 +219,17 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
         screen.warn(message)
 
 
-def layout(options: Options) -> str:
+def layout(job: Job) -> str:
     """The plan in a line."""
-    if options.joined and options.recall is None:
+    if job.plan:
+        plan = job.plan
+        return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall, at(job.distances))}"
+    if job.recall is None:
         return "encodings propose, the measure decides; recall is measured, not promised"
-    if options.joined and options.recall != 1:
-        return f"a join by bits of codes; {sure(float(options.threshold), options.recall, at(options.distances))}"
-    if options.joined:
-        looked = options.items in ("vectors", "weighted sets", "feature sets")
-        return "all pairs compared: none is missed" if looked else "an exact join: none is missed"
-    plan = options.plan
-    return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall, at(options.distances))}"
+    if job.recall != 1:
+        return f"a join by bits of codes; {sure(float(job.threshold), job.recall, at(job.distances))}"
+    looked = job.items in ("vectors", "weighted sets", "feature sets")
+    return "all pairs compared: none is missed" if looked else "an exact join: none is missed"
 
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:

@@ -73,7 +73,7 @@ def command(
         read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"
         limit, falling = found.report["threshold"], found.report["value"] == "distance"
         promise = sure(limit, found.report["recall"], at(falling))
-        way = ", a contained in b" if options.contained else ""
+        way = ", a contained in b" if options.method.containment else ""
         screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; {promise}")
         if found.report["spread"]:
             screen.say(spread.told(found.report["spread"]))

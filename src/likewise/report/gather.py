@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from likewise.io.collection import Collection
-from likewise.options import Options
 from likewise.records import Want
 from likewise.report import values
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
+from likewise.runs.job import Job
 from likewise.runs.results import REASONS, Decision
 
 #: Items are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
@@ -21,15 +21,15 @@ OF_LARGEST, OF_NEAR = 2, 4
 SHOWN = 200
 
 
-def examples(collection: Collection, decision: Decision, options: Options, want: Want) -> list[Example]:
+def examples(collection: Collection, decision: Decision, job: Job) -> list[Example]:
     """One from each of the largest clusters, and near ones from the least alike to the most alike."""
-    groups = groups_of(options.groups)
+    groups = groups_of(job.options.groups)
     start = collection.column("start")
     rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
     rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
     chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows], decision.value.name)]
     kept = decision.kept_row[chosen]
-    texts = written(collection, [*chosen.tolist(), *kept.tolist()], want)
+    texts = written(collection, [*chosen.tolist(), *kept.tolist()], job.want)
     sources, positions = collection.places(chosen)
     kept_sources, kept_positions = collection.places(kept)
     ids, kept_ids = collection.names(chosen), collection.names(kept)
@@ -45,9 +45,9 @@ def examples(collection: Collection, decision: Decision, options: Options, want:
             reason=REASONS[decision.reason[row]],
             kept_text=texts.get(int(kept[i]), ""),
             removed_text=texts.get(int(row), ""),
-            kind=want.kind,
+            kind=job.want.kind,
             value=decision.value.name,
-            by=str(options.method),
+            by=str(job.method),
             groups=groups,
         )
         for i, row in enumerate(chosen)

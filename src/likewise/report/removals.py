@@ -17,7 +17,7 @@ import pyarrow as pa
 from likewise.io.collection import Collection
 from likewise.messages import counted
 from likewise.methods import Text
-from likewise.options import Options
+from likewise.runs.job import Job
 from likewise.runs.results import Decision
 
 Report = dict[str, Any]
@@ -34,13 +34,13 @@ MOSTLY, HALF_WAY = 0.75, 0.5
 LISTED, NAMED = 10, 3
 
 
-def removals(collection: Collection, decision: Decision, options: Options) -> Report:
+def removals(collection: Collection, decision: Decision, job: Job) -> Report:
     """``removals`` of report.json. Exact copies, and items of the same shingles, are counted in ``counts`` and are not among these."""
     rows = np.flatnonzero(decision.removed & ~decision.exact & ~decision.equal & ~np.isnan(decision.similarity))
-    value, limit = decision.similarity[rows], float(options.threshold)
+    value, limit = decision.similarity[rows], float(job.threshold)
     found: Report = {"near": len(rows), "median": float(np.median(value)) if len(rows) else None}
-    found["by_value"] = whole_bins(value, int(limit)) if pa.types.is_integer(decision.value.type) else bins(value, limit, options.distances)
-    return found | ({"templates": templates(collection, decision, rows, limit)} if isinstance(options.method, Text) else {})
+    found["by_value"] = whole_bins(value, int(limit)) if pa.types.is_integer(decision.value.type) else bins(value, limit, job.distances)
+    return found | ({"templates": templates(collection, decision, rows, limit)} if isinstance(job.method, Text) else {})
 
 
 def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:

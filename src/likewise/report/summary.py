@@ -11,10 +11,10 @@ from likewise.io.collection import Collection
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
 from likewise.methods import Text
-from likewise.options import Options
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.report import removals
+from likewise.runs.job import Job
 from likewise.runs.results import Decision
 
 LARGEST = 10
@@ -23,9 +23,7 @@ MEASURE = "likewise audit measures it on a sample, and --exact compares all pair
 NAMED = 5  # places that a warning names
 
 
-def summary(
-    collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, options: Options, warnings: list[str]
-) -> dict[str, Any]:
+def summary(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, job: Job, warnings: list[str]) -> dict[str, Any]:
     kind = collection.column("kind")
     removed, rejected = decision.removed, kind == REJECTED
     counts = {
@@ -44,22 +42,22 @@ def summary(
     }
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a fault of likewise, please report it")
-    found = removals.removals(collection, decision, options)
+    found = removals.removals(collection, decision, job)
     return {
         "schema": "likewise/report/1",
         "counts": counts,
-        "method": options.described(),
-        "threshold": float(options.threshold),
+        "method": job.described(),
+        "threshold": float(job.threshold),
         "value": decision.value.name,
-        "curve": [list(point) for point in options.planned.table()] if options.planned and not options.joined else [],  # none: nothing is missed
-        "verified": options.verify,
+        "curve": [list(point) for point in job.plan.table()] if job.plan else [],  # none: nothing is missed
+        "verified": job.verify,
         **decision.facts,
-        "spread": spread(options.asked["recall"], decision.facts["budget"]["recall"], decision.facts["matched"]),
+        "spread": spread(job.target, decision.facts["budget"]["recall"], decision.facts["matched"]),
         "removals": found,
         "clusters": clusters(collection, decision),
         "sources": sources(collection, removed, rejected),
         "ids": {"missing": missing_ids(collection), "repeated": collection.repeated_ids[0]},
-        "warnings": [*warnings, *removals.warning(found, float(options.threshold))],
+        "warnings": [*warnings, *removals.warning(found, float(job.threshold))],
     }
 
 
@@ -98,15 +96,15 @@ def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -
     return out
 
 
-def warnings(collection: Collection, empty: np.ndarray, options: Options, removed: np.ndarray) -> list[str]:
+def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.ndarray) -> list[str]:
     """What a user should know before trusting the result."""
     kind = collection.column("kind")
-    said = list(options.planned.about_layout) if options.planned and not options.joined else []
+    said = list(job.plan.about_layout) if job.plan else []
     judged = int((kind != REJECTED).sum())
-    if options.bound is not None and options.recall is None:
-        said.append(f"--by {options.method}: candidates are found by encodings of the sets; recall is measured, not promised: {MEASURE}")
-    if isinstance(options.method, Text):
-        unit, k = options.method.unit, options.method.k
+    if job.options.bound is not None and job.recall is None:
+        said.append(f"--by {job.method}: candidates are found by encodings of the sets; recall is measured, not promised: {MEASURE}")
+    if isinstance(job.method, Text):
+        unit, k = job.method.unit, job.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
         if judged and few * 2 > judged:
             fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
@@ -114,13 +112,13 @@ def warnings(collection: Collection, empty: np.ndarray, options: Options, remove
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""
-        what, have = options.method.kind.noun, "has" if without == 1 else "have"
-        said.append(f"{without:,} of {judged:,} items {have} no {what} in the field {options.field!r} (null, missing or not a {what}): {where}{more}")
+        what, have = job.method.kind.noun, "has" if without == 1 else "have"
+        said.append(f"{without:,} of {judged:,} items {have} no {what} in the field {job.field!r} (null, missing or not a {what}): {where}{more}")
     if nulls := collection.nulls:
-        said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {options.field!r} {'were' if nulls > 1 else 'was'} left out")
+        said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {job.field!r} {'were' if nulls > 1 else 'was'} left out")
     zero = empty & (kind == TEXT)
-    sets = options.method.kind.payload == "features"
-    if (sets or options.method.facts.directed) and (zeros := int(zero.sum())):
+    sets = job.method.kind.payload == "features"
+    if (sets or job.method.facts.directed) and (zeros := int(zero.sum())):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
         more = " and others" if zeros > NAMED else ""
         are = "is a zero vector, which has" if zeros == 1 else "are zero vectors, which have"

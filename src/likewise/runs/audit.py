@@ -59,27 +59,27 @@ class Audit:
 
 def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
     """Search all pairs of a sample of items with all, exactly and as the run does; ``walk``: as one that removes items."""
-    options, n = run.options, len(items.member)
-    order = np.argsort(derive(np.uint64(options.seed), SAMPLING, max(n, 1))[:n], kind="stable")
+    job, n = run.job, len(items.member)
+    order = np.argsort(derive(np.uint64(job.seed), SAMPLING, max(n, 1))[:n], kind="stable")
     drawn = np.sort(order[:sample])
     side = np.ones(n, np.uint8)
     side[drawn] = 3  # pairs across are wanted: of the sample with all, and inside it
     truth = gathered(exactly(items, run, side, drawn), n)
-    search = partial(of_found, walk=walk) if engine(options) is of_found else engine(options)
+    search = partial(of_found, walk=walk) if engine(job) is of_found else engine(job)
     found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
     rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
-    low, high = interval(truth[0], found, drawn, n, options.seed)
+    low, high = interval(truth[0], found, drawn, n, job.seed)
     return Audit(
         items=n,
         sampled=len(drawn),
         pairs=len(found),
         found=int(found.sum()),
-        promised=options.recall,
+        promised=job.recall,
         low=low,
         high=high,
-        threshold=float(options.threshold),
-        value="distance" if options.distances else "similarity",
-        by_value=by_value(truth[1], found, float(options.threshold), options.distances),
+        threshold=float(job.threshold),
+        value="distance" if job.distances else "similarity",
+        by_value=by_value(truth[1], found, float(job.threshold), job.distances),
         missed=[example(items, rows[:, place], float(truth[1][place])) for place in np.flatnonzero(~found)[:EXAMPLES]],
     )
 
@@ -97,23 +97,23 @@ def gathered(blocks: Iterator[Block], n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[Block]:
     """All alike pairs across, with none missed."""
-    kind = run.options.items
+    kind = run.job.items
     if kind in ("texts", "sets"):
         return of_sets(items, run, side)
     if kind in ("vectors", "codes", "weighted sets", "feature sets"):
-        return of_found(items, replace(run, options=replace(run.options, exact=True)), side)
+        return of_found(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)
     if kind == "sparse vectors":
         return scanned(items, run, drawn)
-    raise UsageError(f"--by {run.options.method}: there is no exact search to audit by; strings are joined exactly anyway")
+    raise UsageError(f"--by {run.job.method}: there is no exact search to audit by; strings are joined exactly anyway")
 
 
 def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
     """Pairs of some sparse vectors with all: exactly, where costs, good but for rounding, come near the threshold."""
-    options = run.options
+    job = run.job
     if len(items.member) < 2:
         return
     vectors = of_words(*words(items, run))
-    limit, name = float(options.threshold), options.told_by
+    limit, name = float(job.threshold), job.told_by
     compare = measure(name)
     run.begin("scanning", len(drawn), "items")
     for query, other, done in close(vectors, drawn, name, limit):
@@ -121,7 +121,7 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
         keep = (query != other) & (~inside | (query < other)) & (items.per[query] == items.per[other])
         left, right = query[keep], other[keep]
         value = np.asarray(compare(vectors[left], vectors[right]), float)
-        good = value <= limit if options.distances else value >= limit
+        good = value <= limit if job.distances else value >= limit
         run.advance(done)
         yield left[good], right[good], value[good]
 

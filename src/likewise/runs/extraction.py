@@ -33,6 +33,7 @@ from likewise.options import resolve as options_of
 from likewise.progress import Progress
 from likewise.records import REJECTED, TEXT, Records, Want
 from likewise.runs import inspection
+from likewise.runs.job import Job
 
 #: Items whose features are written at once, and features of a picture and seconds between key frames where no others are asked for.
 ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
@@ -210,11 +211,11 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     sources = resolve(list(inputs), work=work, want=inspection.want(options))
     if said := sources.read_once():
         progress.warn(said)
-    options = inspection.inspect_inputs(sources, options)
+    job = inspection.inspect_inputs(sources, options)
     progress.begin("reading", 0, "items")
     seen: list[pa.Array] = []
     positions: list[np.ndarray] = []
-    for source, first, records in rows_of(sources, options):
+    for source, first, records in rows_of(sources, job):
         read = np.flatnonzero(records.kind != REJECTED)
         identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
         seen.append(identity.take(pa.array(read)))
@@ -222,17 +223,15 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     column = id_column(pa.chunked_array(seen, pa.large_binary()))
     if column is None:
         column = IdColumn(pa.array(np.concatenate([np.empty(0, np.int64), *positions])))
-    return Extraction(partial(of_each_text, sources, options, known, column.values, progress), "texts", known.vectors.shape[1], column.note)
+    return Extraction(partial(of_each_text, sources, job, known, column.values, progress), "texts", known.vectors.shape[1], column.note)
 
 
-def of_each_text(
-    sources: Sequence[Source], options: Options, known: TokenVectors, column: pa.Array, progress: Progress, to: Extraction
-) -> Iterator[Batch]:
-    assert isinstance(options.method, Text)
+def of_each_text(sources: Sequence[Source], job: Job, known: TokenVectors, column: pa.Array, progress: Progress, to: Extraction) -> Iterator[Batch]:
+    assert isinstance(job.method, Text)
     progress.begin("describing", len(column), "items")
     found = at = 0
     try:
-        for source, first, records in rows_of(sources, options):
+        for source, first, records in rows_of(sources, job):
             to.rejected += [explained(entry, *place(source, first, entry.row)) for entry in records.rejected]
             sets: list[Vectors] = []
             read = np.flatnonzero(records.kind != REJECTED).tolist()
@@ -240,7 +239,7 @@ def of_each_text(
             for kind, text in zip(records.kind.tolist(), records.text, strict=True):
                 if kind == REJECTED:
                     continue
-                vectors, unknown = known.features_of(text.as_py().decode("utf-8", "surrogatepass") if kind == TEXT else "", options.method)
+                vectors, unknown = known.features_of(text.as_py().decode("utf-8", "surrogatepass") if kind == TEXT else "", job.method)
                 sets.append(vectors)
                 to.unknown += unknown
                 found += len(vectors)
@@ -255,9 +254,9 @@ def of_each_text(
         raise DataError("no token of these texts has a vector; --by and --normalize say how texts are cut, as --normalize none keeps capital letters")
 
 
-def rows_of(sources: Sequence[Source], options: Options) -> Iterator[tuple[Source, int, Records]]:
+def rows_of(sources: Sequence[Source], job: Job) -> Iterator[tuple[Source, int, Records]]:
     """A source, the number in it of the first row of a chunk, and the rows. Raises DataError for what cannot be read, or gives it as rejected."""
-    want, left, skip = inspection.want(options), options.limit, options.on_error == "skip"
+    want, left, skip = job.want, job.options.limit, job.options.on_error == "skip"
     for source in sources:
         first = 0
         for records in records_of(source, want, skip):

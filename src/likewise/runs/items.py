@@ -18,8 +18,8 @@ from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.methods import Text
-from likewise.options import Options
 from likewise.progress import Progress, heed
+from likewise.runs.job import Job
 from likewise.stages.kinds import kind_of, set_rule, text_of
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
@@ -33,7 +33,7 @@ Block = tuple[np.ndarray, np.ndarray, np.ndarray]
 class Run:
     """What every step of a run shares."""
 
-    options: Options
+    job: Job
     work: Work
     engine: Threads
     progress: Progress
@@ -41,6 +41,11 @@ class Run:
     first_side: int  # so many sources are of the first collection, the others of the second
     memory: int  # bytes to stay within
     listed: bool  # rows that cannot be read are listed in a file of the output
+
+    @property
+    def options(self) -> Job:
+        """The job."""
+        return self.job
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         """A new stage (`Progress.begin`)."""
@@ -99,13 +104,13 @@ def sets(items: Items, run: Run) -> Sets:
     offset = np.cumsum(size, dtype=np.int64) - size
     file, values = run.work.opened("sets", "u8")
     odd = run.work.column("odd", ODD_SKETCH)
-    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), rule(run.options), odd, items.member)
+    return Sets(file, values, offset[items.member], np.ascontiguousarray(size[items.member]), rule(run.job), odd, items.member)
 
 
-def rule(options: Options) -> Any:
+def rule(job: Job) -> Any:
     """How two items are compared (kernels.compare)."""
-    mode = MODES[options.verify]
-    return set_rule(options, mode) if isinstance(options.method, Text) else kind_of(options).rule(options, mode)
+    mode = MODES[job.verify]
+    return set_rule(job, mode) if isinstance(job.method, Text) else kind_of(job).rule(job, mode)
 
 
 def words(items: Items, run: Run, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -135,24 +140,24 @@ def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.nda
     return values, offsets
 
 
-def vectors(found: tuple[np.ndarray, np.ndarray], options: Options) -> np.ndarray | Sparse:
+def vectors(found: tuple[np.ndarray, np.ndarray], job: Job) -> np.ndarray | Sparse:
     """What `words` gave of vectors, as they are compared."""
-    return of_words(*found) if options.facts.sparse else numbers(found[0], options)
+    return of_words(*found) if job.facts.sparse else numbers(found[0], job)
 
 
-def numbers(values: np.ndarray, options: Options) -> np.ndarray:
+def numbers(values: np.ndarray, job: Job) -> np.ndarray:
     """Words of vectors as float32 or float64[n, dimension]."""
-    dtype = np.dtype(np.float64 if options.facts.wide else np.float32)
-    each = -(-options.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
-    return np.ascontiguousarray(values.view(dtype).reshape(-1, each)[:, : options.dimension])
+    dtype = np.dtype(np.float64 if job.facts.wide else np.float32)
+    each = -(-job.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
+    return np.ascontiguousarray(values.view(dtype).reshape(-1, each)[:, : job.dimension])
 
 
-def feature_sets(found: tuple[np.ndarray, np.ndarray], options: Options) -> Features:
+def feature_sets(found: tuple[np.ndarray, np.ndarray], job: Job) -> Features:
     """What `words` gave of sets of features, as they are compared: of length 1, and without zero vectors."""
     from likewise.measures.feature_sets import directed
 
     values, offsets = found
-    dimension = max(1, options.facts.features or 0)
+    dimension = max(1, job.facts.features or 0)
     numbers, sizes = values.view(np.float32), 2 * np.diff(offsets) // dimension
     begins, lengths = 2 * offsets[:-1], sizes * dimension
     ends = np.concatenate(([0], np.cumsum(lengths)))

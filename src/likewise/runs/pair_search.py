@@ -28,8 +28,9 @@ from likewise.joins.sparse_join import Prepared as PreparedSparse
 from likewise.joins.sparse_join import sparse_pairs
 from likewise.joins.vector_join import Layout, Prepared, choose_layout, prepare, vector_finder
 from likewise.kernels.sets import ODD_SKETCH, odd_sketches
-from likewise.options import Options
+from likewise.planning import Plan
 from likewise.runs.items import Block, Items, Run, feature_sets, numbers, rule, sets, strings, words
+from likewise.runs.job import Job
 from likewise.stages.buckets import MOST_MET, Buckets, group
 from likewise.stages.kinds import keys_of
 from likewise.stages.ranking import Ranked, ranked
@@ -53,19 +54,19 @@ STEPS, BEYOND = 40, 4
 NO_SIDE = np.zeros(0, np.uint8)
 
 
-def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
+def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
     """Group the items by band key, as many bands at once as memory allows; ``split`` overfull buckets for the walk."""
     if (begun := items.taken(Buckets)) is not None:
         return begun
-    bands = run.options.plan.bands
-    for said in run.options.plan.about_items(len(items.member)):
+    bands = plan.bands
+    for said in plan.about_items(len(items.member)):
         if said not in run.progress.warnings:
             run.progress.warn(said)
     run.begin("grouping bands", bands, "bands")
 
-    made = keys_of_sparse(items, run) if run.options.facts.sparse else None
+    made = keys_of_sparse(items, run, plan) if run.options.facts.sparse else None
     if made is None and band_files.names(bands)[0] not in run.work.lengths:
-        made = keys_of_sets(items, run, items.member)
+        made = keys_of_sets(items, run, plan, items.member)
         make_odd_sketches(items, run)
 
     def keys(band: int) -> np.ndarray:
@@ -77,10 +78,10 @@ def bucket(items: Items, run: Run, *, split: bool) -> Buckets:
     return group(keys, per, bands, replace(run.workers, run=partial(run.engine.run, at_once=at_once)), split=split)
 
 
-def keys_of_sets(items: Items, run: Run, rows: np.ndarray) -> np.ndarray:
+def keys_of_sets(items: Items, run: Run, plan: Plan, rows: np.ndarray) -> np.ndarray:
     """The band keys of sets at these rows, which were not made while reading: uint64[bands, rows]."""
     values, offsets = words(items, run, rows)
-    made = run.work.scratch((run.options.plan.bands, len(rows)), "u8")
+    made = run.work.scratch((plan.bands, len(rows)), "u8")
 
     def part(begin: int) -> None:
         end = min(begin + KEYS_AT_ONCE, len(rows))
@@ -108,19 +109,19 @@ def make_odd_sketches(items: Items, run: Run) -> None:
     run.work.rest("sets")
 
 
-def meetings_expected(items: Items, run: Run, *, walk: bool) -> float:
+def meetings_expected(items: Items, run: Run, plan: Plan, *, walk: bool) -> float:
     """About how many candidate pairs there will be in buckets, by those among a sample of the items; of a ``walk`` no more than its budget allows."""
     step = -(-len(items.member) // SAMPLED) or 1
-    made = keys_of_sets(items, run, items.member[::step])
+    made = keys_of_sets(items, run, plan, items.member[::step])
     sizes = group(made.__getitem__, items.per[::step], len(made), run.workers, split=False).sizes
     others = (sizes - 1) * step
     return float((sizes * step * (np.minimum(others, MOST_MET) if walk else others)).sum() / 2)
 
 
-def keys_of_sparse(items: Items, run: Run) -> np.ndarray:
+def keys_of_sparse(items: Items, run: Run, plan: Plan) -> np.ndarray:
     """The band keys of sparse vectors, uint64[bands, items], some items at a time."""
     vectors = of_words(*words(items, run))
-    made = run.work.scratch((run.options.plan.bands, len(vectors)), "u8")
+    made = run.work.scratch((plan.bands, len(vectors)), "u8")
 
     def part(begin: int) -> None:
         rows = np.arange(begin, min(begin + KEYS_AT_ONCE, len(vectors)))
@@ -144,14 +145,14 @@ def rare(items: Items, run: Run) -> PreparedSparse:
     return PreparedSparse.of(of_words(*words(items, run)), rule(run.options), run.workers) if begun is None else begun
 
 
-def in_buckets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
+def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator[Block]:
     """The alike pairs among items that share a bucket."""
-    buckets = bucket(items, run, split=False)
+    buckets = bucket(items, run, plan, split=False)
     if (candidates := buckets.pairs()) > MANY:
         run.progress.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
     run.begin("comparing", candidates, "pairs")
     stored = sets(items, run)
-    for block in all_pairs(stored, buckets, side, run.workers, run.options.max_pairs):
+    for block in all_pairs(stored, buckets, side, run.workers, run.job.options.max_pairs):
         yield block[:, 0], block[:, 1], stored.similarity(block[:, 2], block[:, 3])
 
 
@@ -159,7 +160,7 @@ def of_sets(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sets, with none missed."""
     run.begin("joining", elements(items), "elements")
     how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers}
-    how |= {"contained": run.options.contained, "most": run.options.max_pairs, "expect": partial(announce, items, run, "joined")}
+    how |= {"contained": run.options.contained, "most": run.job.options.max_pairs, "expect": partial(announce, items, run, "joined")}
     begun = None if len(side) or items.per.any() else items.taken(Begun)
     ranking, made = begun or (ranks(items, run, side), None)
     for block in exact_pairs(ranking, run.options.threshold, **how, made=made):
@@ -175,7 +176,7 @@ def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of sparse vectors, with none missed."""
     run.begin("joining", len(items.member), "items")
     stored = sets(items, run)
-    how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers, "most": run.options.max_pairs}
+    how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers, "most": run.job.options.max_pairs}
     for block in sparse_pairs(rare(items, run), **how):
         yield block[:, 1], block[:, 0], stored.similarity(block[:, 2], block[:, 3])
 
@@ -183,7 +184,7 @@ def of_sparse(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
 def of_found(items: Items, run: Run, side: np.ndarray, *, walk: bool = False) -> Iterator[Block]:
     """The pairs of vectors, codes or sets of features, and of weighted sets exactly; ``walk``: as a walk finds them."""
     found, _ = finder(items, run, walk=walk, side=side)
-    for left, right, value in found.pairs(Counts(), side=side if len(side) else None, most=run.options.max_pairs):
+    for left, right, value in found.pairs(Counts(), side=side if len(side) else None, most=run.job.options.max_pairs):
         yield left, right, value.astype(np.float64)
 
 
@@ -228,7 +229,7 @@ def made_to_find(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tup
     prepared = prepare(numbers(values, options), options.told_by, float(options.threshold), options.seed, run.workers)
     if options.exact:
         return Scan(prepared, **how), Found("all pairs", options.dimension)
-    layout = choose_layout(prepared, options.asked["recall"], options.seed, walk=walk)
+    layout = choose_layout(prepared, options.target, options.seed, walk=walk)
     return vector_finder(prepared, layout, **how), Found("bits of vectors", options.dimension, prepared, layout)
 
 
@@ -256,7 +257,7 @@ def of_features(items: Items, run: Run, walk: bool, how: dict[str, Any]) -> tupl
     if options.exact:
         return exact_finder(sets, name, limit, **how), Found("all pairs", sets[0].shape[1])
     encoded = Encoded.of(sets, options.seed, run.workers)
-    found, least = encoded_finder(encoded, name, limit, options.asked["recall"], walk=walk, **how)
+    found, least = encoded_finder(encoded, name, limit, options.target, walk=walk, **how)
     return found, Found("encodings", encoded.vectors.shape[1], least=least)
 
 
@@ -305,9 +306,9 @@ def of_strings(items: Items, run: Run, side: np.ndarray) -> Iterator[Block]:
     """All pairs of strings within a number of edits, with none missed."""
     options = run.options
     run.begin("joining", len(items.member), "items")
-    how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers}
+    how: dict[str, Any] = {"side": side, "per": items.per, "workers": run.workers, "most": options.options.max_pairs}
     texts = pa.array(strings(items, run), pa.large_binary())
-    for block in edit_pairs(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", most=options.max_pairs, **how):
+    for block in edit_pairs(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", **how):
         yield block[:, 0], block[:, 1], block[:, 2].astype(np.float64)
 
 
@@ -324,6 +325,6 @@ JOINS: dict[str, Callable[[Items, Run, np.ndarray], Iterator[Block]]] = {
 }
 
 
-def engine(options: Options) -> Callable[[Items, Run, np.ndarray], Iterator[Block]]:
+def engine(job: Job) -> Callable[[Items, Run, np.ndarray], Iterator[Block]]:
     """How a run finds its pairs."""
-    return JOINS[options.items] if options.joined else in_buckets
+    return partial(in_buckets, plan=job.plan) if job.plan else JOINS[job.items]

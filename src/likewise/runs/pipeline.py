@@ -32,15 +32,15 @@ from likewise.joins.set_join import Begun, exact_cost, exact_walk, ready
 from likewise.joins.sparse_join import join_cost, least_cosine, sparse_walk
 from likewise.kernels.compare import scores
 from likewise.measures import edit
-from likewise.methods import Text
+from likewise.methods import Measure, Text
 from likewise.nearest.neighbors import neighbors
-from likewise.options import Options
+from likewise.planning import Plan
 from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT
 from likewise.report.gather import beginning
-from likewise.runs.inspection import want
 from likewise.runs.items import Items, Run, feature_sets, rule, sets, strings, vectors, words_of
+from likewise.runs.job import Job
 from likewise.runs.pair_search import bucket, elements, engine, finder, meetings_expected, ranks, rare
 from likewise.runs.results import Decision
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
@@ -62,17 +62,16 @@ HOTTEST = 5
 MEETING_COST = 150.0
 
 
-def takes(options: Options) -> Callable[[np.ndarray], int]:
+def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
     """The bytes of memory that it takes to sketch what a row holds, uint8[n]."""
-    method = options.method
     if isinstance(method, Text):
         return partial(memory_of, unit=method.unit)
     return lambda held: TEXT_COPIES * len(held)
 
 
-def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Collection:
-    """Read and sketch every row; ``bands``: with band keys, where it is certain that they will be used."""
-    options = run.options
+def collect(sources: Sequence[Source], run: Run) -> Collection:
+    """Read and sketch every row."""
+    job, options = run.job, run.job.options
     files = [printable(name) for source in sources for name, _ in source.files]
     for pattern in options.prefer:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
@@ -81,12 +80,12 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
     skip = options.on_error == "skip"
-    if options.items == "strings":
+    if job.items == "strings":
         edit.library()  # before any file is read, if it is missing
     read(
         sources,
-        want(options),
-        sketcher(options, bands=bands and not options.weighed),
+        job.want,
+        sketcher(job, bands=not job.weighed),
         run.work,
         run.engine,
         skip=skip,
@@ -94,14 +93,12 @@ def collect(sources: Sequence[Source], run: Run, *, bands: bool = True) -> Colle
         limit=options.limit,
         advance=run.advance,
         memory=run.memory,
-        takes=takes(options),
+        takes=takes(job.method),
     )
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
     collection = Collection(sources, run.work, run.first_side)
-    if message := collection.fields_missing(want(options), limited=options.limit is not None) or collection.unusable(
-        want(options), str(options.method)
-    ):
+    if message := collection.fields_missing(job.want, limited=options.limit is not None) or collection.unusable(job.want, str(job.method)):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
         raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
@@ -134,7 +131,7 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
 
 def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
     """Put the rows into keep order and collapse exact copies into the first of them. ``walk``: a walk will follow, which has a budget."""
-    options = run.options
+    options = run.job.options
     run.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")
     empty = (kind != REJECTED) & (tokens == 0)
@@ -156,8 +153,8 @@ def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
     if not run.work.done("chosen"):  # a resumed run goes on as it began: what was weighed may be gone by then
         run.work.append({}, step="chosen", exact=cheaper_exactly(items, run, walk))
     if run.work.done("chosen")[0]["exact"]:
-        run.options = replace(options, exact=True)
-    bands = 0 if run.options.joined else run.options.plan.bands
+        run.job = replace(run.job, exact=True, plan=None)
+    bands = run.job.plan.bands if run.job.plan else 0
     note_need(f"{len(collection):,} records", ROW_BYTES * len(collection) + (ITEM_BYTES + BAND_BYTES * bands) * len(member), run)
     return items
 
@@ -181,23 +178,25 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
 
 def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
     """Whether sets, or sparse vectors, are joined exactly without having been asked: where a plan, not a hand, chose bands, and they cost more."""
-    options, kind = run.options, run.options.items
-    if kind == "sparse vectors":
-        if options.exact is not None or options.verify != "exact" or options.plan.chosen_by != "plan" or not least_cosine(rule(options)):
+    job, plan = run.job, run.job.plan
+    if plan is None:
+        return False
+    if job.items == "sparse vectors":
+        if job.options.exact is not None or job.verify != "exact" or plan.chosen_by != "plan" or not least_cosine(rule(job)):
             return False
-        joined, plan = rare(items, run), options.plan
+        joined = rare(items, run)
         n, entries = len(joined.vectors), len(joined.vectors.values)
         model = replace(plan.model, items=n, dimension=round(entries / max(1, n)))
         cheaper = join_cost(joined) <= n * model.cost(plan.bands, plan.rows)
         items.begun = joined if cheaper else None
         return cheaper
-    if not options.weighed:
+    if not job.weighed:
         return False
-    ranking, plan = ranks(items, run), options.plan
-    made = ready(ranking, options.threshold)
+    ranking = ranks(items, run)
+    made = ready(ranking, job.threshold)
     cost = exact_cost(ranking, made)
     sketching = (BAND_COST * plan.bands + costs("MinHash", 0).slot * plan.slots) * len(items.member)
-    cheaper = cost < sketching or cost < sketching + MEETING_COST * meetings_expected(items, run, walk=walk or options.star)
+    cheaper = cost < sketching or cost < sketching + MEETING_COST * meetings_expected(items, run, plan, walk=walk or job.options.star)
     items.begun = Begun(ranking, made) if cheaper else None
     return cheaper
 
@@ -208,27 +207,27 @@ def decide(items: Items, run: Run) -> Decision:
     if not work.done("decide"):
         decision = walk_in_order(items, run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
-    work.discard("sets", "odd", *(band_files.names(run.options.planned.bands) if run.options.planned else ()))
+    work.discard("sets", "odd", *(band_files.names(run.job.plan.bands) if run.job.plan else ()))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
     done = work.done("decide")[0]
-    return Decision(**columns, facts=done["facts"], compared=done["compared"], value=value_of(run.options), counted=counted(run.options))
+    return Decision(**columns, facts=done["facts"], compared=done["compared"], value=value_of(run.job), counted=counted(run.job))
 
 
-def value_of(options: Options) -> pa.Field:
+def value_of(job: Job) -> pa.Field:
     """The column that says how alike two items are."""
-    if not options.distances:
+    if not job.distances:
         return SIMILARITY
-    return WHOLE_DISTANCE if options.items in ("codes", "strings") else DISTANCE
+    return WHOLE_DISTANCE if job.items in ("codes", "strings") else DISTANCE
 
 
-def counted(options: Options) -> bool:
+def counted(job: Job) -> bool:
     """True if similarities are ratios of counted shingles (`Decision.counted`)."""
-    return options.items == "texts" and options.verify == "exact" and not options.contained
+    return job.items == "texts" and job.verify == "exact" and not job.contained
 
 
 def walk_in_order(items: Items, run: Run) -> Decision:
     """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
-    found, facts = (walk_joined if run.options.joined else walk_in_buckets)(items, run)
+    found, facts = walk_in_buckets(items, run, run.job.plan) if run.job.plan else walk_joined(items, run)
     stored = sets(items, run)
     n, member, first, matches, compared = len(items.collection), items.member, items.first, found.matches, found.compared
 
@@ -242,7 +241,7 @@ def walk_in_order(items: Items, run: Run) -> Decision:
     original = first[copies]
     stays = kept_row[original] < 0
     kept_row[copies] = np.where(stays, original, kept_row[original])
-    similarity[copies] = np.where(stays, 0.0 if run.options.distances else 1.0, similarity[original])
+    similarity[copies] = np.where(stays, 0.0 if run.job.distances else 1.0, similarity[original])
     exact = np.zeros(n, bool)
     exact[copies[stays]] = True
 
@@ -251,26 +250,26 @@ def walk_in_order(items: Items, run: Run) -> Decision:
     component[member[joined]] = member[head[joined]]
     values = stored.similarity(matches[:, 2], matches[:, 3])
     pairs = member[matches[:, :2]]
-    return Decision(kept_row, similarity, exact, component, pairs, values, facts, compared, value_of(run.options), counted(run.options))
+    return Decision(kept_row, similarity, exact, component, pairs, values, facts, compared, value_of(run.job), counted(run.job))
 
 
-def walk_in_buckets(items: Items, run: Run) -> tuple[Walk, dict]:
+def walk_in_buckets(items: Items, run: Run, plan: Plan) -> tuple[Walk, dict]:
     """The walk among items that share a bucket, and its counters for the report."""
-    buckets = bucket(items, run, split=True)
+    buckets = bucket(items, run, plan, split=True)
     run.begin("comparing", len(items.member), "items")
     stored = sets(items, run)
     found = walk(stored, buckets, run.workers)
     crowds = overfull(buckets, found.witness < 0)
-    cut = what_was_cut(stored, buckets, crowds, run.options.seed)
+    cut = what_was_cut(stored, buckets, crowds, run.job.seed)
     spread = {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()}
     hottest = [at for at in np.argsort(-crowds.cut, kind="stable")[:HOTTEST] if crowds.cut[at] > 0]
     worst = [crowded(items, buckets, int(crowds.number[at]), int(crowds.cut[at]), run) for at in hottest]
-    return found, facts(items, found, spread, cut, cut.recall(run.options.plan.recall, len(found.matches)), worst)
+    return found, facts(items, found, spread, cut, cut.recall(plan.recall, len(found.matches)), worst)
 
 
 def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
     """The walk as if all items shared a bucket, by a join, and its counters."""
-    options = run.options
+    options = run.job
     is_set = options.items in ("texts", "sets")
     run.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
     how: dict[str, Any] = {"per": items.per, "workers": run.workers}
@@ -306,7 +305,7 @@ def crowded(items: Items, buckets: Buckets, number: int, cut: int, run: Run) -> 
     """A bucket that the budget cut, with the beginning of what its first item holds."""
     first = int(items.member[buckets.members(number)[0]])
     source, position = items.collection.places(np.array([first]))
-    text = beginning(items.collection, first, want(run.options))
+    text = beginning(items.collection, first, run.job.want)
     return {"items": int(buckets.sizes[number]), "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
 
 
@@ -315,11 +314,11 @@ def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.nda
 
     sides: uint8[rows]; when given, only pairs of rows of different sides. By containment the first of a pair is that which the second holds.
     """
-    options = run.options
-    listed = Listing(items.first, items.member, sides, options.max_pairs, 0.0 if options.distances else 1.0, ordered=options.contained)
+    job = run.job
+    listed = Listing(items.first, items.member, sides, job.options.max_pairs, 0.0 if job.distances else 1.0, ordered=job.contained)
     listed.copies()
     noted = note_need(f"{listed.count:,} pairs of copies", PAIR_BYTES * listed.count, run)
-    for left, right, value in engine(options)(items, run, listed.sides_of_items()):
+    for left, right, value in engine(job)(items, run, listed.sides_of_items()):
         listed.add(left, right, value)
         noted = noted or note_need(f"{listed.count:,} pairs so far", PAIR_BYTES * listed.count, run)
     return listed.result()
@@ -339,7 +338,7 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
     Without a second collection each row is a query, and not its own neighbour. With ``--per`` only rows of the same value are neighbours.
     """
     rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0))
-    if not run.options.per:
+    if not run.job.options.per:
         return nearest_among(rows, collection, run, k)
     value, size = np.unique(collection.column("per")[rows], return_inverse=True, return_counts=True)[1:]
     groups = np.split(rows[np.argsort(value, kind="stable")], np.cumsum(size)[:-1])
@@ -351,27 +350,27 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
 
 def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
     """The same among some rows."""
-    options = run.options
+    job = run.job
     second = collection.source_of(rows) >= run.first_side
     same = not second.any() and run.first_side == len(collection.sources)
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
     if not len(base) or not len(queries):
         return np.zeros((0, 2), np.int64), np.zeros(0), True
-    name = NEAREST[options.items] or options.told_by
-    if options.facts.sparse and name not in ("cosine", "l2"):
+    name = NEAREST[job.items] or job.told_by
+    if job.facts.sparse and name not in ("cosine", "l2"):
         raise UsageError(f"--by {name}: of sparse vectors neighbours are looked for by cosine and l2; choose one of them")
-    all_compared = name in ALL_COMPARED or (options.exact and options.items == "vectors")
+    all_compared = name in ALL_COMPARED or (job.exact and job.items == "vectors")
     run.begin("comparing with all" if all_compared else "looking for neighbours", len(queries), "items")
-    limit = None if options.bound is None else float(options.bound)
-    how: dict[str, Any] = {"recall": options.asked["recall"], "exact": bool(options.exact), "limit": limit, "seed": options.seed, "same": same}
-    sides = [comparable(words_of(collection, run, side), options) for side in ((base,) if same else (base, queries))]
-    found = nearest_by(options)(sides[0], sides[-1], name, k, **how, workers=run.workers)
+    limit = None if job.options.bound is None else float(job.threshold)
+    how: dict[str, Any] = {"recall": job.target, "exact": bool(job.exact), "limit": limit, "seed": job.seed, "same": same}
+    sides = [comparable(words_of(collection, run, side), job) for side in ((base,) if same else (base, queries))]
+    found = nearest_by(job)(sides[0], sides[-1], name, k, **how, workers=run.workers)
     return np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact
 
 
-def nearest_by(options: Options) -> Callable[..., Any]:
+def nearest_by(job: Job) -> Callable[..., Any]:
     """What looks for neighbours."""
-    if options.items != "feature sets":
+    if job.items != "feature sets":
         return neighbors
     from likewise.joins.feature_join import feature_neighbors
 
@@ -390,12 +389,12 @@ NEAREST: dict[str, str | None] = {
 ALL_COMPARED = ("l1", "weighted")
 
 
-def comparable(words: tuple[np.ndarray, np.ndarray], options: Options) -> Any:
+def comparable(words: tuple[np.ndarray, np.ndarray], job: Job) -> Any:
     """Words of rows as `nearest.neighbors` takes them."""
     values, offsets = words
-    kind = options.items
+    kind = job.items
     if kind in ("vectors", "sparse vectors"):
-        return vectors(words, options)
+        return vectors(words, job)
     if kind == "feature sets":
-        return feature_sets(words, options)
+        return feature_sets(words, job)
     return values.reshape(len(offsets) - 1, -1) if kind == "codes" else (values, offsets)

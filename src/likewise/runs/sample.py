@@ -19,12 +19,12 @@ from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.similarity import batch_of, function_of
 from likewise.methods import Measure, Text
-from likewise.options import Options
 from likewise.planning import Density, Facts
 from likewise.planning.curves import Curve
 from likewise.planning.expected import measured
 from likewise.records import TEXT, Records, Want
 from likewise.runs.items import vectors
+from likewise.runs.job import Job
 from likewise.stages.sketch import sketcher
 
 #: Texts, and other items, whose pairs are all compared.
@@ -50,20 +50,20 @@ class Pilot:
         return measured(self.values.tolist(), curve, threshold, self.sample)
 
 
-def of_sources(sources: Sequence[Source], options: Options, want: Want) -> Pilot:
+def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     """Up to TEXTS different texts, or ITEMS other items, drawn by their hash from the beginnings of up to SOURCES sources that lie evenly among all.
 
     ``items`` counts different ones, for copies are not compared: as many, in proportion, as the beginnings hold. Raises UsageError where
     there are too few, with the fields that were seen where none has the wanted name, and DataError where they could not be read.
     """
-    texts = isinstance(options.method, Text)
+    texts, want = isinstance(job.method, Text), job.want._replace(id=None)
     most = TEXTS if texts else ITEMS
     count = min(len(sources), SOURCES)
     drawn: dict[int, np.ndarray] = {}
     different: set[int] = set()
     seen = Seen()
     for source in (sources[i * len(sources) // count] for i in range(count)):
-        for copies, words in beginning(source, options, want, BYTES // count, seen):
+        for copies, words in beginning(source, job, want, BYTES // count, seen):
             different.update(copies.tolist())
             lowest = np.argsort(copies, kind="stable")[:most].tolist()
             drawn |= {int(copies[place]): words(place) for place in lowest}
@@ -73,14 +73,14 @@ def of_sources(sources: Sequence[Source], options: Options, want: Want) -> Pilot
     if len(drawn) < 2:
         seen.explain(want)
         if texts and seen.texts and not drawn:
-            few = f"no text of the sample holds a shingle of {options.method}; name a shorter one with --by, or"
+            few = f"no text of the sample holds a shingle of {job.method}; name a shorter one with --by, or"
         else:
-            few = f"a sample takes two different {options.method.kind.name} or more;"
+            few = f"a sample takes two different {job.method.kind.name} or more;"
         raise UsageError(f"{few} leave INPUT out to plan without one")
     offsets = np.cumsum([0, *map(len, drawn.values())])
-    items = as_compared(np.concatenate([*drawn.values()]), offsets, options)
+    items = as_compared(np.concatenate([*drawn.values()]), offsets, job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
-    return Pilot(of_all_pairs(items, compared_by(options.method)), len(drawn), round(len(different) * whole), options.facts, elements(items))
+    return Pilot(of_all_pairs(items, compared_by(job.method)), len(drawn), round(len(different) * whole), job.facts, elements(items))
 
 
 def compared_by(method: Text | Measure) -> Text | Measure:
@@ -88,15 +88,15 @@ def compared_by(method: Text | Measure) -> Text | Measure:
     return method if isinstance(method, Text) or method.facts.becomes is None else Measure(method.base.name)
 
 
-def as_compared(words: np.ndarray, offsets: np.ndarray, options: Options) -> Any:
+def as_compared(words: np.ndarray, offsets: np.ndarray, job: Job) -> Any:
     """Words of rows in the form in which measures take items."""
-    kind = options.items
+    kind = job.items
     if kind in ("vectors", "sparse vectors"):
-        return vectors((words, offsets), options)
+        return vectors((words, offsets), job)
     if kind == "weighted sets":
         items = of_words(words, offsets)  # of each row the elements, and then the weights
         return items.indices, items.values, items.offsets
-    return (words.reshape(len(offsets) - 1, -1), options.dimension) if kind == "codes" else (words, offsets)
+    return (words.reshape(len(offsets) - 1, -1), job.dimension) if kind == "codes" else (words, offsets)
 
 
 @dataclass
@@ -130,10 +130,10 @@ class Seen:
             raise DataError(presence.message([Lack(name, [*self.fields]) for name in self.names], self.names, want))
 
 
-def beginning(source: Source, options: Options, want: Want, most: int, seen: Seen) -> Iterator[tuple[np.ndarray, Callable[[int], np.ndarray]]]:
+def beginning(source: Source, job: Job, want: Want, most: int, seen: Seen) -> Iterator[tuple[np.ndarray, Callable[[int], np.ndarray]]]:
     """Of each chunk of a source, until so many bytes are read, the items that are not empty: a hash of each, uint64[n], the same for copies, and
     what gives the words of one. A source that is read to its end counts with all of its bytes, in whatever form they lie there."""
-    name, stage, read = printable(source.name), sketcher(options, bands=False), 0
+    name, stage, read = printable(source.name), sketcher(job), 0
     for chunk in source.chunks(want):
         if read and read >= most:
             seen.bytes += min(read, source.size)
@@ -141,7 +141,7 @@ def beginning(source: Source, options: Options, want: Want, most: int, seen: See
         records = source.parse(chunk, want)
         seen.note(name, records)
         columns = stage(records)
-        held = columns["size"] if isinstance(options.method, Text) else columns["tokens"]  # a text of tokens may have no shingle
+        held = columns["size"] if isinstance(job.method, Text) else columns["tokens"]  # a text of tokens may have no shingle
         some = np.flatnonzero((records.kind == TEXT) & (held > 0))
         yield columns["copy"][some, 0], partial(words_of_row, columns["sets"], np.cumsum(columns["size"], dtype=np.int64), some)
         read += chunk.data.nbytes

@@ -50,14 +50,14 @@ def started(
         first = len(sources)
         if against is not None:
             sources = beside(sources, sources_of(against, out, folder, wanted))
-        options = inspection.inspect_inputs(sources, options)
-        made = {**outputs.described(options, verb), "inputs": [source.fingerprint() for source in sources]}
+        job = inspection.inspect_inputs(sources, options)
+        made = {**outputs.described(job, verb), "inputs": [source.fingerprint() for source in sources]}
         work.begin(made)
     except BaseException:
         work.close(remove=not work.begun)
         raise
     listed = verb == "dedup" and out is not None
-    run = pipeline.Run(options, work, Threads(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
+    run = pipeline.Run(job, work, Threads(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
     if skipped := sources.skipped:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.progress.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
@@ -68,7 +68,7 @@ def started(
             old = "all its Parquet files are read, including rows that were changed or deleted since"
             run.progress.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
-        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.options.field!r} (--field)"
+        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.job.field!r} (--field)"
         run.progress.warn(f"standard input was taken as one text: {other}")
     useless = True  # the work folder, once the run is over; an interrupted run goes on from it
     try:

@@ -27,6 +27,7 @@ from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.records import REJECTED, Each, in_turn
+from likewise.runs.job import Job
 from likewise.runs.pipeline import Items, Run, check_unchanged
 from likewise.runs.results import Decision
 from likewise.runs.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
@@ -45,11 +46,11 @@ class Step(NamedTuple):
     write: Callable[[], tuple[list[Path], int | None]]  # returns the files, and how many rows, it wrote
 
 
-def described(options: Options, verb: str) -> dict[str, Any]:
+def described(job: Job, verb: str) -> dict[str, Any]:
     """How a result is made, by all that can change it."""
     versions = {"likewise": __version__, "hash_scheme": HASH_SCHEME, "unicode": UNICODE_VERSION}
-    groups = {} if options.grouped is None else {"groups": options.grouped.digest}  # what the file held, of which the method has the name
-    return {"verb": verb, "versions": versions, "method": options.described(), **groups}
+    groups = {} if job.grouped is None else {"groups": job.grouped.digest}  # what the file held, of which the method has the name
+    return {"verb": verb, "versions": versions, "method": job.described(), **groups}
 
 
 def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:
@@ -65,7 +66,7 @@ def check(sources: Sequence[Source], options: Options, *, written: bool) -> None
 
 def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:
     """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again."""
-    collection, options, work = items.collection, run.options, run.work
+    collection, options, work = items.collection, run.job.options, run.work
     staged, note = work.staged(), collection.id_note
     counts = report["counts"]
     # the threads share the work within one file, or across several: a task that waited for other tasks could wait for ever
@@ -97,7 +98,7 @@ def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) ->
         run.progress.advance(step.rows or 0)
     for source, fingerprint in zip(collection.sources, run.inputs, strict=True):
         check_unchanged(source, fingerprint)
-    write_sealed(manifest(collection, options, [entry for outputs in written.values() for entry in outputs]), staged / "manifest.json")
+    write_sealed(manifest(collection, run.job, [entry for outputs in written.values() for entry in outputs]), staged / "manifest.json")
     return staged
 
 
@@ -145,7 +146,7 @@ def published(out: Path, run: Run) -> bool:
 
 def publish_staged(staged: Path, out: Path, run: Run) -> None:
     """Put the output into its place. The journal knows it by its manifest, so that a run that is killed here is known to be done."""
-    overwrite = run.options.overwrite
+    overwrite = run.job.options.overwrite
     check_still(out, overwrite=overwrite)
     name = name_beside(out)
     run.work.append({}, step="publish", manifest=digest(staged / "manifest.json"), beside=name)
@@ -252,13 +253,13 @@ def compared_pairs(collection: Collection, decision: Decision) -> Rows:
     return pairs_rows(collection, a, b, decision.match_similarity, decision.value)
 
 
-def manifest(collection: Collection, options: Options, outputs: list[dict[str, Any]]) -> dict[str, Any]:
+def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) -> dict[str, Any]:
     inputs = [
         {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
         for source, rows, digest in zip(collection.sources, np.diff(collection.first_row), collection.digests(), strict=True)
     ]
     outputs = [{**entry, "path": printable(entry["path"])} for entry in sorted(outputs, key=lambda entry: entry["path"].split("/"))]
-    return {"format": "likewise/output", "version": 1, **described(options, "dedup"), "inputs": inputs, "outputs": outputs}
+    return {"format": "likewise/output", "version": 1, **described(job, "dedup"), "inputs": inputs, "outputs": outputs}
 
 
 def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> dict[str, Any]:

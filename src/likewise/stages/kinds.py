@@ -21,8 +21,8 @@ from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.kernels.rows import ascending, digests
 from likewise.kernels.sparse import MEASURES
-from likewise.options import Options
 from likewise.records import TEXT, Records
+from likewise.runs.job import Job as Options
 
 #: Stream of constants drawn from the seed (kernels.hashing.derive).
 COPY_KEYS = np.uint64(0x4B1D_0001)
@@ -95,7 +95,7 @@ def vectors(given: Payload, options: Options, bands: bool) -> Sketched:
     ends = np.concatenate(([0], np.cumsum(size)))
     words = np.zeros(int(ends[-1]), np.uint64)
     tokens = np.zeros(n, np.int64)
-    keys = np.zeros((options.plan.bands if bands else 0, n), np.uint64)
+    keys = np.zeros((options.plan.bands if bands and options.plan else 0, n), np.uint64)
     for length in np.unique(lengths[lengths > 0]).tolist():
         rows = np.flatnonzero(lengths == length)
         raw = np.lib.stride_tricks.sliding_window_view(given.data, length)[given.offsets[rows]] if len(rows) < n else whole(given, length)
@@ -178,7 +178,7 @@ def whole(given: Payload, length: int) -> np.ndarray:
 
 def codes(given: Payload, options: Options, bands: bool) -> Sketched:
     words, offsets = given.words()
-    keys = np.zeros((options.plan.bands if bands else 0, len(given.width)), np.uint64)
+    keys = np.zeros((options.plan.bands if bands and options.plan else 0, len(given.width)), np.uint64)
     full = np.flatnonzero(bands & (given.width == options.dimension))
     if len(full):
         each = -(-options.dimension // 64)
@@ -211,6 +211,7 @@ def keys_of(options: Options, batch: Any, bands: bool) -> np.ndarray:
     """The band keys of a batch, uint64[bands, n]; none where no bands are wanted."""
     if not bands:
         return np.zeros((0, len(batch[-1]) - 1 if isinstance(batch, tuple) else len(batch)), np.uint64)
+    assert options.plan is not None
     plan = options.plan
     family = families.from_plan(plan, options.seed)
     if hasattr(family, "band_keys"):
@@ -271,10 +272,9 @@ KINDS = {
 SPARSE = Kind("sparse", sparse, sparse_rule)
 
 
-def kind_of(options: Options) -> Kind:
+def kind_of(job: Options) -> Kind:
     """How the items of a run are read, sketched and compared; of texts, which are cut first, see stages/sketch.py."""
-    name = options.measure.name
-    return SPARSE if options.kind.sparse else KINDS[name]
+    return SPARSE if job.kind.sparse else KINDS[job.measure.name]
 
 
 def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:

@@ -12,8 +12,8 @@ from likewise.items.documents import shingler
 from likewise.items.words import Hasher, without_fractions
 from likewise.kernels.sets import odd_sketches
 from likewise.methods import Text
-from likewise.options import Options
 from likewise.records import TEXT, Records
+from likewise.runs.job import Job
 from likewise.schema import ROW_COLUMNS
 from likewise.stages.kinds import copies_of, kind_of, payload
 
@@ -21,44 +21,45 @@ Columns = dict[str, np.ndarray]
 Stage = Callable[[Records], Columns]
 
 
-def sketcher(options: Options, *, bands: bool = True) -> Stage:
+def sketcher(job: Job, *, bands: bool = True) -> Stage:
     """A function from the rows of one chunk to their columns: schema.ROW_COLUMNS, ``band_keys`` uint64[bands, n], ``sets`` uint64[m]
     and, where pairs of them will be compared, ``odd``.
 
     ``bands``: whether band keys are wanted. It may be called from several threads. What it gives for a row depends on the row alone.
     """
-    sketch = texts(options, bands) if isinstance(options.method, Text) else others(options, bands)
-    compared = bands and options.verify == "exact" and options.items in ("texts", "sets")
+    bands = bands and job.plan is not None
+    sketch = texts(job, bands) if isinstance(job.method, Text) else others(job, bands)
+    compared = bands and job.verify == "exact" and job.items in ("texts", "sets")
 
     def stage(records: Records) -> Columns:
         columns = {
             "kind": records.kind,
             "start": records.start,
             "length": records.length,
-            "per": group_words(records.per, len(records), options.seed),
+            "per": group_words(records.per, len(records), job.seed),
             "score": np.full(len(records), np.nan) if records.score is None else records.score,
             **sketch(records),
         }
         if compared:
             columns["odd"] = odd_sketches(columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64))))
-        if options.verify == "none":
+        if job.verify == "none":
             columns |= {"sets": columns["sets"][:0], "size": np.zeros(len(records), "u4")}
         return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
 
     return stage
 
 
-def texts(options: Options, bands: bool) -> Stage:
+def texts(job: Job, bands: bool) -> Stage:
     """Texts are cut into shingles; what is compared is the set of them, or the signature where estimates will do."""
-    shingle = shingler(options.method, options.seed)  # type: ignore[arg-type]
-    estimates = options.verify == "estimate"
+    shingle = shingler(job.method, job.seed)  # type: ignore[arg-type]
+    estimates = job.verify == "estimate"
 
     def sketch(records: Records) -> Columns:
         shingled = shingle(records.text, records.kind == TEXT)
         compared = {"sets": shingled.values, "size": np.diff(shingled.offsets).astype("u4")}
-        if bands:
-            plan = options.plan
-            family, sets = MinHash(plan.slots, plan.sketch, options.seed), (shingled.values, shingled.offsets)
+        if bands and job.plan:
+            plan = job.plan
+            family, sets = MinHash(plan.slots, plan.sketch, job.seed), (shingled.values, shingled.offsets)
             if estimates:
                 signature = family.signature(sets)
                 compared = tagged_slots(signature, shingled.tokens) | {"band_keys": family.band_keys_of(signature, plan.bands, plan.rows)}
@@ -71,14 +72,14 @@ def texts(options: Options, bands: bool) -> Stage:
     return sketch
 
 
-def others(options: Options, bands: bool) -> Stage:
+def others(job: Job, bands: bool) -> Stage:
     """Sets, vectors, codes and strings are compared as they are."""
-    kind = kind_of(options)
+    kind = kind_of(job)
 
     def sketch(records: Records) -> Columns:
-        found = kind.sketch(payload(records), options, bands)
+        found = kind.sketch(payload(records), job, bands)
         words, size = found.given or (found.words, found.size)
-        copy = copies_of(words, size, options.seed)
+        copy = copies_of(words, size, job.seed)
         return {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
 
     return sketch
