@@ -13,11 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise import options
 from likewise.errors import UsageError
 from likewise.io import fields
 from likewise.io.formats import memory
 from likewise.io.inputs import resolve
+from likewise.planning import Facts
 from likewise.records import NO_TEXT, REJECTED, TEXT, Records, Want
+from likewise.runs.inspection import job_of
+from likewise.stages.sketch import sketcher
 from payload_rows import ROWS, codes, csr, kinds, numbers, of_column, of_file, of_json, of_lines, of_table, pairs, reasons, word, words
 
 # ------------------------------------------------------------------------------------------------------------- vectors
@@ -52,6 +56,49 @@ def test_vectors_of_the_right_type_are_not_copied() -> None:
     array = np.arange(12.0).reshape(4, 3)
     records = of_table(memory.table(array, Want(kind="vector")), Want(kind="vector", wide=True))
     assert records.text.buffers()[2].address == array.ctypes.data
+
+
+@pytest.mark.parametrize("form", ["npy", "arrow", "memory"])
+@pytest.mark.parametrize("by", ["cosine", "l2"])
+def test_the_words_of_vectors_are_the_memory_that_was_read(tmp_path: Path, form: str, by: str) -> None:
+    """From the file to the words that are stored nothing is copied."""
+    array = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
+    table = pa.table({"vector": pa.FixedSizeListArray.from_arrays(pa.array(array.ravel()), 4)})
+    given_: Any = array
+    if form == "npy":
+        given_ = tmp_path / "a.npy"
+        np.save(given_, array)
+    elif form == "arrow":
+        given_ = tmp_path / "a.arrow"
+        with pa.ipc.new_file(given_, table.schema) as writer:
+            writer.write_table(table)
+    job = job_of(options.resolve(by=by, field="vector", **({"threshold": 0.9} if by == "cosine" else {"within": 1.0})), facts=Facts(4))
+    [source] = resolve([given_], want=job.want)
+    [chunk] = source.chunks(job.want)
+    found = sketcher(job, bands=False)(source.parse(chunk, job.want))
+    assert found["sets"].tolist() == array.view(np.uint64).ravel().tolist()
+    assert found["sets"].ctypes.data == chunk.data.column(0).chunk(0).flatten().buffers()[1].address
+
+
+def sketched(rows: list[Any], by: str, wide: bool = False) -> tuple[list[int], list[int], list[float]]:
+    """(numbers, words) of each vector, and the numbers that the words hold."""
+    dtype = np.float64 if wide else np.float32
+    job = job_of(
+        options.resolve(by=by, field="x", **({"threshold": 0.9} if by == "cosine" else {"within": 1.0})), facts=Facts(len(rows[0]), wide=wide)
+    )
+    column = pa.array(rows, pa.list_(pa.from_numpy_dtype(dtype)))
+    found = sketcher(job, bands=False)(of_table(pa.table({"x": column}), job.want))
+    return found["tokens"].tolist(), found["size"].tolist(), found["sets"].view(dtype).tolist()
+
+
+def test_words_of_vectors_by_hand() -> None:
+    """Rows of an odd number of float32 end with a zero; vectors of zeros, also negative ones, have no direction; a missing one has no words."""
+    rows = [[1, 2, 3], None, [0, 0, 0], [0, 5, 0], [-0.0, 0, -0.0]]
+    assert sketched(rows, "cosine") == ([3, 0, 0, 3, 0], [2, 0, 0, 2, 0], [1, 2, 3, 0, 0, 5, 0, 0])
+    assert sketched(rows, "l2") == ([3, 0, 3, 3, 3], [2, 0, 2, 2, 2], [1, 2, 3, 0, *[0] * 4, 0, 5, 0, 0, *[0] * 4])
+    assert sketched(rows, "cosine", wide=True) == ([3, 0, 0, 3, 0], [3, 0, 0, 3, 0], [1, 2, 3, 0, 5, 0])
+    assert sketched([[0, 0], None], "cosine") == ([0, 0], [0, 0], [])
+    assert sketched([[1, 2], [1, 2, 3]], "cosine") == ([2, 0], [1, 0], [1, 2])  # of another length: refused
 
 
 def test_nan_and_infinity_are_refused_with_their_place() -> None:

@@ -88,32 +88,34 @@ def laid(values: np.ndarray, weights: np.ndarray, ends: np.ndarray, keys: np.nda
 
 
 def vectors(given: Payload, options: Options, bands: bool) -> Sketched:
-    """Rows of one length at a time: those of another than the first row's are refused once all are read (pipeline.collect)."""
-    lengths = np.diff(given.offsets)
-    n, each = len(lengths), 8 if options.facts.wide else 4
-    size = -(-lengths // 8)
-    ends = np.concatenate(([0], np.cumsum(size)))
-    words = np.zeros(int(ends[-1]), np.uint64)
-    tokens = np.zeros(n, np.int64)
-    keys = np.zeros((options.plan.bands if bands and options.plan else 0, n), np.uint64)
-    for length in np.unique(lengths[lengths > 0]).tolist():
-        rows = np.flatnonzero(lengths == length)
-        raw = np.lib.stride_tricks.sliding_window_view(given.data, length)[given.offsets[rows]] if len(rows) < n else whole(given, length)
-        numbers = np.ascontiguousarray(raw).view(np.float64 if each == 8 else np.float32)
-        tokens[rows] = given.width[rows]
-        if options.measure.name in ("cosine", "angle"):
-            zero = ~numbers.any(axis=1)
-            tokens[rows[zero]] = 0
-            size[rows[zero]] = 0
-            rows, numbers = rows[~zero], numbers[~zero]
-        padded = np.zeros((len(rows), 8 * -(-length // 8)), np.uint8)
-        padded[:, :length] = numbers.view(np.uint8).reshape(len(rows), length)
-        place = ends[rows][:, None] + np.arange(padded.shape[1] // 8)
-        words[place] = padded.view(np.uint64)
-        if bands and len(rows):
-            keys[:, rows] = keys_of(options, numbers, bands)
-    used = np.repeat(size > 0, np.diff(ends)) if (np.diff(ends) != size).any() else slice(None)
-    return sketched(tokens, words[used], size, keys)
+    """Vectors, all of one length (payloads.fit), as words of the memory that was read, or of a copy where rows must be filled up to whole words."""
+    rows = np.flatnonzero(np.diff(given.offsets))
+    data = given.data[int(given.offsets[0]) : int(given.offsets[-1])]  # rows without a vector take no bytes
+    numbers = read_only(data.view(np.float64 if options.facts.wide else np.float32).reshape(len(rows), -1 if len(rows) else 0))
+    if options.measure.base.directed and (zero := zeros(numbers)).any():
+        rows, numbers = rows[~zero], read_only(numbers[~zero])
+    words = whole_words(numbers)
+    tokens, size = np.zeros((2, len(given.width)), np.int64)
+    tokens[rows], size[rows] = given.width[rows], words.shape[1]
+    keys = np.zeros((options.plan.bands if bands and options.plan else 0, len(tokens)), np.uint64)
+    if bands and len(rows):
+        keys[:, rows] = keys_of(options, numbers, bands)
+    return sketched(tokens, words.reshape(-1), size, keys)
+
+
+def zeros(numbers: np.ndarray) -> np.ndarray:
+    """bool[n]: the rows of zeros alone. Few rows begin with one, and only these are looked at further."""
+    found = np.zeros(len(numbers), bool)
+    maybe = np.flatnonzero(numbers[:, 0] == 0) if numbers.size else np.arange(len(numbers))
+    found[maybe] = ~numbers[maybe].any(axis=1)
+    return found
+
+
+def whole_words(numbers: np.ndarray) -> np.ndarray:
+    """Rows of numbers as uint64[n, m]: the same memory, or a copy with zeros behind each row where a row does not end with a word."""
+    filled = -numbers.shape[1] % (8 // numbers.itemsize)
+    padded = np.pad(numbers, ((0, 0), (0, filled))) if filled else numbers
+    return np.require(read_only(padded).view(np.uint64), requirements="A")  # buffers of Arrow files begin at multiples of 4 bytes, some of them
 
 
 def sparse(given: Payload, options: Options, bands: bool) -> Sketched:
@@ -168,12 +170,6 @@ def padded(given: Payload, options: Options) -> tuple[np.ndarray, np.ndarray, Fe
     wide = max(1, options.facts.features or 0)
     offsets = np.concatenate(([0], np.cumsum(lengths // wide)))
     return out.view(np.uint64), size, (read_only(numbers.reshape(-1, wide)), read_only(offsets))
-
-
-def whole(given: Payload, length: int) -> np.ndarray:
-    """Rows that are all of one length, as they lie: uint8[n, length]."""
-    begin = int(given.offsets[0])
-    return given.data[begin : int(given.offsets[-1])].reshape(-1, length)
 
 
 def codes(given: Payload, options: Options, bands: bool) -> Sketched:
