@@ -1,4 +1,4 @@
-"""The one way in which kernels are compiled: without the GIL, cached on disk where that is possible."""
+"""Compilation of kernels, always in the same way: without the GIL, and cached on disk where possible."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder() -> Path | None:
-    """The first folder that can hold compiled kernels, or None, and then they are compiled anew in each process.
+    """The first folder that can hold compiled kernels; None if there is none, and then each process compiles them.
 
-    What lies there is run: Numba unpickles it. So it must be a folder that nobody else can write to, nor put another in its place.
+    Numba unpickles the files there, which runs code. So nobody else may be able to write to the folder, or to put another in its place.
     """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111 - Path.expanduser raises without a home
@@ -35,7 +35,7 @@ def cache_folder() -> Path | None:
             place.mkdir(parents=True, exist_ok=True)
             place = place.resolve()  # a link could lead elsewhere later
             if not chosen and mine(place) and not is_private(place):
-                place.chmod(0o700)  # an umask let others in
+                place.chmod(0o700)  # the umask may have given others access
             folder = place / edition()
             folder.mkdir(exist_ok=True, mode=0o700)
             if (mine(place) or chosen) and is_guarded(place) and mine(folder) and is_private(folder) and os.access(folder, os.W_OK):
@@ -46,32 +46,33 @@ def cache_folder() -> Path | None:
 
 
 def edition() -> str:
-    """Another name whenever a kernel's file changes: Numba looks at the file of the kernel itself only, not at those it calls into."""
+    """A name that changes with any kernel's file: Numba checks only the file of a kernel itself, not those of the functions it calls."""
     files = sorted(Path(__file__).parent.glob("*.py"))
     stamp = "".join(f"{path.name}:{path.stat().st_size}:{path.stat().st_mtime_ns};" for path in files)
     return hashlib.blake2b(stamp.encode(), digest_size=6).hexdigest()
 
 
 def mine(folder: Path) -> bool:
-    """Whether this user owns the folder: code that another put into a shared one must not be loaded."""
+    """True if this user owns the folder: code that another user put into a shared one must not be loaded."""
     return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
 
 
 def is_private(folder: Path) -> bool:
-    """Whether nobody else can put files into the folder."""
+    """True if nobody else can write to the folder."""
     return not hasattr(os, "getuid") or not folder.stat().st_mode & OTHERS
 
 
 def is_guarded(place: Path) -> bool:
-    """Whether nobody else can put another folder in the place of one of this user's: in a sticky folder only owners may move what is there."""
+    """True if nobody else can replace a folder of this user in ``place``: in a sticky folder only owners may rename their entries."""
     return is_private(place) or bool(place.stat().st_mode & stat.S_ISVTX)
 
 
 class Interruption(event.Listener):
-    """Ends the compiler where the run has been interrupted: it has half a minute of work on the first run ever.
+    """Stops the compiler when the run is interrupted: on the first run ever it has half a minute of work.
 
-    Python's own way, an exception wherever the main thread is, may leave a lock of LLVM taken, and all would wait for it for ever. So while the main
-    thread compiles, Ctrl-C is put off to the next function, as the command line puts off all signals (cli/main.py).
+    Python's own way, an exception at any point of the main thread, may leave a lock of LLVM taken, and all threads would wait for it for ever. So
+    while
+    the main thread compiles, Ctrl-C is deferred to the next function, as the command line defers all signals (cli/main.py).
     """
 
     depth, put_off = 0, False
@@ -99,14 +100,16 @@ class Interruption(event.Listener):
 
 @contextmanager
 def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator[None]:
-    """Inside, ``begun()`` is called before a kernel is compiled, and ``ended(seconds)`` after it: on any thread, but one at a time, for Numba has
-    a lock. Whatever ends the compiler, and whatever ``begun`` raises, the next kernel is heard again."""
+    """Inside, call ``begun()`` before a kernel is compiled and ``ended(seconds)`` after it, on any thread, one at a time, because Numba has a lock.
+
+    The next kernel is heard after any error of the compiler or of ``begun``.
+    """
     depth, since = 0, 0.0
 
     class Ear(event.Listener):
         def on_start(self, event: event.Event) -> None:
             nonlocal depth, since
-            depth += 1  # what a kernel calls is compiled with it
+            depth += 1  # functions that a kernel calls are compiled with it
             if depth == 1:
                 since = time.perf_counter()
                 begun()
@@ -114,7 +117,7 @@ def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator
         def on_end(self, event: event.Event) -> None:
             nonlocal depth
             if depth == 0:
-                return  # its start was not heard: it came before this, or `Interruption` refused it
+                return  # its start was not heard: it was before this context, or `Interruption` refused it
             depth -= 1
             if depth == 0:
                 ended(time.perf_counter() - since)
@@ -131,5 +134,5 @@ nb.config.CACHE_DIR = str(CACHE or "")
 kernel = nb.njit(nogil=True, no_cfunc_wrapper=True, cache=CACHE is not None)
 #: For small functions that only other kernels call: compiled into them, never cached. Python cannot call them (tests/support/compiled.py can).
 inline = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-#: For the small functions inside the hottest loops. LLVM may leave a call in place, and a call hands on each array as seven arguments: 4 ns.
+#: For small functions in the hottest loops. LLVM may leave a call in place, and a call passes each array as seven arguments, which takes 4 ns.
 always = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
