@@ -17,7 +17,7 @@ FIXED = 265e6  # bytes of memory that do not grow: the interpreter, compiled cod
 BYTE = 2.2e-9  # seconds for each byte of input: decoded, cut, hashed, its set stored
 DOCUMENT = 0.5e-6  # further seconds for each document
 BAND = 20e-9  # seconds to group a document by one band key
-MEETING, ELEMENT = 1.1e-6, 11e-9  # seconds for each document that has a similar one, and for each element of its set
+COMPARISON, ELEMENT = 1.1e-6, 11e-9  # seconds for each document that has a similar one, and for each element of its set
 COPY = 0.45e-9  # seconds for each byte of kept records
 CORES = 2  # cores of the machine on which these were measured
 
@@ -32,15 +32,15 @@ class Collection:
 
     documents: float
     size: float = 2284  # bytes each
-    alike: float = 0.33  # fraction of documents that have a similar one
+    similar: float = 0.33  # fraction of documents that have a similar one
     removed: float = 0.18
     bands: int = 16
 
     @property
     def seconds(self) -> float:
         """Seconds on the machine of the benchmarks."""
-        met = self.alike * (MEETING + ELEMENT * self.size / SHINGLE)
-        each = self.size * BYTE + DOCUMENT + self.bands * BAND + met + (1 - self.removed) * self.size * COPY
+        compared = self.similar * (COMPARISON + ELEMENT * self.size / SHINGLE)
+        each = self.size * BYTE + DOCUMENT + self.bands * BAND + compared + (1 - self.removed) * self.size * COPY
         return START + self.documents * each
 
     @property
@@ -59,7 +59,7 @@ class Collection:
         These are band keys with document numbers, to the machine that groups the key, and the sets of documents that share a bucket, to the machine
         that compares them.
         """
-        moved = self.documents * (self.bands * 2 * KEY + self.alike * self.size / SHINGLE * WORD)
+        moved = self.documents * (self.bands * 2 * KEY + self.similar * self.size / SHINGLE * WORD)
         return moved / machines * (machines - 1) / machines
 
 

@@ -52,29 +52,29 @@ def share(part: float, whole: float) -> str:
     return "under 0.1%" if per_cent < 0.1 else "over 99.9%" if per_cent > 99.9 else f"{per_cent:.1f}%"
 
 
-def percent(chance: float, *, down: bool = False) -> str:
+def percent(probability: float, *, down: bool = False) -> str:
     """A probability in per cent, with enough digits to show its distance from 0 and 1. ``down`` never rounds up, for guaranteed probabilities.
 
     >>> percent(0.99964), percent(0.0064), percent(0.4701), percent(1.0), percent(0.9929, down=True)
     ('99.96 %', '0.64 %', '47.0 %', '100 %', '99.2 %')
     """
-    if chance in (0.0, 1.0):
-        return f"{chance * 100:.0f} %"
-    room = min(chance, 1 - chance)
+    if probability in (0.0, 1.0):
+        return f"{probability * 100:.0f} %"
+    room = min(probability, 1 - probability)
     if room < 1e-7:
-        return "< 0.00001 %" if chance < 0.5 else "> 99.99999 %"
-    places = max(1, -math.floor(math.log10(room * 100)) + (chance < 0.5))
-    value = math.floor(chance * 100 * 10**places + 1e-6) / 10**places if down else chance * 100
+        return "< 0.00001 %" if probability < 0.5 else "> 99.99999 %"
+    places = max(1, -math.floor(math.log10(room * 100)) + (probability < 0.5))
+    value = math.floor(probability * 100 * 10**places + 1e-6) / 10**places if down else probability * 100
     return f"{value:.{places}f} %"
 
 
-def at_least(chance: float) -> str:
+def at_least(probability: float) -> str:
     """A guaranteed probability, rounded down to four digits.
 
     >>> at_least(0.99996), at_least(0.5), at_least(1.0)
     ('0.9999', '0.5', '1')
     """
-    return f"{math.floor(chance * 10_000 + 1e-9) / 10_000:g}"
+    return f"{math.floor(probability * 10_000 + 1e-9) / 10_000:g}"
 
 
 def shown(threshold: float) -> str:

@@ -47,7 +47,7 @@ class Progress:
         """Report ``amount`` more units of the stage as done. Several threads may call it."""
 
     def resumed(self, amount: int) -> None:
-        """Report ``amount`` units of the stage as done by an earlier run, in no time. Called before the first `advance`."""
+        """Report ``amount`` units of the stage as done by an earlier run; they take no time now. Called before the first `advance`."""
 
     def finish(self) -> None:
         """End the current stage."""

@@ -33,7 +33,7 @@ class Sensitivity(NamedTuple):
     p2: float
 
 
-class Chances(ABC):
+class Probabilities(ABC):
     """Collision probabilities that follow from a curve alone, of a family or of an AND-OR construction of it."""
 
     __slots__ = ()
@@ -43,7 +43,7 @@ class Chances(ABC):
     def curve(self) -> Curve:
         """The collision probability of one function, by value."""
 
-    def chance_of(self, p: float) -> float:
+    def probability_of(self, p: float) -> float:
         """The probability of agreement, given that of one function."""
         return p
 
@@ -57,8 +57,8 @@ class Chances(ABC):
             raise UsageError(f"probability: give one {self.curve.measure}, or distance=")
         at, given = (self.curve.at, value) if distance is None else (self.curve.at_distance, distance)
         if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
-            return each(lambda one: self.chance_of(at(one)), given)
-        return self.chance_of(at(given))
+            return each(lambda one: self.probability_of(at(one)), given)
+        return self.probability_of(at(given))
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """(d1, d2, p1, p2) for two distances. Raises UsageError unless d1 < d2."""
@@ -67,7 +67,7 @@ class Chances(ABC):
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
 
 
-class Family(Chances):
+class Family(Probabilities):
     """A locality-sensitive hash family: a frozen dataclass with ``slots``, ``seed``, `curve` and `signature`.
 
     A signature has one value in each slot, that of one function of the family.
@@ -154,7 +154,7 @@ class Family(Chances):
 
 
 @dataclass(frozen=True, repr=False)
-class Amplified(Chances):
+class Amplified(Probabilities):
     """A family amplified by steps of AND and OR, the innermost first; `all_of` and `any_of` add one, in any order and depth.
 
     Raises UsageError without steps, and for steps other than ("all", count) and ("any", count).
@@ -190,7 +190,7 @@ class Amplified(Chances):
     def curve(self) -> Curve:
         return self.family.curve
 
-    def chance_of(self, p: float) -> float:
+    def probability_of(self, p: float) -> float:
         return amplified(p, self.steps)
 
     def all_of(self, count: int) -> Amplified:

@@ -173,8 +173,8 @@ class Histograms:
             values = np.clip(left @ right.T, -1, 1)
         else:
             values = np.linalg.norm(left[:, None] - right, ord=1 if isinstance(self.bit, Threshold) else 2, axis=2)
-        alike = float((np.vectorize(curve.at, otypes=[float])(values) ** self.bits).sum())
-        return self.tables * self.sums * alike + self.by_chance(len(left), len(right))
+        matches = float((np.vectorize(curve.at, otypes=[float])(values) ** self.bits).sum())
+        return self.tables * self.sums * matches + self.by_chance(len(left), len(right))
 
     def placed(self, one: Any) -> Features:
         """A set as a batch of one, in the space."""

@@ -76,6 +76,7 @@ class Hyperplane(Family):
         return bits
 
     def _of_sparse(self, items: Sparse) -> Signature:
+        """Signatures of sparse vectors. Raises UsageError for modes that need all coordinates."""
         if self.mode not in ("gaussian", "signs"):
             raise UsageError(f"Hyperplane(mode={self.mode!r}): it turns all coordinates, and sparse vectors are not written out; leave mode out")
         bits = np.empty((len(items), self.slots), np.uint8)

@@ -28,5 +28,5 @@ class SimilarityFamily(Family):
 
     def standard_error(self, similarity: float) -> float:
         """sqrt(J(1-J)/slots), the standard error of the estimate for independent slots; an upper bound for MinHash's ``oph``."""
-        chance = self.curve.at(similarity)
-        return math.sqrt(chance * (1 - chance) / self.slots)
+        p = self.curve.at(similarity)
+        return math.sqrt(p * (1 - p) / self.slots)

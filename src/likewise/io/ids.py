@@ -85,8 +85,8 @@ def repeated(ids: pa.Array) -> tuple[int, list[str]]:
     words = Hasher(secrets.randbits(64)).strings(ids.cast(binary.TYPE))
     order = np.argsort(words, kind="stable")
     before, after = order[:-1], order[1:]
-    alike = words[before] == words[after]
-    before, after = before[alike], after[alike]
+    equal_words = words[before] == words[after]
+    before, after = before[equal_words], after[equal_words]
     same = pc.equal(ids.take(before), ids.take(after)).to_numpy(zero_copy_only=False)
     first = np.setdiff1d(before[same], after[same])
     return len(first), ids.take(first[:3]).to_pylist()

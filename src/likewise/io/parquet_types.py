@@ -85,7 +85,7 @@ def _restored(old: bytes, new: bytes, place: Path) -> bytes:
     """The new footer with the schema elements of the old one where values are stored in the same way."""
     pieces, at = [], 0
     for column in _changed(old, new, place):
-        if column.other is not None and _is_stored_alike(column):
+        if column.other is not None and _is_stored_equally(column):
             pieces += [new[at : column.other.begin], old[column.mine.begin : column.mine.end]]
             at = column.other.end
     return b"".join((*pieces, new[at:]))
@@ -110,7 +110,7 @@ def check(source: Path, arrow: pa.Schema, options: dict[str, Any]) -> None:
     with pq.ParquetWriter(sink, arrow, **options):
         pass  # without rows
     for column in _changed(old, footer.read(BytesIO(sink.getvalue())), source):
-        if _is_lacking(column.mine) and not _is_stored_alike(column):
+        if _is_lacking(column.mine) and not _is_stored_equally(column):
             raise UsageError(
                 f"{source}: the column {column.name!r} has a type that Arrow does not have, and kept records would lose it. Drop the column or "
                 "change its type there, or write no records: --output ids or mask, without --removed-records"
@@ -130,7 +130,7 @@ def unordered(source: Path) -> list[str]:
         return [column.name for column in _pairs(footer.schema(data, source), []) if not logical(column.mine).keys().isdisjoint(UNORDERED)]
 
 
-def _is_stored_alike(column: Column) -> bool:
+def _is_stored_equally(column: Column) -> bool:
     """True if both files store the values of a column in the same way."""
     other = column.other
     return other is not None and all(column.mine.fields.get(field) == other.fields.get(field) for field in STORED)

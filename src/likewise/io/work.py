@@ -93,6 +93,7 @@ class Work:
         self._last = xxhash.xxh3_64_hexdigest(text)
 
     def _cut_journal(self, size: int) -> None:
+        """Truncate the journal."""
         with naming(self.folder / JOURNAL):
             self._journal.truncate(size)
 
@@ -253,6 +254,7 @@ class Work:
             raise
 
     def _close(self, remove: bool) -> None:
+        """Close all files and release the folder."""
         for file in [*self._columns.values(), *self._readers.values(), *([] if self._journal is None else [self._journal])]:
             file.close()
         self._claim.release(remove=remove)

@@ -20,6 +20,7 @@ LINE_END = re.compile("\r\n|\r|\n")
 
 @cache
 def _members(characters: Callable[[], np.ndarray]) -> np.ndarray:
+    """The characters as bool[SIZE], computed once."""
     return characters()
 
 
@@ -42,6 +43,7 @@ def _pinned(change: Callable[[str], str], text: str) -> str:
 
 
 def _form(name: Literal["NFC", "NFD", "NFKC"]) -> Callable[[str], str]:
+    """A function that applies a Unicode normal form, except to characters that the pinned version does not know."""
     return lambda text: _pinned(lambda part: unicodedata.normalize(name, part), text)
 
 

@@ -52,7 +52,7 @@ def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.nd
             if step in FORMS:
                 changed = change[TOUCHED] != TOUCHED
                 flags[changed] |= text.JOINS_ON
-                change[TOUCHED[changed & meets_marks(change)]] = MANY
+                change[TOUCHED[changed & involves_marks(change)]] = MANY
             target = np.where(target >= 0, change[target], target)
     if "lower" in steps and "nfkc" not in steps:  # the kernel checks the neighbours in the text as read
         cases = unicode.values("case")[TOUCHED]
@@ -74,7 +74,7 @@ def members(characters: Callable[[], np.ndarray], target: np.ndarray) -> np.ndar
     return characters()[target] & (target >= 0)
 
 
-def meets_marks(form: np.ndarray) -> np.ndarray:
+def involves_marks(form: np.ndarray) -> np.ndarray:
     """Which TOUCHED characters are marks or become one, bool; their form depends on the characters before them."""
     mark = (unicode.values("combining") != 0) | (unicode.values("composition") & 2 != 0)
     return mark[TOUCHED] | mark[form[TOUCHED]]

@@ -38,11 +38,13 @@ def _kinds(text: str, unit: str) -> str:
 
 
 def _words(text: str) -> list[str]:
+    """Runs of letters and marks, and characters that stand alone."""
     visible = without(unicode.invisible)(text)
     return [visible[slice(*found.span())] for found in WORD.finditer(_kinds(visible, "words"))]
 
 
 def _code(text: str) -> list[str]:
+    """String literals, identifiers, numbers and operators."""
     visible = without(unicode.invisible)(text)
     each = zip(visible, _kinds(visible, "code"), strict=True)
     kinds = "".join("d" if char in "0123456789" else "." if char == "." else kind for char, kind in each)
@@ -55,10 +57,12 @@ def _code(text: str) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
+    """Lines that are not blank."""
     return [line for line in LINE_END.split(text) if line.strip()]
 
 
 def _paragraphs(text: str) -> list[str]:
+    """Blocks of lines that are not blank."""
     found: list[str] = []
     begin, joined = 0, False  # begin of the paragraph; whether the previous line is part of it
     for line in re.finditer("(.*?)(?:\r\n|\r|\n|\\Z)", text, re.DOTALL):

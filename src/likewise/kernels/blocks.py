@@ -19,11 +19,13 @@ BYTES = ir.VectorType(BYTE, BLOCK)
 
 
 def _pointer(context, builder, array_type, array, at):
+    """A pointer to a block of an array."""
     start = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(start, [at]), BYTES.as_pointer())
 
 
 def _load(context, builder, array_type, array, at):
+    """A block of an array."""
     return builder.load(_pointer(context, builder, array_type, array, at), align=1)
 
 

@@ -18,6 +18,7 @@ VECTOR = ir.VectorType(ir.IntType(8), WIDE)
 
 
 def _load(context, builder, type_, value, at):
+    """A pointer to 32 bytes of an array, and their value."""
     array = context.make_array(type_)(context, builder, value)
     pointer = builder.bitcast(builder.gep(array.data, [at]), VECTOR.as_pointer())
     return pointer, builder.load(pointer, align=1)

@@ -24,19 +24,23 @@ FLOATS = ir.VectorType(FLOAT, LANES)
 
 
 def _constant(number: float):
+    """A number in all lanes."""
     return ir.Constant(FLOATS, [number] * LANES)
 
 
 def _call(builder, name, result, *arguments):
+    """Call an LLVM intrinsic."""
     function = ir.FunctionType(result, [argument.type for argument in arguments])
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), arguments)
 
 
 def _block(builder, array, at):
+    """A pointer to a vector of LANES floats."""
     return builder.bitcast(builder.gep(array, [at]), FLOATS.as_pointer())
 
 
 def _smaller(builder, x, y):
+    """Elementwise minima."""
     return builder.select(builder.fcmp_ordered("<", x, y), x, y)
 
 

@@ -131,7 +131,7 @@ def split_rows(entries, crossing, parts, limit):
 
     More parts are made where one would exceed ``limit`` comparisons.
     """
-    work, met = 0, 0
+    work, comparisons = 0, 0
     for turn in range(2):
         if turn == 1:
             parts = max(parts, -(-work // limit))
@@ -143,7 +143,7 @@ def split_rows(entries, crossing, parts, limit):
             for row in range(begin, end):
                 others = end - max(row + 1, partner) if row < last else 0
                 if turn == 0:
-                    met += others
+                    comparisons += others
                     work += others + ENTRY_WORK
                 else:
                     done += others + ENTRY_WORK
@@ -151,7 +151,7 @@ def split_rows(entries, crossing, parts, limit):
                         places[filled] = row + 1
                         filled += 1
             begin = end
-    return places, met
+    return places, comparisons
 
 
 @kernel

@@ -122,7 +122,7 @@ def fill(kind, columns, coordinate, room, out):
 
     Normals are all computed as middle ones first; then the others are replaced.
     """
-    words, places, chances = room
+    words, places, normals = room
     for j in range(columns.size):
         words[j] = address(columns[j], coordinate)
     if kind != GAUSSIAN:
@@ -136,11 +136,11 @@ def fill(kind, columns, coordinate, room, out):
         places[count] = j
         count += abs(q) > MIDDLE
     for k in range(count):
-        chances[k] = uniform(words[places[k]])
+        normals[k] = uniform(words[places[k]])
     for k in range(count):
-        chances[k] = outside(chances[k])
+        normals[k] = outside(normals[k])
     for k in range(count):
-        out[places[k]] = chances[k] if abs(chances[k]) < FAR else entry(kind, words[places[k]])
+        out[places[k]] = normals[k] if abs(normals[k]) < FAR else entry(kind, words[places[k]])
 
 
 @kernel

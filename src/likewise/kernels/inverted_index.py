@@ -84,20 +84,20 @@ def mark(probes, query, bits, on):
 
 
 @inline
-def likely(sets, probes, query, last, common, met, bits, own, wanted, highest, tops):
+def kth_similarity(sets, probes, query, last, common, candidates, bits, own, wanted, highest, tops):
     """The k-th similarity among about ``wanted`` of the sets with most ranks in common so far: a lower bound of the k-th of all sets.
 
-    common: int32[n], ranks in common so far. met: int32[..], the sets that have some. highest: ranks looked up so far. tops: float64[k], scratch.
+    common: int32[n], ranks in common so far. candidates: int32[..], the sets with some. highest: ranks looked up so far. tops: float64[k], scratch.
     """
     tally = np.zeros(highest + 2, np.int64)
-    for item in met:
+    for item in candidates:
         tally[common[item]] += 1
     least, many = highest, tally[highest]
     while least > 1 and many < wanted:
         least -= 1
         many += tally[least]
     tops[:] = 0
-    for item in met:
+    for item in candidates:
         if common[item] >= least and item != own and wanted > 0:
             wanted -= 1
             shared = in_common(sets, item, np.int64(common[item]), last, bits)
@@ -121,7 +121,7 @@ def most_similar(most, sets, begins, holders, probes, own, begin, end, out_items
     """
     k, n = out_items.shape[1], sets.size.size
     rule, none = Rule(JACCARD, most, 0.0, 0.0), nothing()
-    common, met = np.zeros(n, np.int32), np.empty(n + 1, np.int32)
+    common, candidates = np.zeros(n, np.int32), np.empty(n + 1, np.int32)
     bits, tops = np.zeros(begins.size // 64 + 1, np.uint64), np.empty(k)
     best = Best(np.empty(k), np.empty(2 * k + SPARE, np.int64), np.empty(2 * k + SPARE), np.zeros(2, np.int64))
     wanted = 2 * k + FIRST
@@ -136,17 +136,17 @@ def most_similar(most, sets, begins, holders, probes, own, begin, end, out_items
             last = np.int64(probes.tokens[probes.first[query] + taken])
             for entry in range(begins[last], begins[last + 1]):
                 item = np.uint64(holders[entry])
-                met[count] = item
+                candidates[count] = item
                 count += common[item] == 0
                 common[item] += np.int32(1)
             taken += 1
             visited += begins[last + 1] - begins[last]
             if visited >= look and count >= wanted and taken < shared:
-                enough = max(enough, likely(sets, probes, query, last, common, met[:count], bits, itself, wanted, taken, tops))
+                enough = max(enough, kth_similarity(sets, probes, query, last, common, candidates[:count], bits, itself, wanted, taken, tops))
                 look = 4 * visited
         rest, part = shared - taken, share_of(enough)
         for i in range(count):
-            item = np.uint64(met[i])
+            item = np.uint64(candidates[i])
             known, other = np.int64(common[item]), np.int64(sets.size[item])
             common[item] = 0
             need = part * (size + other)

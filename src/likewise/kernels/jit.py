@@ -23,7 +23,7 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder() -> Path | None:
-    """The first folder that can hold compiled kernels; None if there is none, and then each process compiles them.
+    """The first folder that can hold compiled kernels. Without one the result is None, and each process compiles them.
 
     Numba unpickles the files there, which runs code. So nobody else may be able to write to the folder, or to put another in its place.
     """
@@ -107,6 +107,8 @@ def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator
     depth, since = 0, 0.0
 
     class Ear(event.Listener):
+        """Counts nested compilations, and reports the outermost."""
+
         def on_start(self, event: event.Event) -> None:
             nonlocal depth, since
             depth += 1  # functions that a kernel calls are compiled with it

@@ -17,12 +17,12 @@ def append_text(data, first, last, texts, tokens, reach, ways, out, to):
     for value in range(texts):
         at, end = first[value], last[value]
         if reach and at >= 0 and ways[0][value, 1] > 0:
-            after, some, met = append_inner(data, at, value, ways, out, to + 2 * found)
+            after, some, matched = append_inner(data, at, value, ways, out, to + 2 * found)
             if some:
                 if found:
                     out[to], out[to + 1] = LF, LF
                 to, found = after, True
-            elif not met:
+            elif not matched:
                 first[value] = -1
             continue
         if at < 0 or data[at] != (OPEN_LIST if tokens else QUOTE):
@@ -51,7 +51,7 @@ def append_inner(data, at, value, ways, out, to):
     p = inner[value, 0]
     last_key, in_lists = path_at[p + 1], (lists >> p) & 1
     depth, current = 0, path_at[p] + inner[value, 1]
-    some, met = False, current == last_key
+    some, matched = False, current == last_key
     while True:
         at = skip_separators(data, at)
         byte = data[at]
@@ -65,7 +65,7 @@ def append_inner(data, at, value, ways, out, to):
             depth -= 1
             at += 1
             if depth == 0:
-                return to, some, met
+                return to, some, matched
         elif byte == QUOTE:
             stop = closing_quote(data, at + 1)
             if current == last_key:
@@ -85,7 +85,7 @@ def append_inner(data, at, value, ways, out, to):
                 size = unescape(data, at + 1, stop, out, to + 1) - to - 1 if current >= 0 else 0
                 if current >= 0 and same(out, to + 1, to + 1 + size, keys, key_at[current], key_at[current + 1]):
                     current += 1
-                    met = met or current == last_key
+                    matched = matched or current == last_key
                 else:
                     current = -1
                 at = skip_blank(data, stop + 1, data.size) + 1

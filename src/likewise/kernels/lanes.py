@@ -82,18 +82,22 @@ def _across(builder, vector, join):
 
 
 def _sum(builder, a, b):
+    """Elementwise sums."""
     return builder.fadd(a, b)
 
 
 def _most(builder, a, b):
+    """Elementwise maxima."""
     return builder.select(builder.fcmp_ordered("<", a, b), b, a)
 
 
 def _size(builder, a):
+    """Magnitudes."""
     return builder.select(builder.fcmp_ordered("<", a, ZERO), builder.fsub(ZERO, a), a)
 
 
 def _square(builder, a):
+    """Squares."""
     return builder.fmul(a, a)
 
 

@@ -22,10 +22,12 @@ TILE = 2**18
 
 
 def _numbers(bits: int) -> ir.VectorType:
+    """The type of a vector of unsigned numbers of ``bits`` bits."""
     return ir.VectorType(ir.IntType(bits), WIDTH // bits)
 
 
 def _call(builder, name, result, argument):
+    """Call an LLVM intrinsic."""
     function = ir.FunctionType(result, [argument.type])
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [argument])
 
@@ -42,6 +44,7 @@ def _widened(builder, vector, bits):
 
 
 def _smaller(builder, x, y, floats):
+    """Elementwise minima."""
     less = builder.fcmp_ordered("<", x, y) if floats else builder.icmp_unsigned("<", x, y)
     return builder.select(less, x, y)
 

@@ -72,7 +72,7 @@ class Task(NamedTuple):
 
 
 @always
-def hope(kind, hopes, differ, size, query):
+def lower_bound(kind, hopes, differ, size, query):
     """The minimum cost of an item of this size with a query of that size when ``differ`` bits differ, but for a small probability."""
     if kind == HAMMING:
         return np.float64(differ)
@@ -114,7 +114,7 @@ def first_radius(task, query, counts, at, first, groups, wanted, parts):
     for part in range(many):
         begin, end = part * blocks // many * BLOCK, (part + 1) * blocks // many * BLOCK
         middle = min(first * GROUP * BLOCK + (begin + end) // 2, sizes.size - 1)
-        parts[part] = hope(task.rule.kind, task.hopes.first, least(counts, at + begin, at + end), sizes[middle], task.asked.sizes[query])
+        parts[part] = lower_bound(task.rule.kind, task.hopes.first, least(counts, at + begin, at + end), sizes[middle], task.asked.sizes[query])
     return smallest(parts, many, wanted)
 
 
@@ -146,7 +146,7 @@ def refine(task, query, waiting, count, counters, best):
     waiting: (places, differing bits, bounds, order), the first ``count`` of each.
     """
     rule, hopes, items, codes, queries, asked, own = task
-    places, differ, hoped, order = waiting
+    places, differ, bounds, order = waiting
     size, words = asked.sizes[query], codes.rest.shape[1]
     skipped = asked.codes.shape[1] - words
     bound = bound_of(rule, best)
@@ -156,28 +156,28 @@ def refine(task, query, waiting, count, counters, best):
         bits = np.int64(differ[c])
         for word in range(words):
             bits += count_bits(codes.rest[place, word] ^ asked.codes[query, skipped + word])
-        cost = hope(rule.kind, hopes.all, bits, codes.sizes[place], size)
+        cost = lower_bound(rule.kind, hopes.all, bits, codes.sizes[place], size)
         item = codes.order[place]
         if cost <= bound and not (own and item == query):
             places[kept] = item
-            hoped[kept] = cost
+            bounds[kept] = cost
             low, high = min(low, cost), max(high, cost)
             kept += 1
     counters[1] += count
     begins = np.zeros(STEPS + 1, np.int64)
     scale = (STEPS - 1) / (high - low) if high > low else 0.0
     for c in range(kept):
-        begins[np.int64((hoped[c] - low) * scale) + 1] += 1
+        begins[np.int64((bounds[c] - low) * scale) + 1] += 1
     for step in range(STEPS):
         begins[step + 1] += begins[step]
     for c in range(kept):
-        here = np.int64((hoped[c] - low) * scale)
+        here = np.int64((bounds[c] - low) * scale)
         order[begins[here]] = c
         begins[here] += 1
     for c in range(kept):
         if c + AHEAD < kept:
             fetch(items.rows, places[order[c + AHEAD]] * items.rows.shape[1], LINES)
-        cost = hoped[order[c]]
+        cost = bounds[order[c]]
         if cost > bound:
             continue
         item = places[order[c]]

@@ -27,14 +27,17 @@ BYTES, LANES = ir.VectorType(BYTE, BLOCK), ir.VectorType(LANE, BLOCK // 4)
 
 
 def _data(context, builder, kind, array):
+    """The pointer to an array's first element."""
     return context.make_array(kind)(context, builder, array).data
 
 
 def _block(builder, data, at):
+    """A pointer to a block of 64 bytes."""
     return builder.bitcast(builder.gep(data, [at]), BYTES.as_pointer())
 
 
 def _call(builder, name, *args):
+    """Call an LLVM intrinsic on blocks of bytes."""
     function = ir.FunctionType(BYTES, [BYTES] * len(args))
     return builder.call(cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.v{BLOCK}i8"), args)
 

@@ -25,16 +25,19 @@ def _at(builder, array, *places):
 
 
 def _all(builder, word):
+    """A word in all lanes."""
     one = builder.insert_element(ir.Constant(WORDS, ir.Undefined), word, ir.Constant(INT32, 0))
     return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(INT32, EIGHT), [0] * EIGHT))
 
 
 def _differing(builder, words, others):
+    """Hamming distances of words, lane by lane."""
     count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(WORDS, [WORDS]), "llvm.ctpop.v8i64")
     return builder.call(count, [builder.xor(words, others)])
 
 
 def _near(builder, counts, cut):
+    """Mask of the lanes whose count is at most ``cut``."""
     return builder.bitcast(builder.icmp_unsigned("<=", counts, _all(builder, cut)), BYTE)
 
 

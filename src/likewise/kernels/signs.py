@@ -50,10 +50,12 @@ def turns(seed: int, dimension: int, bits: int) -> np.ndarray:
 
 
 def _pointer(builder, array, place, kind=FLOATS):
+    """A pointer to a vector of sixteen lanes."""
     return builder.bitcast(builder.gep(array.data, [place]), kind.as_pointer())
 
 
 def _all(builder, value, kind):
+    """A value in all lanes."""
     one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(INT32, 0))
     return builder.shuffle_vector(one, one, ir.Constant(PLACES, [0] * LANES))
 
