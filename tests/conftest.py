@@ -6,16 +6,28 @@ import io
 import json
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
 from likewise.cli.main import main, status_of
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="drawn faults, mutants and large samples in full, not at a tenth")
+
+
+@pytest.fixture(scope="session")
+def scaled(request: pytest.FixtureRequest) -> Callable[[Any, Any], Any]:
+    """scaled(full, small): the size of a heavy test, in full with --all. What it asserts holds at both: bounds are computed from the size."""
+    whole = request.config.getoption("--all")
+    return lambda full, small: full if whole else small
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,22 +29,23 @@ OWN = {"json.lines", "json.read", "json_strings.identities", "elements.hash_stri
 
 
 def test_the_second_process_compiles_what_the_run_needs(tmp_path: Path) -> None:
-    """Kernels are compiled for the types of what they are given. Were those of the second process others than the run's, it would help in nothing."""
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE}
+    """Kernels are compiled for the types of what they are given. Were those of the second process others than the run's, it would help in nothing.
 
-    def compiled() -> set[str]:
-        return {path.name for path in (tmp_path / "kernels").rglob("*.nbc")}
+    Which kernels a process needs, Numba says also of those that are on disk; so nothing is compiled here that an earlier test has compiled.
+    """
+    env = {**os.environ, "PYTHONPATH": SOURCE, "NUMBA_DEBUG_CACHE": "1"}
+
+    def needed(*command: str) -> set[str]:
+        done = subprocess.run([sys.executable, "-P", "-m", *command], env=env, cwd=tmp_path, check=True, capture_output=True, text=True)
+        return set(re.findall(r"^\[cache\] data (?:loaded from|saved to) '.*/(.+\.nbc)'", done.stdout, re.MULTILINE))
 
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
-    subprocess.run([sys.executable, "-P", "-m", "likewise.cli.compiling", str(tmp_path / "work")], env=env, check=True)
+    second = needed("likewise.cli.compiling", str(tmp_path / "work"))
     assert not (tmp_path / "work").exists()
-    before = compiled()
-    assert before
-    command = [sys.executable, "-P", "-m", "likewise", "dedup", "a.jsonl", "-o", "o"]
-    done = subprocess.run(command, env=env, cwd=tmp_path, check=True, capture_output=True)
-    assert done.stderr.count(b"compiling for this machine, which only the first run of its kind waits for\n") == 1
-    assert {name.split("-")[0] for name in compiled() - before} == OWN
-    assert not {name.split("-")[0] for name in before} & OWN
+    assert second
+    run = needed("likewise", "dedup", "a.jsonl", "-o", "o")
+    assert {name.split("-")[0] for name in run - second} == OWN
+    assert not {name.split("-")[0] for name in second} & OWN
 
 
 def test_the_first_run_leaves_no_process_and_no_folder_behind(tmp_path: Path) -> None:
@@ -67,6 +69,7 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
     _, said = process.communicate()
     assert process.returncode == 130
     assert "interrupted" in said
+    assert said.count("compiling for this machine, which only the first run of its kind waits for\n") == 1
     assert not any((tmp_path / "kernels").rglob("text.normalise*.nbc"))
 
 
@@ -89,8 +92,10 @@ def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Pat
     process = subprocess.Popen([sys.executable, "-P", "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not compiled():
         time.sleep(0.01)
+    process.send_signal(signal.SIGSTOP)  # so that it compiles nothing between the count and the signal
     before = compiled()
     process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGCONT)
     assert process.communicate() == ("False True\n", "")
     assert compiled() <= before + threads  # those that were on their way
 

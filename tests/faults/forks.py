@@ -190,7 +190,7 @@ def prepare(name: str, base: Path) -> Stage:
     os.chdir(warm)
     if not stage.job.stdin:
         check(status_of(command_line, [*stage.command(warm), "-q", "--threads", "2"]) == 0, f"{name}: fails undisturbed")
-    for again, nothing in {"whole": None, "reads": Fault("EIO", reading=True), "timed": None}.items():
+    for again, nothing in {"reads": Fault("EIO", reading=True), "whole": None}.items():
         round = stage.new_round(again)
         began = time.monotonic()
         done = stage.run(stage.command(round), round, nothing)

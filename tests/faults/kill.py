@@ -27,8 +27,21 @@ from jobs import JOBS, snapshot
 from points import LASTING, SIGNALS, Fault
 
 STOPPED = {"KILL": -signal.SIGKILL, "TERM": 128 + signal.SIGTERM, "INT": 128 + signal.SIGINT}
-#: Chances of how a run is stopped.
-DRAWN = {"KILL": 8, "TERM": 3, "INT": 3, "ENOSPC": 3, "EIO": 2, "EIO on reading": 2, "EDQUOT": 1, "EROFS": 1, "EACCES": 1}
+#: Chances of how a run is stopped; how its first fault stops it is dealt, so that as many rounds as there are kinds have each kind.
+DRAWN = {
+    "KILL": 6,
+    "KILL by the clock": 2,
+    "TERM": 2,
+    "TERM by the clock": 1,
+    "INT": 2,
+    "INT by the clock": 1,
+    "ENOSPC": 3,
+    "EIO": 2,
+    "EIO on reading": 2,
+    "EDQUOT": 1,
+    "EROFS": 1,
+    "EACCES": 1,
+}
 #: From this step on there is something to go on from.
 BEGUN = "replace description.json.new"
 #: As many are about what it takes to put an output into its place and to remove the work folder.
@@ -102,23 +115,31 @@ def disturbed(stage: Stage, folder: Path, faults: list[Fault], counts: Counter[s
     check(snapshot(stage.given) == stage.inputs, "an input was written to")
     temporary = [path for path in (folder / "temporary").iterdir() if any(snapshot(path).values())]  # made a moment before, it may stay, empty
     left = [path for path in (*folder.iterdir(), stage.work(folder), *temporary) if path.exists()]
+    if any(fault.after is not None for fault in faults):  # one that made the work folder, and was killed before it marked it; later ones leave it
+        left = [path for path in left if path != stage.work(folder) or any(path.iterdir())]
     disturbed_last = fault is not None  # then the work folder may be there, to be used by the next run
     expected = {stage.job.output, "temporary", *([stage.work(folder).name] if disturbed_last else [])}
     messy = not stage.job.resumes and not all(fault.what in ("INT", "TERM") for fault in faults)  # what is begun anew has other names each time
     check(messy or {path.name for path in left} <= expected, f"left behind: {left}")
 
 
-def drawn(stage: Stage, draw: random.Random) -> list[Fault]:
-    """One to four faults; of the signals one in four comes by the clock and not at a step. One in three strikes as the output is put into place."""
+def dealt(draw: random.Random) -> Iterator[str]:
+    """Kinds of faults without end: each kind once in any order, then as many more as make the shares those of DRAWN, and again."""
+    while True:
+        yield from draw.sample(list(DRAWN), len(DRAWN))
+        yield from draw.sample(list(DRAWN), sum(DRAWN.values()) - len(DRAWN), counts=[number - 1 for number in DRAWN.values()])
+
+
+def drawn(stage: Stage, draw: random.Random, first_kind: str) -> list[Fault]:
+    """One to four faults. One in three strikes as the output is put into place."""
     faults = []
     for number in range(draw.choice((1, 1, 2, 3, 4))):
-        what = draw.choices(list(DRAWN), list(DRAWN.values()))[0]
+        what = draw.choices(list(DRAWN), list(DRAWN.values()))[0] if number else first_kind
         most = stage.reads if what == "EIO on reading" else len(stage.steps)
         first = most - LAST_STEPS if number == 0 and draw.random() < 1 / 3 else 1
         at = draw.randint(max(1, first), max(1, most if number == 0 else most // 2))  # there is less to do each time
-        by_clock = what in SIGNALS and draw.random() < 0.25
         fault = Fault(what.split()[0], at, draw.random() < 0.5, what == "EIO on reading")
-        faults.append(fault._replace(at=0, after=draw.uniform(0, stage.seconds)) if by_clock else fault)
+        faults.append(fault._replace(at=0, after=draw.uniform(0, stage.seconds)) if what.endswith("by the clock") else fault)
     return faults
 
 
@@ -153,7 +174,7 @@ def main() -> int:
         plans = [(stage, faults) for stage in stages for faults in every(stage, given.every or ["KILL"])]
     else:
         draw = random.Random(given.seed)
-        plans = [(stage, drawn(stage, draw)) for stage, _ in zip(itertools.cycle(stages), range(given.rounds), strict=False)]
+        plans = [(stage, drawn(stage, draw, kind)) for stage, kind, _ in zip(itertools.cycle(stages), dealt(draw), range(given.rounds), strict=False)]
     for number, (stage, faults) in enumerate(plans):
         folder = stage.new_round(f"round-{number}")
         try:

@@ -24,11 +24,18 @@ from likewise.runs import writing as outputs
 HERE = Path(__file__).parent
 
 
-def test_drawn_faults():
-    """A score and more of them; `python tests/faults/kill.py --rounds 1000` draws more, `--every` strikes at each step."""
-    done = subprocess.run([sys.executable, HERE / "kill.py", "--rounds", "39", "--seed", "1"], capture_output=True, text=True)
+#: Jobs of each way to read, to write, to be stopped and to go on.
+FEW = ("texts", "damaged", "vectors", "piped", "replaced", "elsewhere", "pairs", "new features", "joined")
+
+
+def test_drawn_faults(scaled):
+    """Twelve rounds have each kind of fault; `python tests/faults/kill.py --rounds 1000` draws more, `--every` strikes at each step."""
+    rounds, kills, names = scaled((39, 20, jobs.JOBS), (12, 3, FEW))
+    command = [sys.executable, HERE / "kill.py", "--rounds", str(rounds), "--seed", "1", "--jobs", *names]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
-    assert re.search(r"\n39 rounds in \d+ s, 0 wrong; [2-9]\d kills survived", done.stdout), done.stdout[-5000:]
+    found = re.search(rf"\n{rounds} rounds in \d+ s, 0 wrong; (\d+) kills survived", done.stdout)
+    assert found and int(found[1]) >= kills, done.stdout[-5000:]
 
 
 # --- signals, to real processes

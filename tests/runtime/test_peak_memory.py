@@ -58,7 +58,11 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("name", LINES)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "name" in metafunc.fixturenames:
+        metafunc.parametrize("name", LINES if metafunc.config.getoption("--all") else ["doubled ids"])
+
+
 def test_many_short_rows(tmp_path, floor, name):
     with open(tmp_path / "in.jsonl", "w") as file:
         file.writelines(map(LINES[name], range(ROWS)))

@@ -55,7 +55,7 @@ def run(folder, out, **choices):
 
 
 @pytest.mark.parametrize(("limit", "old"), [(None, False), (55, False), (None, True)])
-def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkeypatch, small_chunks, limit, old):
+def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkeypatch, small_chunks, limit, old, scaled):
     """Stopped before each step (with a torn write) and after it; with --limit; and with an old output that is replaced."""
     data = tmp_path / "data"
     data.mkdir()
@@ -67,9 +67,11 @@ def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkey
     choices = {"limit": limit, "overwrite": old}
     stops = Stops(monkeypatch)
     run(data, tmp_path / "whole", **choices)
-    want, steps = snapshot(tmp_path / "whole"), len(stops.done)
-    assert steps > 12
-    for at, late in itertools.product(range(1, steps + 1), (False, True)):
+    want, steps = snapshot(tmp_path / "whole"), range(1, len(stops.done) + 1)
+    assert len(steps) > 12
+    last = {step: at for at, step in enumerate(stops.done, 1)}
+    few = [(at, bool((number + old) % 2)) for number, at in enumerate(last.values())]  # each kind of step once
+    for at, late in scaled(itertools.product(steps, (False, True)), few):
         out = tmp_path / f"stopped-{at}-{late}"
         stops.begin(0)
         if old:
@@ -210,19 +212,20 @@ def test_an_output_that_appears_meanwhile_stays(tmp_path, monkeypatch):
     assert snapshot(tmp_path / "out") == {"precious.txt": b"mine"}
 
 
-def test_kill_9_at_random_moments(tmp_path):
+def test_kill_9_at_random_moments(tmp_path, scaled):
     """Real processes, really killed. What a kill leaves is either no output, or the whole one."""
     data = tmp_path / "in.jsonl"
-    data.write_bytes(lines(texts(2, 24_000, 120)))  # a second or so of work
     command = [sys.executable, "-P", "-m", "likewise", "dedup", str(data), "-q", "-o"]
+    data.write_bytes(lines(texts(2, 60, 120)))
     subprocess.run([*command, str(tmp_path / "first")], check=True)  # compiles, where nothing has yet
+    data.write_bytes(lines(texts(2, 24_000, 120)))  # a second or so of work
     began = time.monotonic()
     subprocess.run([*command, str(tmp_path / "whole")], check=True)
     whole = time.monotonic() - began
     want = snapshot(tmp_path / "whole")
     draw = random.Random(3)
     killed = 0
-    for turn in range(3):
+    for turn in range(scaled(3, 1)):
         out = tmp_path / f"out-{turn}"
         resume: list[str] = []
         for _ in range(4):
