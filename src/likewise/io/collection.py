@@ -446,15 +446,15 @@ class Collection:
         """The names of the first files of some sources."""
         return files_of(self.sources[sources.start : sources.stop])[:3]
 
-    def chunk_of(self, row: int, source: int) -> tuple[int, int]:
-        """(first row, start) of the chunk of a source that holds a row."""
+    def start_of_chunk(self, row: int, source: int) -> int:
+        """Where the chunk of a source begins that holds a row."""
         first, start = int(self.first_row[source]), 0
         for entry in self.work.done("chunk"):
             if entry["source"] == source:
                 if row < first + entry["rows"]:
                     break
                 first, start = first + entry["rows"], entry["next"]
-        return first, start
+        return start
 
     def digests(self) -> list[str]:
         """The content fingerprint of each source: xxh3-128 over those of its chunks."""

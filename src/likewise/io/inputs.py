@@ -28,7 +28,7 @@ from likewise.io.formats.text import Files
 from likewise.io.layouts import Layouts
 from likewise.io.manifest import is_output
 from likewise.io.partitions import Partitioned
-from likewise.io.ranges import WHOLE, Range
+from likewise.io.ranges import END, WHOLE, Range
 from likewise.records import Chunk, Records, Want
 
 STDIN = "-"
@@ -61,6 +61,27 @@ class Source:
     def chunks(self, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
         """The chunks of a range of `plan`, or of any range where that gives several; from ``start`` on, where a chunk began."""
         return self.format.chunks(self.path, self.asked(want), start, *(() if part == WHOLE else (part,)))
+
+    def chunks_from_few(self, want: Want) -> Iterator[Chunk]:
+        """The chunks, but the first of a few rows where ranges can be read: for what the first rows show."""
+        yield from self.chunks(want, 0, (0, self.few))
+        if self.few != END:
+            yield from self.chunks(want, 0, (self.few, END))
+
+    def chunks_of(self, want: Want, places: Sequence[int], start: int) -> Iterator[Chunk]:
+        """Chunks that hold the rows at these places (`Records.start`), which are ascending, and of others no more than must be read; ``start``: where
+        the chunk with the first begins. Each row has a chunk of its own where ranges can be read; else all are found in one pass."""
+        if self.few == END:
+            yield from self.chunks(want, start)
+        else:
+            for at in places:
+                yield from self.chunks(want, 0, (at, at + 1))
+
+    @property
+    def few(self) -> int:
+        """The end of a range of the first few rows; END where the source can only be read from its beginning on."""
+        few: Any = getattr(self.format, "few", None)
+        return END if few is None else few(self.path)
 
     def parse(self, chunk: Chunk, want: Want) -> Records:
         return alternatives.parse(self.format, chunk, self.asked(want), self.name)

@@ -55,22 +55,26 @@ def examples(collection: Collection, decision: Decision, job: Job) -> list[Examp
 
 
 def written(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
-    """What rows hold, as people read it, read again from the chunk of their source that holds each."""
+    """The contents of rows, as people read them, read again from their sources."""
     found: dict[int, str] = {}
-    for row in sorted(set(rows)):
-        if row not in found:
-            number = int(collection.source_of(np.array([row]))[0])
-            first, start = collection.chunk_of(row, number)
-            source = collection.sources[number]
-            asked = values.showing(source.asked(want))
-            records = source.parse(next(source.chunks(asked, start)), asked)
-            found |= {r: values.written(records, r - first, asked) for r in rows if first <= r < first + len(records)}
+    ascending = np.unique(rows)
+    numbers = collection.source_of(ascending)
+    for number in np.unique(numbers).tolist():
+        source, here = collection.sources[number], ascending[numbers == number]
+        asked = values.showing(source.asked(want))
+        left = dict(zip(collection.column("start")[here].tolist(), here.tolist(), strict=True))
+        for chunk in source.chunks_of(asked, [*left], collection.start_of_chunk(int(here[0]), number)):
+            if held := [at for at in left if chunk.start <= at < chunk.start + len(chunk.data)]:
+                records = source.parse(chunk, asked)
+                found |= {left.pop(at): values.written(records, int(np.searchsorted(records.start, at)), asked) for at in held}
+            if not left:
+                break
     return found
 
 
 def beginning(collection: Collection, row: int, want: Want) -> str:
     """The beginning of what a row holds."""
-    return values.shortened(want.kind, written(collection, [row], want)[row])[:SHOWN]
+    return values.shortened(want.kind, written(collection, [row], want).get(row, ""))[:SHOWN]
 
 
 def choose(head: np.ndarray, near: np.ndarray, value: np.ndarray, name: str) -> np.ndarray:

@@ -131,7 +131,7 @@ def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Excep
     for source in sources:
         rows = 0
         with suppress(*spared):
-            for chunk in source.chunks(asked):
+            for chunk in source.chunks_from_few(asked):
                 width = source.parse(chunk, asked).width
                 if width is not None and width.any():
                     row = int(np.argmax(width > 0))

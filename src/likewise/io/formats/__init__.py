@@ -51,7 +51,8 @@ class Format(Protocol):
     One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few
     rows or None, ``glance(path, want)``, the names of the fields in the first records and whether these are all, and, where columns are not
     ``known``, ``mentioned(chunk, names)``, those of the names that a chunk may have as fields.
-    One whose sources can be read in ranges also has ``plan(path, size)``, the ranges of about so many bytes, and its ``chunks`` takes one, ``part``.
+    One whose sources can be read in ranges also has ``plan(path, size)``, the ranges of about so many bytes, ``few(path)``, the end of a small one
+    at the beginning (END if this source can only be read from its beginning on), and its ``chunks`` takes a range, ``part``.
     ``check_written(path)``, if present, refuses a source whose rows could not be written as they were. Raises UsageError.
     """
 

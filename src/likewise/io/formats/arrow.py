@@ -22,10 +22,10 @@ from likewise.io.batches import Keeper, check, check_names, gather, nonempty, re
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import top
 from likewise.io.headers import once
-from likewise.io.ranges import WHOLE, Range, joined
+from likewise.io.ranges import WHOLE, Range, few, joined
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "known", "parse", "schema", "write"]
+__all__ = ["chunks", "few", "known", "parse", "schema", "write"]
 
 FEATHER_1 = b"FEA1"
 LARGE_BATCH = 256 << 20

@@ -45,7 +45,7 @@ from likewise.io.formats.lines import (
 )
 from likewise.io.headers import once
 from likewise.io.ids import as_json, compact, from_json
-from likewise.io.ranges import WHOLE, Range
+from likewise.io.ranges import END, WHOLE, Range
 from likewise.io.ranges import cut as equal_ranges
 from likewise.items import binary, payloads, sparse_names, unusable
 from likewise.items import json_items as decoded
@@ -61,8 +61,11 @@ SAMPLE = 20
 
 def plan(path: Path, size: int) -> list[Range]:
     """Ranges of bytes. A compressed file is one, and so are documents that go over lines."""
-    whole = kind_of(path) or _are_documents(path)
-    return [WHOLE] if whole else equal_ranges(path.stat().st_size, size)
+    return [WHOLE] if few(path) == END else equal_ranges(path.stat().st_size, size)
+
+
+def few(path: Path) -> int:
+    return END if kind_of(path) or _are_documents(path) else PEEK_BYTES
 
 
 def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:

@@ -18,12 +18,12 @@ from likewise.io.batches import Keeper, gather
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import mentioned, top
 from likewise.io.formats.arrow import save
-from likewise.io.ranges import WHOLE, Range, cut
+from likewise.io.ranges import WHOLE, Range, cut, few
 from likewise.items import python_items as arrays
 from likewise.items.given import shown
 from likewise.records import Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "known", "parse", "schema", "table", "write"]
+__all__ = ["chunks", "few", "known", "parse", "schema", "table", "write"]
 
 ACCEPTED = "a table (of polars, pandas, pyarrow, DuckDB, Hugging Face, or whatever has __arrow_c_stream__), a list of str, or a list of dict"
 TEXT = Want()

@@ -21,9 +21,11 @@ from likewise.io import columns
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.field_names import mentioned
 from likewise.io.headers import once
-from likewise.io.ranges import WHOLE, Range, cut
+from likewise.io.ranges import WHOLE, Range, cut, few
 from likewise.items import python_items as arrays
 from likewise.records import Chunk, Each, Records, Want, in_turn
+
+__all__ = ["chunks", "few", "known", "parse", "schema", "write"]
 
 KIND = "a .npy file"
 COLUMN = "array"

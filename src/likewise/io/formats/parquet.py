@@ -17,10 +17,10 @@ from likewise.io import footer, parquet_types
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
 from likewise.io.columns import known, parse, wanted
 from likewise.io.headers import once
-from likewise.io.ranges import WHOLE, Range, joined
+from likewise.io.ranges import WHOLE, Range, few, joined
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "known", "parse", "schema", "write"]
+__all__ = ["chunks", "few", "known", "parse", "schema", "write"]
 
 KIND = "a Parquet file"
 #: Rows decoded at once. Few, because what the metadata calls a small row can be a large one (dictionary pages are shared); more gains nothing.

@@ -15,9 +15,11 @@ from likewise.errors import DataError, UsageError, has_gone, naming
 from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.encoding import other
 from likewise.io.ids import as_json
-from likewise.io.ranges import WHOLE, Range, joined
+from likewise.io.ranges import WHOLE, Range, few, joined
 from likewise.items import binary
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
+
+__all__ = ["chunks", "few", "known", "parse", "schema", "write"]
 
 KIND = "text"
 

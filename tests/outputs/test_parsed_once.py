@@ -1,0 +1,87 @@
+"""Rows are parsed once a run: what is seen before and shown afterwards is of a few rows only."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import likewise as lw
+from likewise.io import inputs
+from likewise.io.formats import jsonl, lines
+from likewise.report import gather
+
+N = 3000
+
+
+def texts() -> list[str]:
+    """Every third text is like the one before but for a word."""
+    made = [" ".join(f"w{i}x{j}" for j in range(30)) for i in range(N)]
+    return [made[i - 1] + " more" if i % 3 == 1 else text for i, text in enumerate(made)]
+
+
+def vectors() -> np.ndarray:
+    made = np.random.default_rng(0).normal(size=(N, 8)).astype(np.float32)
+    made[1::3] = made[::3] + np.float32(0.001)
+    return made
+
+
+def saved(path: Path) -> Path:
+    if path.suffix == ".npy":
+        np.save(path, vectors())
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.table({"vector": list(vectors())}), path)
+    elif path.name.startswith("vectors"):
+        path.write_text("".join(json.dumps({"vector": row}) + "\n" for row in vectors().tolist()))
+    else:
+        raw = "".join(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(texts())).encode()
+        path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    return path
+
+
+@pytest.fixture
+def parsed(monkeypatch) -> Counter:
+    """How often each row was parsed, by its place."""
+    times: Counter = Counter()
+    real = inputs.Source.parse
+
+    def parse(source, chunk, want):
+        records = real(source, chunk, want)
+        times.update(records.start.tolist())
+        return records
+
+    monkeypatch.setattr(inputs.Source, "parse", parse)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 1 << 16)
+    return times
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "vectors.jsonl", "a.npy", "a.parquet"])
+def test_rows_are_parsed_once(tmp_path: Path, parsed: Counter, name: str) -> None:
+    """But for the first few, by which the width of vectors is seen, and the 12 that a report shows at most."""
+    by = {"threshold": 0.8} if name == "a.jsonl" else {"by": "cosine", "threshold": 0.999, "field": "vector"}
+    out = tmp_path / "out"
+    lw.dedup(saved(tmp_path / name), out=out, **by)
+    shown = 2 * (gather.OF_LARGEST + gather.OF_NEAR)
+    few = {"a.jsonl": 0, "vectors.jsonl": (1 << 16) // 150}.get(name, 64)  # a line has more than 150 bytes
+    assert len(parsed) == N
+    assert 0 < sum(parsed.values()) - N <= few + shown
+    report = (out / "report.html").read_text()
+    assert report.count("<h3>Example") == shown // 2
+
+
+def test_a_compressed_source_is_read_again_in_one_pass(tmp_path: Path, monkeypatch, parsed: Counter) -> None:
+    """Of its chunks only those are parsed that hold a row which is shown."""
+    passes = []
+    real = jsonl.pieces
+    monkeypatch.setattr(jsonl, "pieces", lambda *given, **named: (passes.append(1), real(*given, **named))[1])
+    lw.dedup(saved(tmp_path / "a.jsonl.gz"), threshold=0.8, out=tmp_path / "out")
+    assert len(passes) == 2  # the run, and the examples
+    assert len(parsed) == N
+    chunk = (1 << 16) // 170  # a line has more than 170 bytes
+    assert sum(parsed.values()) - N <= chunk * 2 * (gather.OF_LARGEST + gather.OF_NEAR)
