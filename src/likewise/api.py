@@ -26,7 +26,7 @@ from likewise.methods import Measure, Text
 from likewise.options import integer, parse_seed
 from likewise.options import resolve as options_of
 from likewise.planning import Plan
-from likewise.planning.families import family_for
+from likewise.planning.families import family_for, findable
 from likewise.planning.layouts import planned
 from likewise.planning.spread import spread
 from likewise.progress import Progress
@@ -319,7 +319,7 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     [0.3333333333333333, 0.0]
     """
     from likewise.items import sets
-    from likewise.measures import measure
+    from likewise.measures import CONTAINMENT, measure
     from likewise.measures import similarity as sides
 
     check_steps(normalize)
@@ -332,7 +332,7 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     items = sides.Kind("text", lambda given: isinstance(given, str | bytes | None), lambda a, b: partial(shingle_sets, by=method))
     if method.unit == "tokens":
         items = replace(items, name="list of token ids", alone=lambda given: isinstance(given, str | bytes) or sets.alone(given))
-    return sides.compared(items, measure("elements/containment" if method.containment else "elements"), a, b)
+    return sides.compared(items, measure(method.facts.name + CONTAINMENT * method.containment), a, b)
 
 
 def shingle_sets(texts: Any, by: Text) -> tuple[np.ndarray, np.ndarray]:
@@ -379,8 +379,10 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
-    if not options.method.compared.searched:
-        names = "texts, elements, weighted, cosine, angle, l1, l2, hamming and features"
+    if not options.method.compared.looked_for:
+        heads = dict.fromkeys(name.partition("/")[0] for name in findable() if Measure(name).compared.looked_for)
+        *most, last = heads
+        names = f"texts, {', '.join(most)} and {last}"
         raise UsageError(f"--by {options.method}: neighbours are looked for by {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run)

@@ -111,12 +111,12 @@ class Measure:
     @property
     def compared(self) -> Kind:
         """What is compared: what is made of items beforehand, or they."""
-        return kinds()[self.facts.becomes[0]] if self.facts.becomes else self.kind
+        return kinds()[self.facts.becomes.kind] if self.facts.becomes else self.kind
 
     @property
     def base(self) -> MeasureFacts:
         """The measure by which that is compared."""
-        return measure(self.facts.becomes[1]) if self.facts.becomes else self.facts
+        return measure(self.facts.becomes.measure) if self.facts.becomes else self.facts
 
     @property
     def distance(self) -> bool:

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 
 from likewise.errors import DataError, UsageError
-from likewise.io import collection
 from likewise.io.formats import json_array, jsonl, memory, parquet, text
 from likewise.io.formats.text import Files
 from likewise.io.inputs import resolve
 from likewise.items.words import Hasher
 from likewise.kernels import hashing
+from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, PAYLOADS, REJECTED, TEXT, Records, Want
 from payload_rows import HASHER, ROWS, codes, csr, kinds, numbers, of_column, of_file, of_json, of_lines, of_table, pairs, reasons, word, words
 from reference import folded, mix
@@ -377,7 +377,7 @@ def test_files_that_hold_no_such_items_are_passed_over_in_folders(tmp_path: Path
 def test_readable() -> None:
     def shown(column: pa.Array, kind: str) -> str:
         want = Want("x", kind=kind)
-        return collection.readable(of_column(column, kind).text[0].as_py(), want)
+        return of_payload(kind).readable(of_column(column, kind).text[0].as_py(), want)
 
     assert shown(pa.array([[1, 2]]), "tokens") == "1 2"
     assert shown(pa.array([[1, 2]]), "elements") == "2 elements"

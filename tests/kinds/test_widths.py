@@ -88,7 +88,7 @@ def test_more_elements_than_32_bits_can_number():
     """Where the sets of three items begin: the third after six billion elements of the first two."""
     size = np.array([3 * 10**9, 3 * 10**9, 5], "u4")
     items = SimpleNamespace(collection=SimpleNamespace(column=lambda name: size), member=np.arange(3))
-    job = SimpleNamespace(method=methods.parse("words"), threshold=Fraction(1, 2), verify="exact")
+    job = SimpleNamespace(compared=methods.parse("words").compared, threshold=Fraction(1, 2), verify="exact")
     work = SimpleNamespace(opened=lambda name, dtype: (-1, np.zeros(0, np.uint64)), column=lambda name, dtype: np.zeros((0, 8), np.uint64))
     run = SimpleNamespace(job=job, work=work)
     assert pipeline.sets(items, run).offset.tolist() == [0, 3 * 10**9, 6 * 10**9]

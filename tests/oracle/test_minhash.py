@@ -261,7 +261,7 @@ def test_sets_of_strings_in_every_form(form):
 
 
 def test_keys_of_strings_are_those_of_a_run():
-    """What stages.kinds makes of a column of strings under the same seed."""
+    """What a run makes of a column of strings under the same seed."""
     job = job_of(resolve(by="elements", threshold=0.8, bands=4, rows=3, seed=9))
     sets = [["a", "b"], ["c"], ["a", "b", "x"]]
     records = parse(next(chunks(table(sets, job.want), job.want)), job.want, "memory")

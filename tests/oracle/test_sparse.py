@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 import likewise as lw
 from command_line import run
+from likewise import kinds
 from likewise.families import Hyperplane, from_plan
 from likewise.io import batches
 from likewise.io.formats import lines as byte_formats
 from likewise.items.sparse import sparse
 from likewise.joins.sparse_join import Prepared, sparse_pairs
 from likewise.kernels.compare import SparseRule, values
-from likewise.kernels.sparse import MEASURES
+from likewise.measures.sparse import kernel_of
 from likewise.nearest.sparse import close
 from sparse_rows import EACH, LIMITS, SURE, Row, alike, csr, mapping, pairs_of, records, rows, same, value, written_out
 from stopping import StoppedError, Stops, snapshot
@@ -84,7 +85,7 @@ def test_the_join_misses_nothing(seed, least, by, indices):
     every = lw.similarity(vectors[left], vectors[right], by=by)
     good = every >= limit if by == "cosine" else every <= limit
     want = sorted(zip(left[good].tolist(), right[good].tolist(), every[good].tolist(), strict=True))
-    prepared = Prepared.of(vectors, SparseRule(limit, *MEASURES[by], 0))
+    prepared = Prepared.of(vectors, SparseRule(limit, *kernel_of(kinds.measure(by)), 0))
     blocks = [*sparse_pairs(prepared, side=np.empty(0, np.uint8), per=np.zeros(len(vectors), np.uint64))]
     found = np.concatenate([np.empty((0, 4), np.int64), *blocks])
     told = values(found[:, 2], distances=by == "angle")
@@ -97,7 +98,7 @@ def test_the_join_misses_nothing(seed, least, by, indices):
 def test_rare_coordinates_by_hand():
     """Index 1 is in all three, so it comes first: 0.64 of the squared length of each. Alone it cannot make 0.9, but 0.7."""
     vectors = sparse([mapping({1: 4.0, 2: 3.0}), mapping({1: 4.0, 2: 3.0}), mapping({1: 4.0, 5: 3.0})])
-    of = [Prepared.of(vectors, SparseRule(limit, *MEASURES["cosine"], 0)) for limit in (0.9, 0.7)]
+    of = [Prepared.of(vectors, SparseRule(limit, *kernel_of(kinds.measure("cosine")), 0)) for limit in (0.9, 0.7)]
     assert [np.diff(one.offsets).tolist() for one in of] == [[1, 1, 1], [2, 2, 2]]
     assert [one.visits for one in of] == [1, 4]
 

@@ -9,31 +9,24 @@ from typing import Any
 import click
 
 from likewise.cli.screen import Screen, counted, harmless
+from likewise.kinds import of_payload
+from likewise.kinds.kind import DIGITS, NUMBERS
 
 #: Words that stay at each end of a long stretch that is the same in both; -v shows all.
 CONTEXT = 15
 #: How what differs is marked: (kind of run) -> (begin, end) without colours, and the style with them.
 MARKS = {"delete": ("[-", "-]"), "insert": ("{+", "+}")}
 STYLES: dict[str, dict[str, Any]] = {"delete": {"fg": "red", "strikethrough": True}, "insert": {"fg": "green", "underline": True}}
-#: Kind of payload (records.PAYLOADS) -> what is said of two items that are the same. Of sets the elements are listed, for their order may differ.
-ALIKE = {
-    "text": "The two texts are the same, character by character.",
-    "tokens": "The token ids are the same, one by one.",
-    "string": "The two strings are the same, character by character.",
-    "vector": "The two vectors are the same, number by number:",
-    "code": "The two codes are the same, bit by bit:",
-    "features": "The two sets have as many features, and the first begins alike:",
-}
 
 
 def laid(screen: Screen, originals: Any, removed: str, kept: str, runs: list[tuple[str, str]] | None) -> None:
     """A removed item and its witness, as `report.values.written` has them; ``runs`` where they are words or characters."""
     from likewise.report import differences, values
-    from likewise.report.wording import OF_CODES, UNGROUPED
+    from likewise.report.wording import UNGROUPED
 
-    kind = originals.want.kind
-    if removed == kept and kind in ALIKE:
-        screen.data(ALIKE[kind] + "\n")
+    kind, shown = originals.want.kind, of_payload(originals.want.kind)
+    if removed == kept and shown.same:
+        screen.data(shown.same + "\n")
         whole = "".join(view([("equal", removed)], False, whole=screen.verbose))
         screen.data(whole if runs is not None or screen.verbose else harmless(values.shortened(kind, removed)))
     elif runs is not None:
@@ -44,8 +37,8 @@ def laid(screen: Screen, originals: Any, removed: str, kept: str, runs: list[tup
             screen.data(f"\n{UNGROUPED.strip()}")
     else:
         screen.rows(columns(kind, removed, kept, whole=screen.verbose), data=True)
-        if kind == "code":
-            screen.data(f"\n{OF_CODES}")
+        if shown.remark:
+            screen.data(f"\n{shown.remark}")
 
 
 def show_runs(screen: Screen, runs: list[tuple[str, str]]) -> None:
@@ -76,12 +69,13 @@ def columns(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tupl
     from likewise.report import differences, values
 
     rows = [removed, kept] if whole else [values.shortened(kind, text) for text in (removed, kept)]
-    if kind == "vector":
+    look = of_payload(kind).look
+    if look == NUMBERS:
         cells = [row.split("  ") for row in rows]
         wide = [max(map(len, column)) for column in zip(*cells, strict=False)]
         rows = ["  ".join(map(str.rjust, row, wide)) for row in cells]
     yield from zip(("removed", "kept"), map(harmless, rows), strict=True)
-    if kind == "code" and len(removed) == len(kept) == len(rows[0]):
+    if look == DIGITS and len(removed) == len(kept) == len(rows[0]):
         yield "", "".join(" ^"[left != right] for left, right in zip(removed, kept, strict=True)).rstrip()
     if remark := differences.remark(kind, removed, kept):
         yield "differ", remark

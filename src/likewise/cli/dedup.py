@@ -228,8 +228,7 @@ def layout(job: Job) -> str:
         return "encodings propose, the measure decides; recall is measured, not promised"
     if job.recall != 1:
         return f"a join by bits of codes; {sure(float(job.threshold), job.recall, at(job.distances))}"
-    looked = job.items in ("vectors", "weighted sets", "feature sets")
-    return "all pairs compared: none is missed" if looked else "an exact join: none is missed"
+    return "all pairs compared: none is missed" if job.compared.all_compared else "an exact join: none is missed"
 
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:

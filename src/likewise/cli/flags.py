@@ -17,10 +17,9 @@ import click
 from likewise import config, kinds
 from likewise.choices import CHOICES
 from likewise.kinds import kind_of
-from likewise.kinds.kind import NEVER
-from likewise.methods import STEPS, UNITS, Measure
+from likewise.methods import STEPS, UNITS
 from likewise.options import KEEP_POLICIES, Options, checked
-from likewise.planning.families import families_of
+from likewise.planning.families import findable
 from likewise.planning.presets import PRESETS
 
 GROUPS = ("Input", "What is similar", "What to do about it", "How to run", "Messages")
@@ -53,8 +52,7 @@ WHEN: dict[str, Any] = {"type": click.Choice(["auto", "always", "never"])}
 
 def measures() -> str:
     """The measures that items are found by, with what they compare."""
-    found = {name: kind_of(name) for name in kinds.measures() if families_of(Measure(name)) or kind_of(name).bands == NEVER}
-    return "; ".join(f"{', '.join(names)} ({kind})" for kind, names in groupby(found, lambda name: found[name].name))
+    return "; ".join(f"{', '.join(names)} ({kind})" for kind, names in groupby(findable(), lambda name: kind_of(name).name))
 
 
 def listed(names: Iterable[str]) -> str:

@@ -12,17 +12,10 @@ from likewise.cli.beside import laid
 from likewise.cli.screen import Screen, counted, figure, harmless
 from likewise.cli.verbs import verb
 from likewise.errors import LikewiseError, UsageError
+from likewise.kinds import of_payload
+from likewise.kinds.kind import SIGNS, WORDS
 
 SCHEMA = "likewise/show/1"
-#: Kind of payload (records.PAYLOADS) -> what an item is.
-NOUNS = {
-    **dict.fromkeys(("text", "string"), "text"),
-    **dict.fromkeys(("elements", "weighted"), "elements"),
-    **dict.fromkeys(("vector", "sparse"), "vector"),
-    "tokens": "token ids",
-    "code": "code",
-    "features": "set of features",
-}
 #: Removed items that are named for a kept one.
 MOST_MEMBERS = 10
 
@@ -126,14 +119,14 @@ def hint(removed: Any) -> str:
 
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
-    from likewise.report import differences, values
+    from likewise.report import differences
 
     here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
     texts = originals.texts([here, there])
     removed, kept = texts[here], texts[there]
     check(screen, originals, row, removed, kept)
     kind = originals.want.kind
-    runs = differences.runs(kind, removed.text, kept.text) if kind in (*values.WORDS, *values.SIGNS) else None
+    runs = differences.runs(kind, removed.text, kept.text) if of_payload(kind).look in (WORDS, SIGNS) else None
     if screen.json:
         [identity], [kept_identity] = originals.typed([row]), originals.typed([row], "kept_")
         sides = {"removed": {**item(identity, here), **held(removed, kind)}, "kept": {**item(kept_identity, there), **held(kept, kind)}}
@@ -148,9 +141,7 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
 
 def held(found: Any, kind: str) -> dict[str, Any]:
     """What an item holds, for JSON."""
-    from likewise.report import values
-
-    return {"text": found.text} if kind in (*values.WORDS, *values.SIGNS) else {"value": values.plain(kind, found.text)}
+    return {"text": found.text} if of_payload(kind).look in (WORDS, SIGNS) else {"value": of_payload(kind).plain(found.text)}
 
 
 def item(identity: object, place: tuple[str, int]) -> dict[str, Any]:
@@ -201,7 +192,7 @@ def value_now(originals: Any, one: Any, other: Any) -> float | None:
     method = originals.method
     if not len(one.item) and not len(other.item):
         return float("nan")
-    steps = ",".join(method["normalize"]) or "none" if originals.want.kind in ("text", "tokens") else None
+    steps = ",".join(method["normalize"]) or "none" if of_payload(originals.want.kind).cut else None
     try:
         return api.similarity(one.item, other.item, by=method["by"], normalize=steps)
     except LikewiseError:  # such as for vectors that are not of one length any more, or zero vectors
@@ -246,10 +237,10 @@ def stayed(originals: Any, found: Any) -> str:
     if found.kind == REJECTED:
         return f"it could not be read; see {originals.out / 'rejected.jsonl'}"
     if found.kind == NO_TEXT:
-        return f"it has no {NOUNS[originals.want.kind]}"
+        return f"it has no {of_payload(originals.want.kind).holds}"
     itself = value_now(originals, found, found)
     if itself is None or itself != itself:  # not even like itself
-        directed = originals.want.kind in ("vector", "sparse", "features")
+        directed = of_payload(originals.want.kind).zeros[0]
         return "all its numbers are 0, so that it has no direction" if directed else "it is empty, and nothing is like it"
     place = f"{'within' if originals.value == 'distance' else 'at or above'} {limit(originals.report['threshold'], originals.value, method['by'])}"
     short = f", or it is shorter than the {method['min_tokens']} tokens asked for" if method["min_tokens"] else ""

@@ -25,7 +25,7 @@ from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
-from likewise.items import binary, payloads, unusable
+from likewise.items import binary, unusable
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
@@ -463,19 +463,3 @@ class Collection:
         for entry, digest in zip(self.work.done("chunk"), each, strict=True):
             sums[entry["source"]].update(digest.tobytes())
         return [digest.hexdigest() for digest in sums]
-
-
-def readable(raw: bytes, want: Want) -> str:
-    """What a row holds, as people read it: a text; numbers; the bits of a code in hexadecimal; of elements, whose words say nothing, how many."""
-    if want.kind in ("text", "string"):
-        return raw.decode("utf-8", "surrogatepass")
-    if want.kind == "code":
-        return raw.hex()
-    items = np.frombuffer(raw, payloads.item(want))
-    if want.kind in ("elements", "weighted"):
-        return f"{len(items):,} elements"
-    if want.kind == "features":
-        return f"{len(items):,} numbers of features"
-    if want.kind == "sparse":
-        return " ".join(f"{index}:{value}" for index, value in items.tolist())
-    return " ".join(map(str, items.tolist()))

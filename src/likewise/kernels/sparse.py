@@ -17,8 +17,6 @@ from likewise.kernels.lanes import LANES
 from likewise.kernels.projections import scaled
 
 COSINE, ANGLE, NORM = 0, 1, 2
-#: measure -> (kind, the r of L_r)
-MEASURES = {"cosine": (COSINE, 0.0), "angle": (ANGLE, 0.0), "l1": (NORM, 1.0), "l2": (NORM, 2.0)}
 
 
 @inline

@@ -57,6 +57,11 @@ def kind_of(name: str) -> Kind:
     return _compared()[name][1]
 
 
+def of_payload(payload: str) -> Kind:
+    """The kind that is read as a payload (records.PAYLOADS)."""
+    return next(kind for kind in kinds().values() if kind.payload == payload)
+
+
 def kind_of_unit(unit: str) -> Kind:
     """The kind that is cut into shingles of a unit (methods.UNITS)."""
     cut = {kind.unit: kind for kind in kinds().values() if kind.cut}

@@ -2,21 +2,99 @@
 
 from __future__ import annotations
 
-from likewise.kinds.kind import ASKED, Kind, MeasureFacts
+from typing import TYPE_CHECKING, Any
 
+from likewise.kinds.kind import ASKED, DIGITS, MeasureFacts
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    import numpy as np
+
+    from likewise.io.inputs import Source
+    from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
+    from likewise.planning import Facts
+    from likewise.records import Want
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched
+
+#: How codes are shown.
+BITS_OF_NUMBERS = "Of a number the lowest byte comes first, and bit 0 is the lowest bit of the first byte."
 HAMMING = MeasureFacts(
-    "hamming", "likewise.measures.hamming:hamming", "the number of bits in which they differ", units=("bit", "bits"), distance=True
+    "hamming",
+    "likewise.measures.hamming:hamming",
+    "the number of bits in which they differ",
+    units=("bit", "bits"),
+    distance=True,
+    whole=True,
+    search="likewise.nearest.neighbors:CODES",
 )
 
 
-class Codes(Kind):
+class Codes(Stored):
     """Codes of bits, all of one length."""
 
     name, noun, item = "codes", "code", "a code of bits"
     field = payload = holds = "code"
+    look, marked = DIGITS, ("hexadecimal digits", f"{BITS_OF_NUMBERS} ")
+    same = "The two codes are the same, bit by bit:"
+    remark = BITS_OF_NUMBERS
     measures = (HAMMING,)
     bands = ASKED
     needs_data = True
+
+    def described(self, dimension: int | None) -> str:
+        return self.item if dimension is None else f"a code of {dimension:,} bits"
+
+    def facts_of(
+        self, sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...], method: Text | Measure, bound: Fraction | None
+    ) -> tuple[str, Facts]:
+        from likewise.io.beginnings import decimal_codes, first_width
+        from likewise.planning import Facts
+
+        decimal = decimal_codes(sources, asked, spared)
+        width, place = first_width(sources, asked._replace(decimal=decimal), spared)
+        if width is None:  # none has any bit, and any plan will do for none
+            width = max(64, int(bound or 0) + 1)
+        return asked.text, Facts(width, decimal=decimal, first=place)
+
+    def readable(self, raw: bytes, want: Want) -> str:
+        return raw.hex()
+
+    def written(self, raw: bytes, want: Want, width: int) -> str:
+        return raw[: -(-width // 8)].hex()
+
+    def item_of(self, raw: bytes, want: Want, width: int) -> Any:
+        return raw
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        import numpy as np
+
+        from likewise.stages.sketch import keys_of, sketched
+
+        words, offsets = given.words()
+        keys = np.zeros((job.plan.bands if bands and job.plan else 0, len(given.width)), np.uint64)
+        full = np.flatnonzero(bands & (given.width == job.dimension))
+        if len(full):
+            each = -(-job.dimension // 64)
+            keys[:, full] = keys_of(job, (words[offsets[full][:, None] + np.arange(each)], job.dimension), bands)
+        return sketched(given.width, words, np.diff(offsets), keys)
+
+    def batch(self, words: Words, job: Job) -> tuple[np.ndarray, int]:
+        """The codes, uint64[n, words], and their bits."""
+        return self.searched(words, job), job.dimension
+
+    def searched(self, words: Words, job: Job) -> np.ndarray:
+        values, offsets = words
+        return values.reshape(len(offsets) - 1, -1)
+
+    def rule(self, job: Job, mode: int) -> Any:
+        from likewise.kernels.compare import CodeRule
+
+        return CodeRule(int(job.threshold), mode)
 
 
 KIND = Codes()

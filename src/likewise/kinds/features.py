@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from likewise.kinds import sparse, weighted
-from likewise.kinds.kind import NEVER, NOT_PROMISED, Kind, MeasureFacts
+from likewise.kinds.kind import NEVER, NOT_PROMISED, Made, MeasureFacts, loaded
+from likewise.kinds.stored import Stored
 from likewise.kinds.vectors import COSINE
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    import numpy as np
+
+    from likewise.io.inputs import Source
+    from likewise.items.features import Features
+    from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
+    from likewise.nearest.search import Found
+    from likewise.planning import Facts
+    from likewise.records import Want
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.workers import Workers
+
+#: Numbers of the first feature that are shown.
+BEGINNING = 8
 NO_DIRECTION = "without a feature that has a direction"
 ONE_TO_ONE = MeasureFacts(
     "features",
@@ -14,8 +36,9 @@ ONE_TO_ONE = MeasureFacts(
     "by the sum of the greater; 1 is equal",
     empty=NO_DIRECTION,
     real=True,
+    directed=True,
     parts="bins",
-    becomes=(weighted.KIND.name, weighted.WEIGHTED.name),
+    becomes=Made(weighted.KIND.name, weighted.WEIGHTED.name, "likewise.measures.feature_sets:histograms"),
 )
 ONE_TO_MANY = MeasureFacts(
     "features/one-to-many",
@@ -23,7 +46,8 @@ ONE_TO_MANY = MeasureFacts(
     "the cosine of the counts of their histograms of directions: the pairs of features that share a bin; 1 is equal",
     empty=NO_DIRECTION,
     real=True,
-    becomes=(sparse.KIND.name, COSINE.name),
+    directed=True,
+    becomes=Made(sparse.KIND.name, COSINE.name, "likewise.measures.feature_sets:sparse_histograms"),
 )
 CHAMFER = MeasureFacts(
     "features/chamfer",
@@ -31,6 +55,7 @@ CHAMFER = MeasureFacts(
     "the mean cosine of a feature and the nearest one of the other set, the mean of both ways; 1 is equal",
     empty=NO_DIRECTION,
     real=True,
+    directed=True,
 )
 ASSIGNMENT = MeasureFacts(
     "features/assignment",
@@ -38,18 +63,122 @@ ASSIGNMENT = MeasureFacts(
     "the sum of the cosines of features that are paired one with one in the best way, divided by the size of the larger set; 1 is equal",
     empty=NO_DIRECTION,
     real=True,
+    directed=True,
 )
 
 
-class FeatureSets(Kind):
+class FeatureSets(Stored):
     """Sets of vectors of one dimension, of which the directions count."""
 
     name, noun, item = "feature sets", "set of features", "a set of feature vectors"
     field = payload = "features"
     holds = "set of features"
+    same = "The two sets have as many features, and the first begins alike:"
     measures = (ONE_TO_ONE, ONE_TO_MANY, CHAMFER, ASSIGNMENT)
+    all_compared = True
     bands, recall = NEVER, NOT_PROMISED
     needs_data = True
+    zeros = (
+        "has no feature with a direction (none at all, or zero vectors alone)",
+        "have no feature with a direction (none at all, or zero vectors alone)",
+    )
+
+    def facts_of(
+        self, sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...], method: Text | Measure, bound: Fraction | None
+    ) -> tuple[str, Facts]:
+        from likewise.io.beginnings import first_width
+        from likewise.planning import Facts
+
+        width, place = first_width(sources, asked, spared)
+        return asked.text, Facts(features=width, first=place, sparse=method.compared.sparse)
+
+    def readable(self, raw: bytes, want: Want) -> str:
+        return f"{len(numbers_of(raw, want)):,} numbers of features"
+
+    def written(self, raw: bytes, want: Want, width: int) -> str:
+        numbers, wide = numbers_of(raw, want), max(1, width)
+        beginning = " ".join(f"{number:.4g}" for number in numbers[:BEGINNING])
+        return f"{len(numbers) // wide:,} features of {wide:,} numbers, the first from {beginning}" if len(numbers) else "no features"
+
+    def item_of(self, raw: bytes, want: Want, width: int) -> Any:
+        return numbers_of(raw, want).reshape(-1, max(1, width))
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        """Features as they are, each set padded to whole words, or what is made of them. Those that have a direction count."""
+        import numpy as np
+
+        from likewise.measures.feature_sets import directed
+        from likewise.stages.sketch import keys_of, sketched
+
+        words, size, sets = padded(given, job)
+        sets = directed(sets)
+        count = np.diff(sets[1])
+        becomes = job.measure.facts.becomes
+        if becomes is None:
+            return sketched(count, words, size, keys_of(job, size, False))
+        found = job.compared.made(loaded(becomes.function)(sets), job, bands)
+        return found._replace(tokens=count.astype(np.uint32), given=(words, size))
+
+    def become(self, batch: Any, facts: MeasureFacts) -> Any:
+        from likewise.measures.feature_sets import nonempty
+
+        assert facts.becomes is not None
+        return loaded(facts.becomes.function)(nonempty(batch))
+
+    def batch(self, words: Words, job: Job) -> Features:
+        """Features of length 1, without zero vectors."""
+        import numpy as np
+
+        from likewise.items.sets import read_only
+        from likewise.measures.feature_sets import directed
+
+        values, offsets = words
+        dimension = max(1, job.facts.features or 0)
+        numbers, sizes = values.view(np.float32), 2 * np.diff(offsets) // dimension
+        begins, lengths = 2 * offsets[:-1], sizes * dimension
+        ends = np.concatenate(([0], np.cumsum(lengths)))
+        if ends[-1] != len(numbers):  # words have room for two numbers, and some sets leave one
+            numbers = numbers[np.arange(int(ends[-1])) + np.repeat(begins - ends[:-1], lengths)]
+        return directed((read_only(numbers.reshape(-1, dimension)), read_only(ends // dimension)))
+
+    def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:
+        from likewise.joins.feature_join import feature_neighbors
+
+        left = self.batch(base, job)
+        right = left if same else self.batch(queries, job)
+        limit = None if job.options.bound is None else float(job.threshold)
+        how: dict[str, Any] = {"recall": job.target, "exact": job.exact, "limit": limit, "seed": job.seed}
+        return feature_neighbors(left, right, job.base.name, k, same=same, workers=workers, **how)
+
+    def rule(self, job: Job, mode: int) -> Any:
+        """No two sets of features are compared by a rule; what is stored of a walk is told by that of weighted sets."""
+        return weighted.KIND.rule(job, mode)
+
+
+def numbers_of(raw: bytes, want: Want) -> np.ndarray:
+    """The numbers of a payload, feature after feature."""
+    import numpy as np
+
+    from likewise.items import payloads
+
+    return np.frombuffer(raw, payloads.item(want))
+
+
+def padded(given: Payload, job: Job) -> tuple[np.ndarray, np.ndarray, Features]:
+    """(words, size, sets): sets of features as whole words, and as features end to end."""
+    import numpy as np
+
+    from likewise.items.sets import read_only
+
+    lengths = np.diff(given.offsets) // 4
+    size = -(-lengths // 2)
+    ends = np.concatenate(([0], np.cumsum(size)))
+    numbers = given.data[int(given.offsets[0]) : int(given.offsets[-1])].view(np.float32)
+    out = np.zeros(2 * int(ends[-1]), np.float32)
+    out[np.arange(len(numbers)) + np.repeat(2 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)] = numbers
+    wide = max(1, job.facts.features or 0)
+    offsets = np.concatenate(([0], np.cumsum(lengths // wide)))
+    return out.view(np.uint64), size, (read_only(numbers.reshape(-1, wide)), read_only(offsets))
 
 
 KIND = FeatureSets()

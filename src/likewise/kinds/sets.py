@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from likewise.kinds.kind import Kind, MeasureFacts
+import json
+from typing import TYPE_CHECKING, Any
+
+from likewise.kinds.kind import MEMBERS, MeasureFacts
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    from likewise.records import Want
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched
 
 ELEMENTS = MeasureFacts(
     "elements",
@@ -11,16 +20,51 @@ ELEMENTS = MeasureFacts(
     parts="elements",
     containment="likewise.measures.containment:containment",
     also=("jaccard",),
+    search="likewise.nearest.neighbors:SETS",
 )
 
 
-class Sets(Kind):
+class Sets(Stored):
     """Sets of whole numbers and strings, as sets of words of 64 bits."""
 
     name, noun, item = "sets", "set", "a set of elements"
     field = payload = holds = "elements"
+    look, part, marked = MEMBERS, "element", ("elements", "What both hold stands first. ")
+    hashed = True
+    longest, shortest = "the one of most elements", "the one of fewest elements"
     measures = (ELEMENTS,)
-    weighed = grouped = True
+    sets = weighed = grouped = True
+
+    def readable(self, raw: bytes, want: Want) -> str:
+        return f"{len(self.item_of(raw, want, 0)):,} elements"
+
+    def item_of(self, raw: bytes, want: Want, width: int) -> Any:
+        import numpy as np
+
+        from likewise.items import payloads
+
+        return np.frombuffer(raw, payloads.item(want))
+
+    def plain(self, text: str) -> Any:
+        try:
+            return json.loads(text or "null")
+        except (ValueError, RecursionError):
+            return text
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        import numpy as np
+
+        from likewise.kernels.rows import ascending
+        from likewise.stages.sketch import keys_of, sketched
+
+        words, offsets = given.words()
+        values, offsets = ascending(words if job.grouped is None else job.grouped(words), offsets)
+        return sketched(np.diff(offsets), values, np.diff(offsets), keys_of(job, (values, offsets), bands))
+
+    def rule(self, job: Job, mode: int) -> Any:
+        from likewise.kernels.compare import SetRule
+
+        return SetRule(job.threshold.numerator, job.threshold.denominator, mode)
 
 
 KIND = Sets()

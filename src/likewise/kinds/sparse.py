@@ -2,17 +2,105 @@
 
 from __future__ import annotations
 
-from likewise.kinds.kind import Kind
+import json
+from typing import TYPE_CHECKING, Any
+
+from likewise.errors import UsageError
+from likewise.kinds import measures
+from likewise.kinds.kind import MEMBERS
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from likewise.items.sparse import Sparse
+    from likewise.kinds.kind import Words
+    from likewise.records import Want
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched
 
 
-class SparseVectors(Kind):
+class SparseVectors(Stored):
     """Vectors of any dimension, by the measures of `vectors`."""
 
     name, noun, item = "sparse vectors", "sparse vector", "a vector"
     field = holds = "vector"
     payload = "sparse"
+    look, part, marked = MEMBERS, "coordinate", ("coordinates", "What both hold with one value stands first. ")
     needs_data = True
+    zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"
     sparse = True
+
+    def readable(self, raw: bytes, want: Want) -> str:
+        return " ".join(f"{index}:{value}" for index, value in entries(raw, want).tolist())
+
+    def written(self, raw: bytes, want: Want, width: int) -> str:
+        return json.dumps(entries(raw, want).tolist())
+
+    def item_of(self, raw: bytes, want: Want, width: int) -> Any:
+        values = entries(raw, want)
+        return {"indices": values["index"], "values": values["value"]}
+
+    def plain(self, text: str) -> Any:
+        try:
+            value = json.loads(text or "null")
+        except (ValueError, RecursionError):
+            return text
+        return {"indices": [index for index, _ in value or ()], "values": [number for _, number in value or ()]}
+
+    def check(self, job: Job) -> None:
+        from likewise.joins.sparse_join import least_cosine
+        from likewise.kernels.compare import EXACT
+
+        if job.exact and job.options.bound is not None and not least_cosine(self.rule(job, EXACT)):
+            raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        """A vector without coordinates is empty where it has to have a direction; to a distance it is the origin, an item like any other."""
+        import numpy as np
+
+        from likewise.items.sparse import Sparse
+
+        words, offsets = given.words()
+        entries = words.reshape(-1, 2)
+        found = self.made(Sparse(entries[:, 0].copy(), entries[:, 1].copy().view(np.float64), offsets // 2), job, bands)
+        return found._replace(tokens=np.maximum(found.tokens, given.there & (not job.base.directed)).astype(np.uint32))
+
+    def made(self, items: Any, job: Job, bands: bool) -> Sketched:
+        """The indices of a row, then the bits of its values. items: `items.sparse.Sparse`.
+
+        Band keys cost more than all else here, and most sparse vectors are joined without: they are made when they are wanted (pair_search.bucket).
+        """
+        from likewise.items.sparse import words_of
+        from likewise.stages.sketch import keys_of, sketched
+
+        return sketched(items.sizes, words_of(items), 2 * items.sizes, keys_of(job, items, False))
+
+    def batch(self, words: Words, job: Job) -> Sparse:
+        from likewise.items.sparse import of_words
+
+        return of_words(*words)
+
+    def scans(self, job: Job) -> bool:
+        if not job.base.in_sparse:
+            can = " and ".join(name for name, facts in measures().items() if facts.in_sparse)
+            raise UsageError(f"--by {job.base.name}: of sparse vectors neighbours are looked for by {can}; choose one of them")
+        return False
+
+    def rule(self, job: Job, mode: int) -> Any:
+        from likewise.kernels.compare import SparseRule
+        from likewise.measures.sparse import kernel_of
+
+        return SparseRule(float(job.threshold), *kernel_of(job.base), mode)
+
+
+def entries(raw: bytes, want: Want) -> np.ndarray:
+    """The pairs of index and value of a payload."""
+    import numpy as np
+
+    from likewise.items import payloads
+
+    return np.frombuffer(raw, payloads.item(want))
 
 
 KIND = SparseVectors()

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from likewise.kinds.kind import NEVER, Kind, MeasureFacts
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
+from likewise.kinds.kind import NEVER, SIGNS, MeasureFacts
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    from likewise.kinds.kind import Words
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched
+
+#: Fills strings up to whole words.
+FILLING = 0xFF
 EDITS = ("edit", "edits")
 EDIT = MeasureFacts(
     "edit",
@@ -11,6 +22,7 @@ EDIT = MeasureFacts(
     "the least number of characters to delete from one and to insert into it to make the other of it",
     units=EDITS,
     distance=True,
+    whole=True,
 )
 LEVENSHTEIN = MeasureFacts(
     "levenshtein",
@@ -18,18 +30,57 @@ LEVENSHTEIN = MeasureFacts(
     "the least number of characters to delete, insert or replace to make one out of the other",
     units=EDITS,
     distance=True,
+    whole=True,
 )
 
 
-class Strings(Kind):
+class Strings(Stored):
     """Strings as they are, code point by code point."""
 
     name, noun, item = "strings", "string", "a string"
     field = holds = "text"
     payload = "string"
+    look, marked = SIGNS, ("characters", "")
+    same = "The two strings are the same, character by character."
     measures = (EDIT, LEVENSHTEIN)
     bands = NEVER
-    searched = False
+    looked_for = False
+
+    def check_libraries(self) -> None:
+        from likewise.measures import edit
+
+        edit.library()
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        """Strings as whole words, filled up with a byte that UTF-8 has not: zeros would be taken for NULs. `text_of` takes it off."""
+        import numpy as np
+
+        from likewise.stages.sketch import keys_of, sketched
+
+        lengths = np.diff(given.offsets)
+        size = -(-lengths // 8)
+        ends = np.concatenate(([0], np.cumsum(size)))
+        out = np.full(8 * int(ends[-1]), FILLING, np.uint8)
+        used = given.data[int(given.offsets[0]) : int(given.offsets[-1])]
+        out[np.arange(len(used)) + np.repeat(8 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)] = used
+        begun = np.concatenate(([0], np.cumsum((used & 0xC0) != 0x80)))  # code points, for all bytes but these go on with one
+        return sketched(np.diff(begun[given.offsets - given.offsets[0]]), out.view(np.uint64), size, keys_of(job, size, False))
+
+    def batch(self, words: Words, job: Job) -> list[bytes]:
+        """UTF-8, with lone surrogates as three bytes each."""
+        raw, ends = words[0].tobytes(), (8 * words[1]).tolist()
+        return [text_of(raw[begin:end]) for begin, end in pairwise(ends)]
+
+    def rule(self, job: Job, mode: int) -> Any:
+        """No two strings are compared by a rule; what is stored of a walk is told by that of sets."""
+        from likewise.kinds.sets import KIND as SETS
+
+        return SETS.rule(job, mode)
+
+
+def text_of(words: bytes) -> bytes:
+    """The string that these words hold."""
+    return words.rstrip(bytes([FILLING]))
 
 
 KIND = Strings()

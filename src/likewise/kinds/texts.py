@@ -2,16 +2,61 @@
 
 from __future__ import annotations
 
-from likewise.kinds.kind import Kind
+from typing import TYPE_CHECKING, Any
+
+from likewise.kinds.kind import WORDS
 from likewise.kinds.sets import ELEMENTS
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    from likewise.records import Records
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Columns, Stage
 
 
-class Texts(Kind):
+class Texts(Stored):
     """Texts as sets of shingles."""
 
     name, noun, item = "texts", "text", "a text"
     field = payload = holds = "text"
+    look, marked = WORDS, ("words", "Case and signs are marked too, although the comparison may pass over them. ")
+    same = "The two texts are the same, character by character."
     cut = ELEMENTS
+    sets = True
+
+    def sketcher(self, job: Job, bands: bool) -> Stage:
+        """Texts are cut into shingles; what is compared is the set of them, or the signature where estimates will do."""
+        import numpy as np
+
+        from likewise.families.minhash import MinHash
+        from likewise.items.documents import shingler
+        from likewise.records import TEXT
+        from likewise.stages.sketch import tagged_slots
+
+        shingle = shingler(job.method, job.seed)  # type: ignore[arg-type]
+        estimates = job.verify == "estimate"
+
+        def sketch(records: Records) -> Columns:
+            shingled = shingle(records.text, records.kind == TEXT)
+            compared = {"sets": shingled.values, "size": np.diff(shingled.offsets).astype("u4")}
+            if bands and job.plan:
+                plan = job.plan
+                family, sets = MinHash(plan.slots, plan.sketch, job.seed), (shingled.values, shingled.offsets)
+                if estimates:
+                    signature = family.signature(sets)
+                    compared = tagged_slots(signature, shingled.tokens) | {"band_keys": family.band_keys_of(signature, plan.bands, plan.rows)}
+                else:
+                    compared["band_keys"] = family.band_keys(sets, plan.bands, plan.rows)
+            else:
+                compared["band_keys"] = np.zeros((0, len(records)), np.uint64)
+            return {"tokens": shingled.tokens, "chars": shingled.chars, "copy": shingled.copy, **compared}
+
+        return sketch
+
+    def rule(self, job: Job, mode: int) -> Any:
+        from likewise.kinds.sets import KIND as SETS
+
+        return SETS.rule(job, mode)
 
 
 KIND = Texts()

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from likewise.kinds import sparse
-from likewise.kinds.kind import ASKED, TARGET, Kind, MeasureFacts
+from likewise.kinds.kind import ASKED, NUMBERS, TARGET, Kind, MeasureFacts
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    import numpy as np
+
+    from likewise.io.inputs import Source
+    from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
+    from likewise.planning import Facts
+    from likewise.records import Want
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched
 
 COSINE = MeasureFacts(
     "cosine",
@@ -15,6 +30,8 @@ COSINE = MeasureFacts(
     real=True,
     directed=True,
     instead="a cosine is no distance; give --threshold, or --by angle --within DEGREES",
+    search="likewise.nearest.neighbors:COSINES",
+    in_sparse=True,
 )
 ANGLE = MeasureFacts(
     "angle",
@@ -24,37 +41,141 @@ ANGLE = MeasureFacts(
     empty="of zeros only",
     distance=True,
     directed=True,
+    search="likewise.nearest.neighbors:ANGLES",
 )
 L1 = MeasureFacts(
     "l1",
     "likewise.measures.norms:l1",
     "the sum of the differences of their numbers, each without its sign (L1)",
     distance=True,
+    power=1.0,
     also=("manhattan", "cityblock"),
+    search="likewise.nearest.neighbors:L1_DISTANCES",
+    scanned=True,
 )
 L2 = MeasureFacts(
     "l2",
     "likewise.measures.norms:l2",
     "the square root of the sum of the squared differences of their numbers (L2, Euclid's)",
     distance=True,
+    power=2.0,
     also=("euclidean",),
+    search="likewise.nearest.neighbors:L2_DISTANCES",
+    in_sparse=True,
 )
 LINF = MeasureFacts("linf", "likewise.measures.norms:linf", distance=True, also=("chebyshev",))
 #: L_r of any other order of 1 or more: l3, l2.5.
 LR = MeasureFacts("lr", "likewise.measures.norms:lr", distance=True, order=r"l(\d+(?:\.\d+)?)")
 
 
-class Vectors(Kind):
+class Vectors(Stored):
     """Vectors, all of one dimension."""
 
     name, noun, item = "vectors", "vector", "a vector"
     field = payload = holds = "vector"
+    look = NUMBERS
+    same = "The two vectors are the same, number by number:"
     measures = (COSINE, ANGLE, L1, L2, LINF, LR)
+    all_compared = True
     bands, recall = ASKED, TARGET
     needs_data = True
+    zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"
 
     def seen(self, facts: Any) -> Kind:
         return sparse.KIND if facts.sparse else self
+
+    def facts_of(
+        self, sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...], method: Text | Measure, bound: Fraction | None
+    ) -> tuple[str, Facts]:
+        from likewise.io import fields
+        from likewise.io.beginnings import first_width
+        from likewise.planning import Facts
+
+        if field := fields.sparse(sources, asked, spared):
+            return field, Facts(sparse=True)
+        wide = fields.wide(sources, asked, spared)
+        width, place = first_width(sources, asked._replace(wide=wide), spared)
+        return asked.text, Facts(width, wide=wide, first=place)
+
+    def readable(self, raw: bytes, want: Want) -> str:
+        return " ".join(map(str, self.item_of(raw, want, 0).tolist()))
+
+    def written(self, raw: bytes, want: Want, width: int) -> str:
+        """Numbers that float32 holds in its own few digits."""
+        import numpy as np
+
+        numbers = self.item_of(raw, want, width)
+        with np.errstate(over="ignore"):
+            narrow = numbers.astype(np.float32)
+        return " ".join(map(str, narrow if (narrow == numbers).all() else numbers))
+
+    def item_of(self, raw: bytes, want: Want, width: int) -> Any:
+        import numpy as np
+
+        from likewise.items import payloads
+
+        return np.frombuffer(raw, payloads.item(want))
+
+    def plain(self, text: str) -> Any:
+        return [float(number) for number in text.split()]
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        """Vectors, all of one length (payloads.fit), as words of the memory that was read, or of a copy where rows are filled up to whole words."""
+        import numpy as np
+
+        from likewise.items.sets import read_only
+        from likewise.stages.sketch import keys_of, sketched
+
+        rows = np.flatnonzero(np.diff(given.offsets))
+        data = given.data[int(given.offsets[0]) : int(given.offsets[-1])]  # rows without a vector take no bytes
+        numbers = read_only(data.view(np.float64 if job.facts.wide else np.float32).reshape(len(rows), -1 if len(rows) else 0))
+        if job.base.directed and (zero := zeros(numbers)).any():
+            rows, numbers = rows[~zero], read_only(numbers[~zero])
+        words = whole_words(numbers)
+        tokens, size = np.zeros((2, len(given.width)), np.int64)
+        tokens[rows], size[rows] = given.width[rows], words.shape[1]
+        keys = np.zeros((job.plan.bands if bands and job.plan else 0, len(tokens)), np.uint64)
+        if bands and len(rows):
+            keys[:, rows] = keys_of(job, numbers, bands)
+        return sketched(tokens, words.reshape(-1), size, keys)
+
+    def batch(self, words: Words, job: Job) -> np.ndarray:
+        """float32 or float64[n, dimension]"""
+        import numpy as np
+
+        dtype = np.dtype(np.float64 if job.facts.wide else np.float32)
+        each = -(-job.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
+        return np.ascontiguousarray(words[0].view(dtype).reshape(-1, each)[:, : job.dimension])
+
+    def scans(self, job: Job) -> bool:
+        return job.base.scanned or job.exact
+
+    def rule(self, job: Job, mode: int) -> Any:
+        from likewise.kernels.compare import DirectionRule, NormRule
+
+        limit, shape = float(job.threshold), (job.dimension, job.facts.wide, mode)
+        return DirectionRule(limit, job.base.distance, *shape) if job.base.directed else NormRule(limit, job.base.power, *shape)
+
+
+def zeros(numbers: np.ndarray) -> np.ndarray:
+    """bool[n]: the rows of zeros alone. Few rows begin with one, and only these are looked at further."""
+    import numpy as np
+
+    found = np.zeros(len(numbers), bool)
+    maybe = np.flatnonzero(numbers[:, 0] == 0) if numbers.size else np.arange(len(numbers))
+    found[maybe] = ~numbers[maybe].any(axis=1)
+    return found
+
+
+def whole_words(numbers: np.ndarray) -> np.ndarray:
+    """Rows of numbers as uint64[n, m]: the same memory, or a copy with zeros behind each row where a row does not end with a word."""
+    import numpy as np
+
+    from likewise.items.sets import read_only
+
+    filled = -numbers.shape[1] % (8 // numbers.itemsize)
+    padded = np.pad(numbers, ((0, 0), (0, filled))) if filled else numbers
+    return np.require(read_only(padded).view(np.uint64), requirements="A")  # buffers of Arrow files begin at multiples of 4 bytes, some of them
 
 
 KIND = Vectors()

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from likewise.kinds.kind import Kind, MeasureFacts
+import json
+from typing import TYPE_CHECKING, Any
+
+from likewise.kinds.kind import MEMBERS, MeasureFacts
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    from likewise.kinds.kind import Words
+    from likewise.records import Want
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched
 
 WEIGHTED = MeasureFacts(
     "weighted",
@@ -10,16 +20,76 @@ WEIGHTED = MeasureFacts(
     "their weighted Jaccard similarity: the lesser weights of the elements, summed, divided by the sum of the greater; 1 is equal",
     parts="elements",
     real=True,
+    search="likewise.nearest.neighbors:WEIGHTED",
+    scanned=True,
 )
 
 
-class WeightedSets(Kind):
+class WeightedSets(Stored):
     """Maps from element to weight."""
 
     name, noun, item = "weighted sets", "weighted set", "a set of elements with weights"
     field = holds = "elements"
     payload = "weighted"
+    look, part, marked = MEMBERS, "element", ("elements and weights", "What both hold with one weight stands first. ")
+    hashed = True
+    longest, shortest = "the one of most elements", "the one of fewest elements"
     measures = (WEIGHTED,)
+    all_compared = True
+
+    def readable(self, raw: bytes, want: Want) -> str:
+        return f"{len(self.item_of(raw, want, 0)):,} elements"
+
+    def item_of(self, raw: bytes, want: Want, width: int) -> Any:
+        import numpy as np
+
+        from likewise.items import payloads
+
+        return [(int(word), float(weight)) for word, weight in np.frombuffer(raw, payloads.item(want)).tolist()]
+
+    def plain(self, text: str) -> Any:
+        try:
+            return json.loads(text or "null")
+        except (ValueError, RecursionError):
+            return text
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        import numpy as np
+
+        from likewise.items.weighted import merged
+
+        words, offsets = given.words()
+        pairs = words.reshape(-1, 2)
+        return self.made(merged(pairs[:, 0], pairs[:, 1].view(np.float64), offsets // 2), job, bands)
+
+    def made(self, items: Any, job: Job, bands: bool) -> Sketched:
+        """The elements of a row, then the bits of their weights. items: elements uint64[m], weights float64[m], offsets int64[n + 1]."""
+        import numpy as np
+
+        from likewise.stages.sketch import keys_of, sketched
+
+        values, weights, ends = items
+        size = np.diff(ends)
+        out = np.empty(2 * len(values), np.uint64)
+        place = np.arange(len(values)) + np.repeat(ends[:-1], size)
+        out[place] = values
+        out[place + np.repeat(size, size)] = weights.view(np.uint64)
+        return sketched(size, out, 2 * size, keys_of(job, items, bands))
+
+    def batch(self, words: Words, job: Job) -> Any:
+        """Elements, weights and offsets."""
+        from likewise.items.sparse import of_words
+
+        items = of_words(*words)
+        return items.indices, items.values, items.offsets
+
+    def searched(self, words: Words, job: Job) -> Words:
+        return words
+
+    def rule(self, job: Job, mode: int) -> Any:
+        from likewise.kernels.compare import WeightedRule
+
+        return WeightedRule(float(job.threshold), mode)
 
 
 KIND = WeightedSets()

@@ -9,10 +9,10 @@ array([2, 3])
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from likewise import kinds
+from likewise.kinds.kind import loaded
 
 CONTAINMENT = "/containment"
 
@@ -23,6 +23,5 @@ def measure(name: str) -> Callable[..., Any]:
     Batches are as likewise.items makes them; "lr" takes r too.
     """
     facts = kinds.measure(name.removesuffix(CONTAINMENT))
-    module, _, function = (facts.containment if name.endswith(CONTAINMENT) else facts.function).partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
+    found: Callable[..., Any] = loaded(facts.containment if name.endswith(CONTAINMENT) else facts.function)
     return found

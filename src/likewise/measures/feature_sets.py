@@ -125,7 +125,5 @@ def of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, n
     return np.minimum(means * np.minimum(*sizes) / np.maximum(*sizes), 1.0)
 
 
-#: Measure -> the function that makes the compared items of sets of features of length 1.
-MADE = {"features": histograms, "features/one-to-many": sparse_histograms}
 #: Measure of the features themselves -> its values for pairs of sets.
 WHOLE = {name: partial(of_pairs, name=name) for name in ("features/chamfer", "features/assignment")}

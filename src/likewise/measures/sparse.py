@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.items.sparse import Sparse, nonempty
 from likewise.kernels.sparse import ANGLE, COSINE, NORM, measures
+from likewise.kinds.kind import MeasureFacts
 from likewise.measures.checks import same_size
+
+
+def kernel_of(facts: MeasureFacts) -> tuple[int, float]:
+    """The number of a measure in kernels.sparse, and the r of L_r."""
+    return (NORM, facts.power) if not facts.directed else (ANGLE if facts.distance else COSINE, 0.0)
 
 
 def cosines(a: Any, b: Any) -> NDArray[np.float64]:

@@ -8,7 +8,6 @@ with all items. The result for a query depends neither on the other queries nor 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,9 +21,11 @@ from likewise.kernels.nearest import Asked, Hopes
 from likewise.kernels.scan import MOST
 from likewise.kernels.top_k import ANGLE, COSINE, HAMMING, JACCARD, L1, L2, Items, Rule
 from likewise.kernels.weighted_nearest import most_similar as most_similar_weighted
+from likewise.kinds import measures
+from likewise.kinds.kind import loaded
 from likewise.nearest.by_codes import SCANNED_BITS, Coded, by_codes
 from likewise.nearest.by_vectors import all_near, vectors_near
-from likewise.nearest.search import Found, Longs, Out, Search, Words
+from likewise.nearest.search import Found, Longs, Out, Search, Way, Words
 from likewise.nearest.sparse import sparse_near
 from likewise.stages.ranking import ranked
 from likewise.stages.workers import ALONE, Workers
@@ -43,7 +44,7 @@ def neighbors(
     workers: Workers = ALONE,
     same: bool = False,
 ) -> Found:
-    """The k items of ``base`` most similar to each query, by a measure of MEASURES.
+    """The k items of ``base`` most similar to each query, by a measure of kinds.
 
     cosine, angle, l2, l1: finite float32 or float64 [n, d]; by cosine and l2 also sparse vectors, which are all looked at; hamming: uint64[n, words],
     of as many bits each; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and distinct;
@@ -53,11 +54,12 @@ def neighbors(
     Where there are fewer than k neighbours, fewer are given: a zero vector has none by cosine, nor is a set near one it shares nothing with.
     The work is counted in queries.
     """
-    if measure not in MEASURES:
-        raise UsageError(f"neighbors by {measure!r}: choose one of {', '.join(MEASURES)}")
+    there = {name: facts for name, facts in measures().items() if facts.search}
+    if measure not in there:
+        raise UsageError(f"neighbors by {measure!r}: choose one of {', '.join(there)}")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1 or not 0 < recall <= 1:
         raise UsageError(f"k = {k!r} with recall = {recall!r}: give a whole number of 1 or more, and a recall above 0 and up to 1")
-    kind, near = MEASURES[measure]
+    kind, near = loaded(there[measure].search)
     n, asking = (len(side[1]) - 1 if kind == JACCARD else len(side) for side in (base, queries))
     if isinstance(base, Sparse):
         near = partial(sparse_near, measure=measure)
@@ -110,13 +112,7 @@ def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
     return True
 
 
-#: measure -> (kind, search). A search says whether it was exact.
-MEASURES: dict[str, tuple[int, Callable[..., bool]]] = {
-    "cosine": (COSINE, vectors_near),
-    "angle": (ANGLE, vectors_near),
-    "l2": (L2, vectors_near),
-    "l1": (L1, all_near),
-    "elements": (JACCARD, sets_near),
-    "weighted": (JACCARD, weighted_near),
-    "hamming": (HAMMING, codes_near),
-}
+#: The ways of `MeasureFacts.search`.
+COSINES, ANGLES = Way(COSINE, vectors_near), Way(ANGLE, vectors_near)
+L2_DISTANCES, L1_DISTANCES = Way(L2, vectors_near), Way(L1, all_near)
+SETS, WEIGHTED, CODES = Way(JACCARD, sets_near), Way(JACCARD, weighted_near), Way(HAMMING, codes_near)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,13 @@ class Search:
             self.workers.advance(end - begin)
 
         self.over(count, min(QUERIES_AT_ONCE, -(-count // (TASKS * self.workers.tasks * QUERIES)) * QUERIES), part)
+
+
+class Way(NamedTuple):
+    """How neighbours are looked for by a measure."""
+
+    kind: int  # of kernels.top_k
+    near: Callable[..., bool]  # (search, base, queries, out): fills ``out``, and says whether none can be missing
 
 
 class Out:

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.items.sparse import Sparse
-from likewise.kernels.sparse import MEASURES, in_common, nearest
+from likewise.kernels.sparse import in_common, nearest
+from likewise.kinds import measure as facts_of
+from likewise.measures.sparse import kernel_of
 from likewise.nearest.search import Out, Search
 
 Floats = NDArray[np.float64]
@@ -52,11 +54,10 @@ class Lists:
 
 def weighed(vectors: Sparse, measure: str) -> tuple[Floats, Floats]:
     """What costs are made of: values, of vectors of length 1 where directions count; and weights, sizes for L1, squared lengths for L2, else 1/2."""
+    directed, power = facts_of(measure).directed, facts_of(measure).power
     with np.errstate(over="ignore"):
-        if measure == "l1":
-            return vectors.values, vectors.sums(np.abs(vectors.values))
-        if measure == "l2":
-            return vectors.values, vectors.sums(vectors.values**2)
+        if not directed:
+            return vectors.values, vectors.sums(np.abs(vectors.values) if power == 1 else vectors.values**2)
     values = vectors.values / np.repeat(vectors.reduced(np.maximum, np.abs(vectors.values)), vectors.sizes)
     return values / np.repeat(np.sqrt(vectors.sums(values**2)), vectors.sizes), np.full(len(vectors), 0.5)
 
@@ -66,7 +67,9 @@ def close(vectors: Sparse, drawn: Longs, measure: str, limit: float) -> Iterator
 
     Blocks of rows (drawn, other), and how many of the drawn are done with each.
     """
-    bound = {"cosine": -limit, "angle": -math.cos(math.radians(min(limit, 180.0))), "l1": limit, "l2": limit * limit}[measure]
+    facts = facts_of(measure)
+    cosine = math.cos(math.radians(min(limit, 180.0))) if facts.distance else limit
+    bound = -cosine if facts.directed else limit if facts.power == 1 else limit * limit
     values, weights = weighed(vectors, measure)
     for begin in range(0, len(drawn), QUERIES):
         rows = drawn[begin : begin + QUERIES]
@@ -76,10 +79,10 @@ def close(vectors: Sparse, drawn: Longs, measure: str, limit: float) -> Iterator
         step = max(1, COSTS // len(rows))
         for first in range(0, len(vectors), step):
             last = min(first + step, len(vectors))
-            common = in_common(ranks, values, vectors.offsets, first, last, len(rows), lists.begins, lists.holders, lists.values, measure == "l1")
+            common = in_common(ranks, values, vectors.offsets, first, last, len(rows), lists.begins, lists.holders, lists.values, facts.power == 1)
             with np.errstate(invalid="ignore", over="ignore"):
                 both = weights[first:last, None] + weights[rows]
-                cost = -common if measure in ("cosine", "angle") else both - (1 if measure == "l1" else 2) * common
+                cost = -common if facts.directed else both - facts.power * common
                 other, query = np.nonzero(~(cost > bound + SLACK * both))  # where squares overflow, all are looked at
             yield rows[query], first + other, len(rows) * (last == len(vectors))
 
@@ -91,10 +94,11 @@ def sparse_near(search: Search, base: Sparse, queries: Sparse, out: Out, measure
     lists = Lists.of(base, values)
     ranks = lists.ranks(queries)
     most = math.inf if search.limit is None else float(search.limit)
-    if measure == "cosine":
+    facts = facts_of(measure)
+    if not facts.distance:
         most = -0.0 if search.limit is None else -most
     found = (lists.begins, lists.holders, lists.values)
-    rule = (*MEASURES[measure], most, SLACK)
+    rule = (*kernel_of(facts), most, SLACK)
 
     def part(begin: int, end: int) -> None:
         nearest(base.arrays, weights, queries.arrays, asked, own, ranks, found, rule, search.same, begin, end, *out.arrays)

@@ -17,7 +17,7 @@ from typing import Any
 from likewise.choices import check_choices
 from likewise.errors import UsageError
 from likewise.messages import counted, quoted, shown
-from likewise.methods import Measure, Text
+from likewise.methods import Measure, Text, text
 from likewise.planning.curves import Curve, number_of
 from likewise.planning.density import Density
 from likewise.planning.expected import assumed
@@ -40,7 +40,8 @@ ERROR_SLOTS = 128
 OPH_BANDS = 2
 OPH_MARGIN = 0.05
 
-SETS = Measure("elements")
+#: What is compared where nothing is named.
+TEXTS = text("words:5")
 
 
 class NoLayoutError(UsageError):
@@ -89,7 +90,7 @@ def choose(
     recall: float = 0.99,
     *,
     within: object = None,
-    method: Text | Measure = SETS,
+    method: Text | Measure = TEXTS,
     family: str | None = None,
     bands: int | None = None,
     rows: int | None = None,

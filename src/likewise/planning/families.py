@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from likewise.errors import UsageError
-from likewise.kinds import measures
+from likewise.kinds import kind_of, measures
+from likewise.kinds.kind import NEVER
 from likewise.methods import Measure, Text
 from likewise.planning import curves
 from likewise.planning.curves import Curve
@@ -253,6 +254,11 @@ def families_of(method: Method) -> list[str]:
     """The families that there are for what a method compares."""
     sparse = method.compared.sparse
     return [one.name for one in FAMILIES.values() if method.base.name in one.measures and not method.containment and (one.sparse or not sparse)]
+
+
+def findable() -> list[str]:
+    """The measures by which similar items are found: in bands of a family, or by a join that needs none."""
+    return [name for name in measures() if families_of(Measure(name)) or kind_of(name).bands == NEVER]
 
 
 def family_for(method: Method, family: str | None = None) -> FamilyFacts:

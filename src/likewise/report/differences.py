@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +12,11 @@ import numpy as np
 
 from likewise.errors import LikewiseError
 from likewise.io.groups import pairs_of
+from likewise.kinds import of_payload
+from likewise.kinds.kind import DIGITS, MEMBERS, NUMBERS, SIGNS, WORDS
 from likewise.messages import counted
 from likewise.report import diff
-from likewise.report.values import MEMBERS, SIGNS, WORDS, ends, listed
+from likewise.report.values import ends, listed
 
 #: Pairs of characters up to which strings are aligned by character; longer ones are texts, and are aligned by word.
 MOST_PAIRS = 250_000
@@ -36,9 +38,10 @@ class Parts(NamedTuple):
 
 def remark(kind: str, removed: str, kept: str) -> str:
     """How many numbers or bits differ, and which: what two long rows of them do not show at a glance. Empty for other kinds."""
-    if kind == "vector":
+    look = of_payload(kind).look
+    if look == NUMBERS:
         return numbers_apart(removed.split(), kept.split())
-    return bits_apart(removed, kept) if kind == "code" else ""
+    return bits_apart(removed, kept) if look == DIGITS else ""
 
 
 def numbers_apart(removed: Sequence[str], kept: Sequence[str]) -> str:
@@ -72,20 +75,20 @@ def bits_apart(removed: str, kept: str) -> str:
 
 def parts(kind: str, removed: str, kept: str, groups: Groups | None = None) -> Parts | None:
     """Two sets element by element, or group by group, in the order of the record; None where there are none to be had."""
-    if kind not in MEMBERS:
+    if of_payload(kind).look != MEMBERS:
         return None
     gone, stays = elements(removed), elements(kept)
     if gone is None or stays is None:
         return None
     if groups:
         return by_group(list(gone), list(stays), groups)
-    weighed = kind != "elements"
+    weighed = not of_payload(kind).sets
     both = [name for name in gone if name in stays]
     same = [name for name in both if gone[name] == stays[name]]
     other = [(name, f"{gone[name]:.12g}", f"{stays[name]:.12g}") for name in both if gone[name] != stays[name]]
     left, right = ({name: f"{name}: {weight:.12g}" if weighed else name for name, weight in side.items()} for side in (gone, stays))
     only = [[said for name, said in side.items() if name not in beside] for side, beside in ((left, stays), (right, gone))]
-    return Parts("coordinate" if kind == "sparse" else "element", [left[name] for name in same], other, *only)
+    return Parts(of_payload(kind).part, [left[name] for name in same], other, *only)
 
 
 def by_group(removed: Sequence[str], kept: Sequence[str], groups: Groups) -> Parts:
@@ -142,12 +145,9 @@ def named(part: Any) -> str:
 
 def runs(kind: str, removed: str, kept: str, groups: Groups | None = None) -> diff.Runs | None:
     """How the kept item differs from the removed one, as runs of `diff.words`; None where no part of one can be laid beside one of the other."""
-    if kind in WORDS:
-        return diff.words(removed, kept)
-    if kind in SIGNS:
-        return signs(removed, kept)
-    if kind == "code":
-        return hexadecimal(removed, kept)
+    look = of_payload(kind).look
+    if look in ASIDE:
+        return ASIDE[look](removed, kept)
     if (found := parts(kind, removed, kept, groups)) is None:
         return None
     gone, stays = ([*(f"{name}: {weights[side]}" for name, *weights in found.other), *only] for side, only in enumerate((found.removed, found.kept)))
@@ -196,3 +196,7 @@ def signs(removed: str, kept: str) -> diff.Runs:
             found.append(("insert", kept[j]))
             j += 1
     return diff.joined(found)
+
+
+#: How to lay two items beside each other that are texts, by their look.
+ASIDE: dict[str, Callable[[str, str], diff.Runs | None]] = {WORDS: diff.words, SIGNS: signs, DIGITS: hexadecimal}

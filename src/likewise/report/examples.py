@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from likewise.drawing.markup import Html, join, named, tag
+from likewise.kinds import of_payload
+from likewise.kinds.kind import DIGITS, NUMBERS, SIGNS, WORDS
 from likewise.messages import counted
 from likewise.report import diff, differences, values
 from likewise.report.wording import amount
@@ -45,9 +47,9 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
     def body(text: str, own: str) -> Html:
         if runs is None:
             return join([values.shortened(example.kind, text)])
-        return join(marked(runs, own, whole=example.kind not in (*values.WORDS, *values.SIGNS)))
+        return join(marked(runs, own, whole=of_payload(example.kind).look not in (WORDS, SIGNS)))
 
-    look = "text digits" if example.kind in ("vector", "code") else "text"
+    look = "text digits" if of_payload(example.kind).look in (NUMBERS, DIGITS) else "text"
     kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, body(example.kept_text, "insert"), look)
     removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, body(example.removed_text, "delete"), look)
     remark = differences.remark(example.kind, example.removed_text, example.kept_text)
@@ -57,7 +59,7 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
 
 def verdict(example: Example, estimated: bool) -> str:
     if example.reason == "exact":
-        return "exact copy" + (" after normalisation" if example.kind in values.WORDS else " by groups" if example.groups else "")
+        return "exact copy" + (" after normalisation" if of_payload(example.kind).cut else " by groups" if example.groups else "")
     if example.reason == "equal":
         return "same shingles"
     if example.similarity is None or math.isnan(example.similarity):

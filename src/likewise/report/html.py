@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from likewise.drawing.markup import Html, join, named, table, tag
+from likewise.kinds import kind_of, of_payload
+from likewise.kinds.kind import MeasureFacts
 from likewise.messages import at_least, counted, percent, share
 from likewise.planning import spread
 from likewise.planning.choose import OPH_STEEP_ABOVE
@@ -113,10 +115,9 @@ def templates(report: Report) -> Html | None:
     return join([tag("p", said), table("Clusters that may be pages of a template", columns, rows)])
 
 
-def measure(report: Report) -> str | None:
+def measure(report: Report) -> MeasureFacts | None:
     """The measure, where items are compared as they are; None for texts, which are cut into shingles."""
-    by = str(report["method"]["by"])
-    return next((name for name in (by, by.split("/")[0]) if name in wording.MEASURES), None)
+    return wording.measured(str(report["method"]["by"]))
 
 
 def similar(report: Report) -> Html:
@@ -124,12 +125,13 @@ def similar(report: Report) -> Html:
     falling = report.get("value") == "distance"
     steps: list[list[object]] = [["before cutting", ", ".join(wording.STEPS.get(step, step) for step in method["normalize"]) or "the text as it is"]]
     preferred = f"; items of files like {', '.join(method['prefer'])} come before others" if method["prefer"] else None
-    by, name = str(method["by"]), measure(report)
+    by, facts = str(method["by"]), measure(report)
     limit = f"{limit_of(report)}, and equal to it counts as similar"
-    keep = (wording.KEEP | wording.KEEP_SETS if name in wording.SETS else wording.KEEP).get(method["keep"], tag("code", method["keep"]))
+    kept = {name: getattr(kind_of(facts.name), name) for name in ("longest", "shortest")} if facts else {}
+    keep = (wording.KEEP | kept).get(method["keep"], tag("code", method["keep"]))
     rows: list[list[object]] = [
         ["method", tag("code", by)],
-        *(steps if name is None else []),
+        *(steps if facts is None else []),
         ["greatest distance" if falling else "threshold", limit],
         ["checked", wording.VERIFIED.get(report["verified"], report["verified"])],
         ["kept", join([keep, preferred])],
@@ -139,12 +141,10 @@ def similar(report: Report) -> Html:
 
 def defined(report: Report) -> str:
     """What is compared, and what the similarity or distance of two items is."""
-    by, name = str(report["method"]["by"]), measure(report)
-    if name is not None:
-        item, value, *_ = wording.meaning(name)
-        plan = curve.layout(report)
-        item = f"a code of {plan['dimension']:,} bits" if name == "hamming" and "dimension" in plan else item
-        value = wording.GROUPED if report["method"].get("groups") else value
+    by, facts = str(report["method"]["by"]), measure(report)
+    if facts is not None:
+        item = kind_of(facts.name).described(curve.layout(report).get("dimension"))
+        value = wording.GROUPED if report["method"].get("groups") else facts.value
         return f"Each item is {item}. The {report.get('value', 'similarity')} of two items is {value}."
     unit, _, length = by.split("/")[0].partition(":")
     bag = by.endswith("/bag")
@@ -219,8 +219,8 @@ def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
     if not examples:
         return None
     own = [tag("del", "struck through"), " stands in the removed item only, ", tag("ins", "underlined"), " in the kept one only. "]
-    kind = "groups" if examples[0].groups else examples[0].kind
-    legend = [f"Marked are the {wording.MARKED[kind][0]} that differ: ", *own, wording.MARKED[kind][1]] if kind in wording.MARKED else []
+    what, remark = wording.GROUPS if examples[0].groups else of_payload(examples[0].kind).marked
+    legend = [f"Marked are the {what} that differ: ", *own, remark] if what else []
     legend += [wording.UNGROUPED] if report["method"].get("groups") and not examples[0].groups else []
     said = tag("p", *legend, tag("code", "likewise show OUT ID"), " shows any other removed item.")
     shown = (side_by_side(example, number, report["verified"] == "estimate") for number, example in enumerate(examples, 1))

@@ -21,6 +21,7 @@ from likewise.io.ids import from_json
 from likewise.io.inputs import resolve
 from likewise.io.manifest import SEAL, seal
 from likewise.io.output import checksums, work_beside
+from likewise.kinds import of_payload
 from likewise.records import Records
 from likewise.report import values
 from likewise.report.differences import Groups, groups_of
@@ -158,7 +159,7 @@ class Originals:
     def original(self, records: Records, row: int) -> Original:
         identity = records.id[row].as_py() if records.id is not None else None
         width = 0 if records.width is None else int(records.width[row])
-        item = values.item(records.text[row].as_py() or b"", self.want, width)
+        item = of_payload(self.want.kind).item_of(records.text[row].as_py() or b"", self.want, width)
         name = None if identity is None else identity.decode("utf-8", "replace")
         return Original(values.written(records, row, self.want), item, int(records.kind[row]), name)
 

@@ -117,13 +117,10 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
     if nulls := collection.nulls:
         said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {job.field!r} {'were' if nulls > 1 else 'was'} left out")
     zero = empty & (kind == TEXT)
-    sets = job.method.kind.payload == "features"
-    if (sets or job.method.facts.directed) and (zeros := int(zero.sum())):
+    if job.method.facts.directed and (zeros := int(zero.sum())):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
         more = " and others" if zeros > NAMED else ""
-        are = "is a zero vector, which has" if zeros == 1 else "are zero vectors, which have"
-        no_direction = "have no feature with a direction (none at all, or zero vectors alone)"
-        no_direction = (no_direction if zeros > 1 else "has" + no_direction[4:]) if sets else f"{are} no direction"
+        no_direction = job.kind.zeros[zeros > 1]
         said.append(f"{zeros:,} of {judged:,} items {no_direction} and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:

@@ -6,26 +6,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from likewise.errors import DataError, UsageError
 from likewise.io import presence
 from likewise.io.columns import unfit
 from likewise.io.field_names import mapped
-from likewise.io.fields import sparse as sparse_field
-from likewise.io.fields import wide as wide_numbers
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
 from likewise.items import unusable
-from likewise.joins.sparse_join import least_cosine
 from likewise.kinds.kind import ASKED, NOT_PROMISED, PLANNED
-from likewise.methods import Text
+from likewise.methods import Measure
 from likewise.options import Options
 from likewise.planning import Facts
+from likewise.planning.families import findable
 from likewise.records import Want
-from likewise.runs.items import rule
 from likewise.runs.job import Grouping, Job, is_joined, plan_of
-from likewise.stages.kinds import KINDS
 
 #: Of items that were not looked at.
 NOTHING = Facts()
@@ -34,9 +28,9 @@ NOTHING = Facts()
 def want(options: Options, facts: Facts = NOTHING) -> Want:
     """What to read of each row, before more is known than ``facts`` of the items."""
     method = options.method
-    if not isinstance(method, Text) and method.name not in KINDS:
+    if isinstance(method, Measure) and method.name not in findable():
         raise UsageError(
-            f"--by {method}: there is no hash family for it, so similar items cannot be found; there are families for {', '.join(KINDS)}"
+            f"--by {method}: there is no hash family for it, so similar items cannot be found; there are families for {', '.join(findable())}"
         )
     return Want(
         options.field,
@@ -65,8 +59,7 @@ def inspect_inputs(sources: Sequence[Source], options: Options) -> Job:
     grouped = None if options.groups is None else Groups(options.groups, options.seed)
     field, facts = look(sources, options, asked) if options.method.kind.needs_data else (field, NOTHING)
     job = job_of(options, field=field, fields=some, facts=facts, grouped=grouped)
-    if job.want.kind == "sparse" and options.exact and options.bound is not None and not least_cosine(rule(job)):
-        raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
+    job.kind.check(job)
     presence.check(sources, job.want)
     return job
 
@@ -80,17 +73,8 @@ def job_of(options: Options, *, facts: Facts = NOTHING, grouped: Grouping | None
 
 def look(sources: Sequence[Source], options: Options, asked: Want) -> tuple[str, Facts]:
     """The field of the items, and the facts about them that the beginnings of the sources show."""
-    spared = (DataError,) if options.on_error == "skip" else ()  # a damaged source is passed over here, and rejected when it is read
-    if asked.kind == "vector" and (field := sparse_field(sources, asked, spared)):
-        return field, Facts(sparse=True)
-    wide = asked.kind == "vector" and wide_numbers(sources, asked, spared)
-    decimal = asked.kind == "code" and decimal_codes(sources, asked, spared)
-    width, place = first_width(sources, asked._replace(wide=wide, decimal=decimal), spared)
-    if width is None and asked.kind == "code":  # none has any bit, and any plan will do for none
-        width = max(64, int(options.bound or 0) + 1)
-    if asked.kind == "features":
-        return asked.text, Facts(features=width, first=place, sparse=options.method.compared.sparse)
-    return asked.text, Facts(width, wide=wide, decimal=decimal, first=place)
+    spared = (DataError,) if options.on_error == "skip" else ()
+    return options.method.kind.facts_of(sources, asked, spared, options.method, options.bound)
 
 
 def check_kinds(sources: Sequence[Source], options: Options, asked: Want) -> None:
@@ -114,27 +98,3 @@ def check_verify(options: Options) -> None:
         always = kind.bands != PLANNED and not (kind.recall == NOT_PROMISED and options.exact)
         what = kind.name if always else f"{'by containment' if options.method.containment else 'with --exact'} {kind.name}"
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
-
-
-def decimal_codes(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> bool:
-    """True if the codes of some CSV file can only be decimal; then codes of undecided files are decimal too."""
-    for source in sources:
-        if forms := getattr(source.format, "code_forms", None):
-            with suppress(*spared):
-                if "decimal" in forms(source.path, source.asked(asked)).values():
-                    return True
-    return False
-
-
-def first_width(sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...]) -> tuple[int | None, str]:
-    """The numbers or bits of the first item that has any, and its place; None without one. ``spared``: errors that end only their source."""
-    for source in sources:
-        rows = 0
-        with suppress(*spared):
-            for chunk in source.chunks_from_few(asked):
-                width = source.parse(chunk, asked).width
-                if width is not None and width.any():
-                    row = int(np.argmax(width > 0))
-                    return int(width[row]), f"{printable(source.name)}, item {rows + row + 1}"
-                rows += 0 if width is None else len(width)
-    return None, ""

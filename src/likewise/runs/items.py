@@ -17,10 +17,9 @@ from likewise.items.sets import read_only
 from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
-from likewise.methods import Text
+from likewise.kinds.strings import text_of
 from likewise.progress import Progress, heed
 from likewise.runs.job import Job
-from likewise.stages.kinds import kind_of, set_rule, text_of
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
 
@@ -109,8 +108,7 @@ def sets(items: Items, run: Run) -> Sets:
 
 def rule(job: Job) -> Any:
     """How two items are compared (kernels.compare)."""
-    mode = MODES[job.verify]
-    return set_rule(job, mode) if isinstance(job.method, Text) else kind_of(job).rule(job, mode)
+    return job.compared.rule(job, MODES[job.verify])
 
 
 def words(items: Items, run: Run, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -49,7 +49,7 @@ class Job:
     @property
     def measure(self) -> Measure:
         """The measure by which items are compared; of texts that of their sets of shingles."""
-        return self.method if isinstance(self.method, Measure) else Measure("elements", containment=self.method.containment)
+        return self.method if isinstance(self.method, Measure) else Measure(self.method.facts.name, containment=self.method.containment)
 
     @property
     def kind(self) -> Kind:

@@ -32,8 +32,8 @@ from likewise.planning import Plan
 from likewise.runs.items import Block, Items, Run, feature_sets, numbers, rule, sets, strings, words
 from likewise.runs.job import Job
 from likewise.stages.buckets import MOST_MET, Buckets, group
-from likewise.stages.kinds import keys_of
 from likewise.stages.ranking import Ranked, ranked
+from likewise.stages.sketch import keys_of
 from likewise.stages.verify import all_pairs
 from likewise.stages.walk import ratio
 

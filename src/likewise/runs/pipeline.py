@@ -31,15 +31,13 @@ from likewise.joins.hamming_join import Counts
 from likewise.joins.set_join import Begun, exact_cost, exact_walk, ready
 from likewise.joins.sparse_join import join_cost, least_cosine, sparse_walk
 from likewise.kernels.compare import scores
-from likewise.measures import edit
 from likewise.methods import Measure, Text
-from likewise.nearest.neighbors import neighbors
 from likewise.planning import Plan
 from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT
 from likewise.report.gather import beginning
-from likewise.runs.items import Items, Run, feature_sets, rule, sets, strings, vectors, words_of
+from likewise.runs.items import Items, Run, rule, sets, strings, words_of
 from likewise.runs.job import Job
 from likewise.runs.pair_search import bucket, elements, engine, finder, meetings_expected, ranks, rare
 from likewise.runs.results import Decision
@@ -80,8 +78,7 @@ def collect(sources: Sequence[Source], run: Run) -> Collection:
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
     skip = options.on_error == "skip"
-    if job.items == "strings":
-        edit.library()  # before any file is read, if it is missing
+    job.kind.check_libraries()  # before any file is read
     read(
         sources,
         job.want,
@@ -217,7 +214,7 @@ def value_of(job: Job) -> pa.Field:
     """The column that says how alike two items are."""
     if not job.distances:
         return SIMILARITY
-    return WHOLE_DISTANCE if job.items in ("codes", "strings") else DISTANCE
+    return WHOLE_DISTANCE if job.base.whole else DISTANCE
 
 
 def counted(job: Job) -> bool:
@@ -356,45 +353,8 @@ def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) ->
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
     if not len(base) or not len(queries):
         return np.zeros((0, 2), np.int64), np.zeros(0), True
-    name = NEAREST[job.items] or job.told_by
-    if job.facts.sparse and name not in ("cosine", "l2"):
-        raise UsageError(f"--by {name}: of sparse vectors neighbours are looked for by cosine and l2; choose one of them")
-    all_compared = name in ALL_COMPARED or (job.exact and job.items == "vectors")
-    run.begin("comparing with all" if all_compared else "looking for neighbours", len(queries), "items")
-    limit = None if job.options.bound is None else float(job.threshold)
-    how: dict[str, Any] = {"recall": job.target, "exact": bool(job.exact), "limit": limit, "seed": job.seed, "same": same}
-    sides = [comparable(words_of(collection, run, side), job) for side in ((base,) if same else (base, queries))]
-    found = nearest_by(job)(sides[0], sides[-1], name, k, **how, workers=run.workers)
+    begun = "comparing with all" if job.compared.scans(job) else "looking for neighbours"
+    run.begin(begun, len(queries), "items")
+    sides = [words_of(collection, run, side) for side in ((base,) if same else (base, queries))]
+    found = job.compared.nearest(sides[0], sides[-1], k, job, same=same, workers=run.workers)
     return np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact
-
-
-def nearest_by(job: Job) -> Callable[..., Any]:
-    """What looks for neighbours."""
-    if job.items != "feature sets":
-        return neighbors
-    from likewise.joins.feature_join import feature_neighbors
-
-    return feature_neighbors
-
-
-#: What is compared -> the measure that neighbours are told by; None: the measure's own name.
-NEAREST: dict[str, str | None] = {
-    "texts": "elements",
-    "sets": "elements",
-    "weighted sets": "weighted",
-    "codes": "hamming",
-    **dict.fromkeys(("vectors", "sparse vectors", "feature sets")),
-}
-#: Measures by which a query is compared with all there is, asked for or not.
-ALL_COMPARED = ("l1", "weighted")
-
-
-def comparable(words: tuple[np.ndarray, np.ndarray], job: Job) -> Any:
-    """Words of rows as `nearest.neighbors` takes them."""
-    values, offsets = words
-    kind = job.items
-    if kind in ("vectors", "sparse vectors"):
-        return vectors(words, job)
-    if kind == "feature sets":
-        return feature_sets(words, job)
-    return values.reshape(len(offsets) - 1, -1) if kind == "codes" else (values, offsets)

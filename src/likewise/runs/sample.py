@@ -15,7 +15,7 @@ from likewise.io import presence
 from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
 from likewise.items import unusable
-from likewise.items.sparse import Sparse, of_words
+from likewise.items.sparse import Sparse
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.similarity import batch_of, function_of
 from likewise.methods import Measure, Text
@@ -23,7 +23,6 @@ from likewise.planning import Density, Facts
 from likewise.planning.curves import Curve
 from likewise.planning.expected import measured
 from likewise.records import TEXT, Records, Want
-from likewise.runs.items import vectors
 from likewise.runs.job import Job
 from likewise.stages.sketch import sketcher
 
@@ -78,7 +77,7 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
             few = f"a sample takes two different {job.method.kind.name} or more;"
         raise UsageError(f"{few} leave INPUT out to plan without one")
     offsets = np.cumsum([0, *map(len, drawn.values())])
-    items = as_compared(np.concatenate([*drawn.values()]), offsets, job)
+    items = job.compared.batch((np.concatenate([*drawn.values()]), offsets), job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
     return Pilot(of_all_pairs(items, compared_by(job.method)), len(drawn), round(len(different) * whole), job.facts, elements(items))
 
@@ -86,17 +85,6 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
 def compared_by(method: Text | Measure) -> Text | Measure:
     """The measure of what is made of items beforehand, or their own."""
     return method if isinstance(method, Text) or method.facts.becomes is None else Measure(method.base.name)
-
-
-def as_compared(words: np.ndarray, offsets: np.ndarray, job: Job) -> Any:
-    """Words of rows in the form in which measures take items."""
-    kind = job.items
-    if kind in ("vectors", "sparse vectors"):
-        return vectors((words, offsets), job)
-    if kind == "weighted sets":
-        items = of_words(words, offsets)  # of each row the elements, and then the weights
-        return items.indices, items.values, items.offsets
-    return (words.reshape(len(offsets) - 1, -1), job.dimension) if kind == "codes" else (words, offsets)
 
 
 @dataclass
@@ -156,7 +144,7 @@ def words_of_row(words: np.ndarray, ends: np.ndarray, some: np.ndarray, place: i
 
 def of_all_pairs(items: Any, method: Text | Measure) -> np.ndarray:
     """The measure of all pairs of a sample; float64. Pairs that have none, such as two empty sets, are left out."""
-    if isinstance(method, Text) or (method.name == "elements" and not is_codes(items)):
+    if isinstance(method, Text) or (method.kind.sets and not is_codes(items)):
         return of_all_sets(*items)
     left, right = np.triu_indices(size(items), 1)
     step = max(1, AT_ONCE // max(1, numbers(items) // size(items)))
@@ -177,12 +165,10 @@ def of_all_sets(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def of_items(data: Any, method: Measure, seed: int) -> Pilot:
     """Up to ITEMS random items of a batch, as `similarity` takes them. Raises UsageError for what is no batch, and with the row for a bad item."""
     items = batch_of(method, data)
-    if method.name == "hamming" and isinstance(items, list):
-        raise UsageError("strings have no hash family by hamming: give codes, or leave the data out to plan without a sample")
+    if isinstance(items, list):
+        raise UsageError(f"strings have no hash family by {method}: give codes, or leave the data out to plan without a sample")
     if method.facts.becomes:
-        from likewise.measures.feature_sets import MADE, nonempty
-
-        items, method = MADE[method.name](nonempty(items)), Measure(method.base.name)
+        items, method = method.kind.become(items, method.facts), Measure(method.base.name)
     rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]
     if len(rows) < 2:
         raise UsageError("a sample takes two items or more; leave the data out to plan without one")
@@ -194,7 +180,7 @@ def of_items(data: Any, method: Measure, seed: int) -> Pilot:
 
 def comparable(items: Any, method: Measure) -> np.ndarray:
     """The rows that may be compared: a zero vector has no angle."""
-    if method.name not in ("cosine", "angle"):
+    if not method.facts.directed:
         return np.arange(size(items))
     return np.flatnonzero(items.sizes if isinstance(items, Sparse) else items.any(axis=1))
 

@@ -4,7 +4,6 @@ In the order of a run:
 
 - workers: what a step needs of whoever runs it
 - sketch: rows become words, copies' digests and band keys
-- kinds: how each kind of item is read, sketched and compared
 - copies: exact copies collapse into the first
 - order: the priority order of --keep and --prefer
 - buckets: items of equal band keys, band by band

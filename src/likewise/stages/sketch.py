@@ -3,22 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from likewise.families.minhash import MinHash
-from likewise.items.documents import shingler
+from likewise import families
 from likewise.items.words import Hasher, without_fractions
+from likewise.kernels.digest import KEYS
+from likewise.kernels.hashing import derive
+from likewise.kernels.rows import digests
 from likewise.kernels.sets import odd_sketches
-from likewise.methods import Text
 from likewise.records import TEXT, Records
 from likewise.runs.job import Job
 from likewise.schema import ROW_COLUMNS
-from likewise.stages.kinds import copies_of, kind_of, payload
 
 Columns = dict[str, np.ndarray]
 Stage = Callable[[Records], Columns]
+#: Stream of constants drawn from the seed (kernels.hashing.derive).
+COPY_KEYS = np.uint64(0x4B1D_0001)
+
+
+class Sketched(NamedTuple):
+    """Rows as arrays."""
+
+    tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector (but 0 of a sparse one), bits, code points of a string; 0: an empty item
+    words: np.ndarray  # uint64[m]: what is compared, row after row
+    size: np.ndarray  # uint32[n]: words of each row
+    keys: np.ndarray  # uint64[bands, n]; [0, n] where no bands are wanted
+    given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of what it was made of; copies are equal in it
+
+
+class Payload(NamedTuple):
+    """The bytes of rows: row i is data[offsets[i] : offsets[i + 1]], nothing where the row has no value."""
+
+    data: np.ndarray  # uint8[m]
+    offsets: np.ndarray  # int64[n + 1]
+    width: np.ndarray  # int64[n]: numbers of a vector, bits of a code; 0 for other kinds
+    there: np.ndarray  # bool[n]: the row has a value
+
+    def words(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows as whole words: values uint64[m / 8] and offsets int64[n + 1]."""
+        begin = int(self.offsets[0])
+        data = np.ascontiguousarray(self.data[begin : int(self.offsets[-1])]).view(np.uint64)
+        return data, (self.offsets - begin) // 8
+
+
+def payload_of(records: Records) -> Payload:
+    """The payload of records; rows that are not to be read are empty."""
+    text = records.text
+    _, ends, data = text.buffers()
+    offsets = np.frombuffer(ends, np.int64, len(text) + 1, text.offset * 8) if len(text) else np.zeros(1, np.int64)
+    width = np.zeros(len(text), np.int64) if records.width is None else records.width
+    return Payload(np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8), offsets, width, records.kind == TEXT)
 
 
 def sketcher(job: Job, *, bands: bool = True) -> Stage:
@@ -28,8 +65,8 @@ def sketcher(job: Job, *, bands: bool = True) -> Stage:
     ``bands``: whether band keys are wanted. It may be called from several threads. What it gives for a row depends on the row alone.
     """
     bands = bands and job.plan is not None
-    sketch = texts(job, bands) if isinstance(job.method, Text) else others(job, bands)
-    compared = bands and job.verify == "exact" and job.items in ("texts", "sets")
+    sketch = job.kind.sketcher(job, bands)
+    compared = bands and job.verify == "exact" and job.compared.sets
 
     def stage(records: Records) -> Columns:
         columns = {
@@ -49,40 +86,32 @@ def sketcher(job: Job, *, bands: bool = True) -> Stage:
     return stage
 
 
-def texts(job: Job, bands: bool) -> Stage:
-    """Texts are cut into shingles; what is compared is the set of them, or the signature where estimates will do."""
-    shingle = shingler(job.method, job.seed)  # type: ignore[arg-type]
-    estimates = job.verify == "estimate"
-
-    def sketch(records: Records) -> Columns:
-        shingled = shingle(records.text, records.kind == TEXT)
-        compared = {"sets": shingled.values, "size": np.diff(shingled.offsets).astype("u4")}
-        if bands and job.plan:
-            plan = job.plan
-            family, sets = MinHash(plan.slots, plan.sketch, job.seed), (shingled.values, shingled.offsets)
-            if estimates:
-                signature = family.signature(sets)
-                compared = tagged_slots(signature, shingled.tokens) | {"band_keys": family.band_keys_of(signature, plan.bands, plan.rows)}
-            else:
-                compared["band_keys"] = family.band_keys(sets, plan.bands, plan.rows)
-        else:
-            compared["band_keys"] = np.zeros((0, len(records)), np.uint64)
-        return {"tokens": shingled.tokens, "chars": shingled.chars, "copy": shingled.copy, **compared}
-
-    return sketch
+def sketched(tokens: np.ndarray, words: np.ndarray, size: np.ndarray, keys: np.ndarray) -> Sketched:
+    return Sketched(tokens.astype(np.uint32), words, size.astype(np.uint32), keys)
 
 
-def others(job: Job, bands: bool) -> Stage:
-    """Sets, vectors, codes and strings are compared as they are."""
-    kind = kind_of(job)
+def keys_of(job: Job, batch: Any, bands: bool) -> np.ndarray:
+    """The band keys of a batch, uint64[bands, n]; none where no bands are wanted."""
+    if not bands:
+        return np.zeros((0, len(batch[-1]) - 1 if isinstance(batch, tuple) else len(batch)), np.uint64)
+    assert job.plan is not None
+    plan = job.plan
+    family = families.from_plan(plan, job.seed)
+    if hasattr(family, "band_keys"):
+        return family.band_keys(batch, plan.bands, plan.rows)
+    return family.band_keys_of(family.signature(batch), plan.bands, plan.rows)
 
-    def sketch(records: Records) -> Columns:
-        found = kind.sketch(payload(records), job, bands)
-        words, size = found.given or (found.words, found.size)
-        copy = copies_of(words, size, job.seed)
-        return {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
 
-    return sketch
+def columns_of(found: Sketched, job: Job) -> Columns:
+    """The columns of rows that are compared as they are."""
+    words, size = found.given or (found.words, found.size)
+    copy = copies_of(words, size, job.seed)
+    return {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
+
+
+def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:
+    """128 bits that stand for the words of each row, uint64[n, 2]: equal rows are copies of each other."""
+    return digests(words, np.concatenate(([0], np.cumsum(size, dtype=np.int64))), derive(np.uint64(seed), COPY_KEYS, KEYS))
 
 
 def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:

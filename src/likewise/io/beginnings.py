@@ -1,0 +1,38 @@
+"""The beginnings of sources, read before the run: what a plan must know of items of several kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from likewise.io.inputs import Source, printable
+from likewise.records import Want
+
+#: Errors that end only their source: a damaged source is passed over here, and rejected when it is read.
+Spared = tuple[type[Exception], ...]
+
+
+def decimal_codes(sources: Sequence[Source], asked: Want, spared: Spared) -> bool:
+    """True if the codes of some CSV file can only be decimal; then codes of undecided files are decimal too."""
+    for source in sources:
+        if forms := getattr(source.format, "code_forms", None):
+            with suppress(*spared):
+                if "decimal" in forms(source.path, source.asked(asked)).values():
+                    return True
+    return False
+
+
+def first_width(sources: Sequence[Source], asked: Want, spared: Spared) -> tuple[int | None, str]:
+    """The numbers or bits of the first item that has any, and its place; None without one."""
+    for source in sources:
+        rows = 0
+        with suppress(*spared):
+            for chunk in source.chunks_from_few(asked):
+                width = source.parse(chunk, asked).width
+                if width is not None and width.any():
+                    row = int(np.argmax(width > 0))
+                    return int(width[row]), f"{printable(source.name)}, item {rows + row + 1}"
+                rows += 0 if width is None else len(width)
+    return None, ""

@@ -1,0 +1,43 @@
+"""What kinds of items share: each item is stored as words of 64 bits, and compared and searched as those."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from likewise.kinds.kind import Kind
+
+if TYPE_CHECKING:
+    from likewise.kinds.kind import Words
+    from likewise.nearest.search import Found
+    from likewise.runs.job import Job
+    from likewise.stages.sketch import Payload, Sketched, Stage
+    from likewise.stages.workers import Workers
+
+
+class Stored(Kind):
+    """Items as words."""
+
+    def sketcher(self, job: Job, bands: bool) -> Stage:
+        from likewise.stages.sketch import columns_of, payload_of
+
+        return lambda records: columns_of(self.sketch(payload_of(records), job, bands), job)
+
+    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+        """The rows of a chunk as words, with band keys where ``bands`` are wanted. A row depends on no other."""
+        raise NotImplementedError
+
+    def batch(self, words: Words, job: Job) -> Any:
+        return words
+
+    def searched(self, words: Words, job: Job) -> Any:
+        """Items as `nearest.neighbors` takes them."""
+        return self.batch(words, job)
+
+    def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:
+        from likewise.nearest.neighbors import neighbors
+
+        left = self.searched(base, job)
+        right = left if same else self.searched(queries, job)
+        limit = None if job.options.bound is None else float(job.threshold)
+        how: dict[str, Any] = {"recall": job.target, "exact": job.exact, "limit": limit, "seed": job.seed}
+        return neighbors(left, right, job.base.name, k, same=same, workers=workers, **how)
