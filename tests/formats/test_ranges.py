@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import inspect
 import json
 import pickle
 import subprocess
@@ -19,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import ipc
 
-from likewise.io import batches
+from likewise.io import batches, formats
 from likewise.io.formats import lines, npy, parquet, text
 from likewise.io.inputs import Source, resolve
 from likewise.io.ranges import END, WHOLE, Range
@@ -173,6 +174,12 @@ for source, want, part in pickle.load(sys.stdin.buffer):
     done = subprocess.run([sys.executable, "-P", "-c", child], input=given_, capture_output=True, check=True)
     assert done.stdout.decode().splitlines() == ["[40] [b't'] [b'\"en\"']", "[10] [b'b'] None"]
     assert part == (30, 60)  # lines begin at 0, 20, 40 and 60
+
+
+@pytest.mark.parametrize("name", [*formats.FORMATS, "memory"])
+def test_a_format_that_plans_ranges_also_says_where_the_first_few_rows_end(name: str) -> None:
+    module = formats.load(name)
+    assert hasattr(module, "plan") == hasattr(module, "few") == ("part" in inspect.signature(module.chunks).parameters)
 
 
 def test_one_range_of_csv_refuses_none_of_its_rows(tmp_path: Path) -> None:

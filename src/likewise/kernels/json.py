@@ -4,6 +4,8 @@ Wanted values are numbered from 0; the first ``texts`` of them form the row's te
 keys from the outermost object inwards; the first path that leads to a value counts. A path to a text also passes through lists: it then leads to
 the first list, and the texts inside are found by the remaining keys. Paths come as tables:
 keys[key_at[k] : key_at[k + 1]] is key k, keys path_at[p] .. path_at[p + 1] - 1 form path p, which leads to value_of[p].
+
+No library replaces these kernels: threads parse without the GIL, records are copied from the byte places found here, and lone surrogates are kept.
 """
 
 from __future__ import annotations
