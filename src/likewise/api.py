@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from likewise import methods
 from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, refuse_empty, refuse_others
+from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.field_names import mentioned
-from likewise.io.formats.memory import take
 from likewise.io.manifest import is_output
-from likewise.io.output import check_still, check_target, write_sealed, write_text
+from likewise.io.output import check_target
 from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown
 from likewise.kinds.kind import NOT_PROMISED
@@ -32,17 +31,15 @@ from likewise.planning.spread import spread
 from likewise.progress import Progress
 from likewise.records import REJECTED
 from likewise.report import summary
-from likewise.report.gather import examples
-from likewise.report.html import render
 from likewise.report.originals import as_written, document, sealed, whole
 from likewise.runs import inspection, pipeline
-from likewise.runs import writing as outputs
 from likewise.runs.audit import Audit
 from likewise.runs.audit import audit as measured
-from likewise.runs.results import Pairs, Removal, Table
+from likewise.runs.removal import remove
+from likewise.runs.results import Pairs, Removal
 from likewise.runs.sample import Pilot, of_items, of_sources
 from likewise.runs.session import Inputs, sources_of, started
-from likewise.runs.tables import clusters_rows, pairs_rows, removed_rows, written
+from likewise.runs.tables import pairs_rows
 
 if TYPE_CHECKING:
     from likewise.items.documents import Shingled
@@ -112,32 +109,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     with started(inputs, options, "dedup", target, progress) as (sources, run):
-        outputs.check(sources, options, written=target is not None)
-        collection = pipeline.collect(sources, run)
-        items = pipeline.distinct(collection, run, walk=True)
-        decision = pipeline.decide(items, run)
-        said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, decision.removed)
-        report = summary.summary(collection, decision, items.empty, items.short, run.job, said)
-        keep = (collection.column("kind") != REJECTED) & ~decision.removed
-        memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
-        kept = Table(lambda: take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep)).whole())
-        removed, clusters = partial(removed_rows, collection, decision), partial(clusters_rows, collection, decision)
-        if target is None:
-            kept.to_arrow()  # while the work folder is there
-            return Removal(kept, Table(removed().whole()), Table(clusters().whole()), report, decision.compared)
-        if not outputs.published(target, run):
-            check_still(target, overwrite=options.overwrite)
-            staged = outputs.write(items, decision, report, run)
-            run.progress.finish()
-            facts = outputs.machine_facts(sources, decision, run)
-            write_sealed(facts, staged / "run.json")
-            page = render(report, facts, examples(collection, decision, run.job))
-            write_text(page, staged / "report.html")
-            outputs.publish_staged(staged, target, run)
-        read = partial(written, typed=collection.json_ids(np.zeros(0, np.int64)) is not None)
-        removed_table = read(target / "removed.parquet", report["counts"]["removed"], removed)
-        clusters_table = read(target / "clusters.parquet", outputs.clustered(report), clusters)
-        return Removal(kept, removed_table, clusters_table, report, decision.compared, target)
+        return remove(sources, run, Local(run), target)
 
 
 def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Unpack[OfPairs]) -> Pairs:
@@ -161,11 +133,11 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
-        collection = pipeline.collect(sources, run)
-        items = pipeline.distinct(collection, run)
+        collection = pipeline.collect(sources, run, Local(run))
+        items = pipeline.distinct(collection, run, Local(run))
         job = run.job
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
-        rows, similarity = pipeline.star_pairs(items, run) if options.star else pipeline.find_pairs(items, run, sides)
+        rows, similarity = pipeline.star_pairs(items, run, Local(run)) if options.star else pipeline.find_pairs(items, run, sides)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
         said = run.progress.warnings + summary.warnings(collection, items.empty, job, np.zeros(len(collection), bool))
         report = {
@@ -385,7 +357,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
         names = f"texts, {', '.join(most)} and {last}"
         raise UsageError(f"--by {options.method}: neighbours are looked for by {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
-        collection = pipeline.collect(sources, run)
+        collection = pipeline.collect(sources, run, Local(run))
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
         sides = (int(query is not None), 0)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(run.job), sides=sides, ordered=True).whole()
@@ -437,10 +409,10 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
     with started(inputs, options, "audit", None, progress) as (sources, run):
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
             raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")
-        collection = pipeline.collect(sources, run)
+        collection = pipeline.collect(sources, run, Local(run))
         if made and sorted(collection.digests()) != sorted(made.digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
-        items = pipeline.distinct(collection, run, walk=bool(made))
+        items = pipeline.distinct(collection, run, Local(run), walk=bool(made))
         found = measured(items, run, sample, walk=bool(made))
         said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # what it finds is measured, and `promised` says what it should

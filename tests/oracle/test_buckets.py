@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.kernels.bands import MIX, number_equal, repeated
-from likewise.stages.buckets import number
+from likewise.stages.buckets import number, spread
 
 #: Keys whose products with MIX are 0, 1, 2 ...: the top bits of all are equal, so all want the same place of the table.
 CLUSTERED = [i * pow(int(MIX), -1, 2**64) % 2**64 for i in range(40)]
@@ -50,3 +50,10 @@ def test_few_keys_that_do_not_repeat_seem_to():
     """100,000 keys in 2^19 places: a key meets another by chance 1 - exp(-100000 / 2^19) = 17.4 % of the time, standard deviation .1 %."""
     keys = np.random.default_rng(0).integers(0, 2**64, 100_000, np.uint64)
     assert 0.165 < repeated(keys).mean() < 0.183
+
+
+def test_the_spread_of_sizes_by_hand():
+    """Sizes of 2; 3 and 4; 5 to 8; 9 to 16: one, three, two and one."""
+    found = spread(np.array([4, 8, 3, 2, 5, 9, 4]))
+    assert found == {"number": 7, "largest": 9, "by_size": {"2": 1, "3-4": 3, "5-8": 2, "9-16": 1}}
+    assert spread(np.zeros(0, np.int64)) == {"number": 0, "largest": 0, "by_size": {}}

@@ -290,10 +290,10 @@ def test_an_input_that_changes_during_the_run_is_noticed(tmp_path, monkeypatch):
 
     decide = pipeline.decide
 
-    def meddling(items, run):
+    def meddling(*given):
         with open(tmp_path / "in.jsonl", "a") as file:
             file.write('{"id": "new", "text": "one more"}\n')
-        return decide(items, run)
+        return decide(*given)
 
     monkeypatch.setattr(pipeline, "decide", meddling)
     with pytest.raises(lw.DataError, match=r"in\.jsonl: was changed while likewise worked"):

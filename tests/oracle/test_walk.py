@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,8 +19,8 @@ from likewise.kernels.compare import SetRule
 from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import meeting
 from likewise.stages.buckets import group
-from likewise.stages.budget import overfull, what_was_cut
-from likewise.stages.verify import all_pairs
+from likewise.stages.budget import hottest, overfull, what_was_cut
+from likewise.stages.verify import all_pairs, verified
 from likewise.stages.walk import MODES, Sets, components, empty_lists, independent, walk
 from likewise.stages.workers import Workers
 
@@ -216,17 +217,19 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     buckets = buckets_of(np.zeros((1, 400), int), split=True)
     found = walk(batch(sets), buckets)
     assert (found.witness == -1).all()
-    cut = what_was_cut(batch(sets), buckets, overfull(buckets, found.witness < 0), 0)
+    cut = what_was_cut(partial(verified, batch(sets)), buckets, overfull(buckets, found.witness < 0), 0)
     assert cut.cut == 272 * 271 // 2
     assert 136 * 0.6 < cut.cut * cut.alike / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
     assert 136 < cut.missed < 250
     assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
+    assert hottest(buckets, overfull(buckets, found.witness < 0)) == [(0, 400, 272 * 271 // 2)]
+    assert hottest(buckets, overfull(buckets, np.zeros(400, bool))) == []
 
 
 def test_where_nothing_is_cut_the_promise_stands():
     buckets = buckets_of(np.zeros((1, 50), int), split=True)
     found = walk(batch([{i} for i in range(50)]), buckets)
-    assert what_was_cut(batch([{i} for i in range(50)]), buckets, overfull(buckets, found.witness < 0), 0).recall(0.99, 7) == 0.99
+    assert what_was_cut(partial(verified, batch([{i} for i in range(50)])), buckets, overfull(buckets, found.witness < 0), 0).recall(0.99, 7) == 0.99
 
 
 def test_an_odd_sketch_by_hand():

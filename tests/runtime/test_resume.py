@@ -200,10 +200,10 @@ def test_an_output_that_appears_meanwhile_stays(tmp_path, monkeypatch):
 
     decide = pipeline.decide
 
-    def meddling(items, run):
+    def meddling(*given):
         (tmp_path / "out").mkdir()
         (tmp_path / "out/precious.txt").write_text("mine")
-        return decide(items, run)
+        return decide(*given)
 
     monkeypatch.setattr(pipeline, "decide", meddling)
     (tmp_path / "in.jsonl").write_bytes(lines(texts(1, 60, 25)))

@@ -1,1 +1,1 @@
-"""Where stages run: over batches on this machine's threads."""
+"""Who computes the steps of a removal, and where rows lie: the protocol, and the engine of one machine with its threads."""

@@ -16,7 +16,7 @@ from likewise.kernels.hashing import derive
 from likewise.measures import measure
 from likewise.nearest.sparse import close
 from likewise.runs.items import Block, Items, Run, words
-from likewise.runs.pair_search import engine, of_found, of_sets
+from likewise.runs.pair_search import of_found, of_sets, pair_source
 
 #: Streams of constants drawn from the seed: of the sample, and of the samples of it.
 SAMPLING, RESAMPLING = np.uint64(0xA0D1_0001), np.uint64(0xA0D1_0002)
@@ -65,7 +65,7 @@ def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
     side = np.ones(n, np.uint8)
     side[drawn] = 3  # pairs across are wanted: of the sample with all, and inside it
     truth = gathered(exactly(items, run, side, drawn), n)
-    search = partial(of_found, walk=walk) if engine(job) is of_found else engine(job)
+    search = partial(of_found, walk=walk) if pair_source(job) is of_found else pair_source(job)
     found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
     rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
     low, high = interval(truth[0], found, drawn, n, job.seed)

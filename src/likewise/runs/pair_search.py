@@ -325,6 +325,6 @@ JOINS: dict[str, Callable[[Items, Run, np.ndarray], Iterator[Block]]] = {
 }
 
 
-def engine(job: Job) -> Callable[[Items, Run, np.ndarray], Iterator[Block]]:
+def pair_source(job: Job) -> Callable[[Items, Run, np.ndarray], Iterator[Block]]:
     """How a run finds its pairs."""
     return partial(in_buckets, plan=job.plan) if job.plan else JOINS[job.items]

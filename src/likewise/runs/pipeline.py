@@ -7,67 +7,43 @@ are compared exactly, and each cluster keeps its first item in keep order. What 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from likewise.engines.engine import Engine, Found
 from likewise.errors import DataError, UsageError
 from likewise.io import bands as band_files
 from likewise.io import compression
-from likewise.io.collection import Collection, read
+from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.items.documents import TEXT_COPIES, memory_of
-from likewise.joins.edit_join import edits
-from likewise.joins.edit_walk import edit_walk
-from likewise.joins.greedy import greedy_walk
-from likewise.joins.hamming_join import Counts
-from likewise.joins.set_join import Begun, exact_cost, exact_walk, ready
-from likewise.joins.sparse_join import join_cost, least_cosine, sparse_walk
-from likewise.kernels.compare import scores
-from likewise.methods import Measure, Text
-from likewise.planning import Plan
+from likewise.joins.set_join import Begun, exact_cost, ready
+from likewise.joins.sparse_join import join_cost, least_cosine
 from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT
 from likewise.report.gather import beginning
-from likewise.runs.items import Items, Run, rule, sets, strings, words_of
+from likewise.runs.items import Items, Run, rule, words_of
 from likewise.runs.job import Job
-from likewise.runs.pair_search import bucket, elements, engine, finder, meetings_expected, ranks, rare
+from likewise.runs.pair_search import meetings_expected, pair_source, ranks, rare
 from likewise.runs.results import Decision
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
-from likewise.stages.buckets import Buckets
-from likewise.stages.budget import Cut, overfull, what_was_cut
-from likewise.stages.copies import first_of_copies
 from likewise.stages.listing import Listing
 from likewise.stages.order import keep_order
-from likewise.stages.sketch import sketcher
-from likewise.stages.walk import Walk, components, walk
+from likewise.stages.walk import components
 
 #: Bytes of memory until the end of the run for each row, for each that is no copy, for each of its bands, and for each pair that is listed.
 ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90
-#: What is joined by a finder of pairs.
-FOUND = ("vectors", "codes", "weighted sets", "feature sets")
-#: Buckets that the budget cut most from, named in the report.
-HOTTEST = 5
 #: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
 MEETING_COST = 150.0
 
 
-def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
-    """The bytes of memory that it takes to sketch what a row holds, uint8[n]."""
-    if isinstance(method, Text):
-        return partial(memory_of, unit=method.unit)
-    return lambda held: TEXT_COPIES * len(held)
-
-
-def collect(sources: Sequence[Source], run: Run) -> Collection:
+def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     """Read and sketch every row."""
     job, options = run.job, run.job.options
     files = [printable(name) for source in sources for name, _ in source.files]
@@ -77,24 +53,10 @@ def collect(sources: Sequence[Source], run: Run) -> Collection:
             raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
-    skip = options.on_error == "skip"
     job.kind.check_libraries()  # before any file is read
-    read(
-        sources,
-        job.want,
-        sketcher(job, bands=not job.weighed),
-        run.work,
-        run.engine,
-        skip=skip,
-        listed=run.listed,
-        limit=options.limit,
-        advance=run.advance,
-        memory=run.memory,
-        takes=takes(job.method),
-    )
+    collection = engine.rows(sources)
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
-    collection = Collection(sources, run.work, run.first_side)
     if message := collection.fields_missing(job.want, limited=options.limit is not None) or collection.unusable(job.want, str(job.method)):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
@@ -126,7 +88,7 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
         raise DataError(f"{printable(name)}: was changed while likewise worked; start again, and let nothing write to the inputs meanwhile")
 
 
-def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
+def distinct(collection: Collection, run: Run, engine: Engine, *, walk: bool = False) -> Items:
     """Put the rows into keep order and collapse exact copies into the first of them. ``walk``: a walk will follow, which has a budget."""
     options = run.job.options
     run.begin("collapsing exact copies", len(collection), "items")
@@ -142,7 +104,7 @@ def distinct(collection: Collection, run: Run, *, walk: bool = False) -> Items:
     if options.keep != "first" or options.prefer:
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-    first = first_of_copies(copy, collection.column("per"), copied, rank)
+    first = engine.copies(copy, collection.column("per"), copied, rank)
     member = order[(first[order] == order) & live[order]]
     items = Items(collection, empty, short, first, member)
     for name in ROW_COLUMNS:
@@ -198,11 +160,11 @@ def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
     return cheaper
 
 
-def decide(items: Items, run: Run) -> Decision:
-    """What the walk decides, kept in the work folder; the sets and band keys are not needed after it."""
+def decide(items: Items, run: Run, engine: Engine) -> Decision:
+    """The removals, kept in the work folder; sets and band keys are not needed after them."""
     work = run.work
     if not work.done("decide"):
-        decision = walk_in_order(items, run)
+        decision = decided(items, engine.settle(items, engine.alike(items, engine.meet(items))), run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
     work.discard("sets", "odd", *(band_files.names(run.job.plan.bands) if run.job.plan else ()))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
@@ -222,88 +184,51 @@ def counted(job: Job) -> bool:
     return job.items == "texts" and job.verify == "exact" and not job.contained
 
 
-def walk_in_order(items: Items, run: Run) -> Decision:
-    """Walk the items in keep order, and say of every row whether it stays, and if not, for which row that stays it goes."""
-    found, facts = walk_in_buckets(items, run, run.job.plan) if run.job.plan else walk_joined(items, run)
-    stored = sets(items, run)
-    n, member, first, matches, compared = len(items.collection), items.member, items.first, found.matches, found.compared
-
-    removed = np.flatnonzero(found.witness >= 0)
+def decided(items: Items, found: Found, run: Run) -> Decision:
+    """The outcome of every row from that of the items: whether it stays, and if not, the row that stays and that it is removed for."""
+    job, n, member, first = run.job, len(items.collection), items.member, items.first
+    told = facts(items, found, run)
+    witness, value, matches, values, compared = found.removals
+    removed = np.flatnonzero(witness >= 0)
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
-    kept_row[member[removed]] = member[found.witness[removed]]
-    similarity[member[removed]] = stored.similarity(found.overlap[removed], found.out_of[removed])
-    del found  # of many items it is much
+    kept_row[member[removed]] = member[witness[removed]]
+    similarity[member[removed]] = value[removed]
+    del found, witness, value, removed  # of many items it is much
 
     copies = np.flatnonzero(first != np.arange(n))
     original = first[copies]
     stays = kept_row[original] < 0
     kept_row[copies] = np.where(stays, original, kept_row[original])
-    similarity[copies] = np.where(stays, 0.0 if run.job.distances else 1.0, similarity[original])
+    similarity[copies] = np.where(stays, 0.0 if job.distances else 1.0, similarity[original])
     exact = np.zeros(n, bool)
     exact[copies[stays]] = True
 
     component, head = np.arange(n), components(len(member), matches)
     joined = np.unique(matches[:, 1])
     component[member[joined]] = member[head[joined]]
-    values = stored.similarity(matches[:, 2], matches[:, 3])
-    pairs = member[matches[:, :2]]
-    return Decision(kept_row, similarity, exact, component, pairs, values, facts, compared, value_of(run.job), counted(run.job))
+    return Decision(kept_row, similarity, exact, component, member[matches], values, told, compared, value_of(job), counted(job))
 
 
-def walk_in_buckets(items: Items, run: Run, plan: Plan) -> tuple[Walk, dict]:
-    """The walk among items that share a bucket, and its counters for the report."""
-    buckets = bucket(items, run, plan, split=True)
-    run.begin("comparing", len(items.member), "items")
-    stored = sets(items, run)
-    found = walk(stored, buckets, run.workers)
-    crowds = overfull(buckets, found.witness < 0)
-    cut = what_was_cut(stored, buckets, crowds, run.job.seed)
-    spread = {"number": len(buckets.sizes), "largest": int(buckets.sizes.max(initial=0)), "by_size": buckets.histogram()}
-    hottest = [at for at in np.argsort(-crowds.cut, kind="stable")[:HOTTEST] if crowds.cut[at] > 0]
-    worst = [crowded(items, buckets, int(crowds.number[at]), int(crowds.cut[at]), run) for at in hottest]
-    return found, facts(items, found, spread, cut, cut.recall(plan.recall, len(found.matches)), worst)
-
-
-def walk_joined(items: Items, run: Run) -> tuple[Walk, dict]:
-    """The walk as if all items shared a bucket, by a join, and its counters."""
-    options = run.job
-    is_set = options.items in ("texts", "sets")
-    run.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
-    how: dict[str, Any] = {"per": items.per, "workers": run.workers}
-    told = dict[str, Any]()
-    recall: float | None = 1.0
-    if options.items in FOUND:
-        (near, way), counts = finder(items, run, walk=True), Counts()
-        found = greedy_walk(near, len(items.member), partial(scores, distances=options.distances), counts)
-        found.compared = way.compared(counts)
-        recall, told = way.recall, way.facts()
-    elif options.items == "strings":
-        texts = pa.array(strings(items, run), pa.large_binary())
-        found = edit_walk(texts, edits(options.threshold), levenshtein=options.measure.name == "levenshtein", **how)
-    elif options.facts.sparse:
-        found = sparse_walk(rare(items, run), per=items.per, workers=run.workers)
-    else:
-        found = exact_walk(ranks(items, run), options.threshold, **how)
-    return found, facts(items, found, {"number": 0, "largest": 0, "by_size": {}}, Cut(0, 0, 0, 0.0), recall, []) | told
-
-
-def facts(items: Items, found: Walk, buckets: dict, cut: Cut, recall: float | None, worst: list[dict]) -> dict:
-    """The counters of a walk, for the report."""
-    missed = {"missed_at_most": round(cut.missed, 1), "recall": recall, "buckets": worst}
+def facts(items: Items, found: Found, run: Run) -> dict:
+    """The counters of removal, for the report."""
+    cut = found.cut
+    worst = [crowded(items, *bucket, run) for bucket in found.hottest]
+    missed = {"missed_at_most": round(cut.missed, 1), "recall": found.recall, "buckets": worst}
     return {
         "items": len(items.member),
-        "buckets": buckets,
-        "matched": len(found.matches),
+        "buckets": found.buckets,
+        "matched": len(found.removals.matches),
         "budget": {"cut": cut.cut, "sampled": cut.sampled, "alike": cut.alike, **missed},
+        **found.facts,
     }
 
 
-def crowded(items: Items, buckets: Buckets, number: int, cut: int, run: Run) -> dict:
-    """A bucket that the budget cut, with the beginning of what its first item holds."""
-    first = int(items.member[buckets.members(number)[0]])
-    source, position = items.collection.places(np.array([first]))
-    text = beginning(items.collection, first, run.job.want)
-    return {"items": int(buckets.sizes[number]), "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
+def crowded(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
+    """A bucket in which pairs did not meet, with the beginning of its first item."""
+    row = int(items.member[first])
+    source, position = items.collection.places(np.array([row]))
+    text = beginning(items.collection, row, run.job.want)
+    return {"items": size, "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
 
 
 def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -315,15 +240,15 @@ def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.nda
     listed = Listing(items.first, items.member, sides, job.options.max_pairs, 0.0 if job.distances else 1.0, ordered=job.contained)
     listed.copies()
     noted = note_need(f"{listed.count:,} pairs of copies", PAIR_BYTES * listed.count, run)
-    for left, right, value in engine(job)(items, run, listed.sides_of_items()):
+    for left, right, value in pair_source(job)(items, run, listed.sides_of_items()):
         listed.add(left, right, value)
         noted = noted or note_need(f"{listed.count:,} pairs so far", PAIR_BYTES * listed.count, run)
     return listed.result()
 
 
-def star_pairs(items: Items, run: Run) -> tuple[np.ndarray, np.ndarray]:
+def star_pairs(items: Items, run: Run, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
     """Each member against its leader only: what the greedy walk would remove, and for which row."""
-    decision = decide(items, run)
+    decision = decide(items, run, engine)
     rows = np.flatnonzero(decision.removed)
     return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
 

@@ -28,7 +28,7 @@ from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.options import Options
 from likewise.records import REJECTED, Each, in_turn
 from likewise.runs.job import Job
-from likewise.runs.pipeline import Items, Run, check_unchanged
+from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Decision
 from likewise.runs.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
 
@@ -38,6 +38,10 @@ HASH_SCHEME = "lw3"
 
 #: Of which rows --output writes one each.
 WHOLE = {"copy": ("kept",), "annotate": ("kept", "removed"), "ids": ("kept",), "mask": ("kept", "removed", "rejected")}
+
+
+#: `engines.engine.Engine.write`, with or without ``each``.
+Copy = Callable[..., int]
 
 
 class Step(NamedTuple):
@@ -64,14 +68,17 @@ def check(sources: Sequence[Source], options: Options, *, written: bool) -> None
                     check_written(source.path)
 
 
-def write(items: Items, decision: Decision, report: dict[str, Any], run: Run) -> Path:
-    """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again."""
-    collection, options, work = items.collection, run.job.options, run.work
+def write(collection: Collection, decision: Decision, report: dict[str, Any], run: Run, copy: Copy) -> Path:
+    """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again.
+
+    copy: writes rows of a source as they were (`engines.engine.Engine.write`).
+    """
+    options, work = run.job.options, run.work
     staged, note = work.staged(), collection.id_note
     counts = report["counts"]
     # the threads share the work within one file, or across several: a task that waited for other tasks could wait for ever
     within, across = (run.engine.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.engine.map)
-    of_records = records(collection, decision, options, staged, counts, within)
+    of_records = records(collection, decision, options, staged, counts, partial(copy, each=within))
     tables = [
         table(staged / "removed.parquet", counts["removed"], partial(removed_rows, collection, decision), note),
         table(staged / "clusters.parquet", clustered(report), partial(clusters_rows, collection, decision), note),
@@ -170,14 +177,14 @@ def digest(path: Path) -> str | None:
         return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
 
-def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int], each: Each) -> list[Step]:
+def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
     """The steps that write records, or stand for them: --output and --removed-records. Their rows are as many as the report counts."""
     readable = collection.column("kind") != REJECTED
     kept = readable & ~decision.removed
 
     whole = {
-        "copy": lambda: copied(collection, kept, staged / "kept", each),
-        "annotate": lambda: copied(collection, readable, staged / "annotated", each, added(collection, decision)),
+        "copy": lambda: copied(collection, kept, staged / "kept", copy),
+        "annotate": lambda: copied(collection, readable, staged / "annotated", copy, added(collection, decision)),
         "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed(collection, np.flatnonzero(kept)), collection.id_note)],
         "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept))],
     }
@@ -186,11 +193,11 @@ def records(collection: Collection, decision: Decision, options: Options, staged
     if sum(step.rows or 0 for step in steps) != sum(counts[part] for part in WHOLE[options.output]):
         raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a fault of likewise, please report it")
     if options.removed_records:
-        steps += copied(collection, decision.removed, staged / "removed", each)
+        steps += copied(collection, decision.removed, staged / "removed", copy)
     return steps
 
 
-def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, add: Callable[..., pa.Table] | None = None) -> list[Step]:
+def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, add: Callable[..., pa.Table] | None = None) -> list[Step]:
     """A step a source: its rows of ``keep``, as they were, under ``folder``."""
 
     def step(number: int) -> tuple[list[Path], int]:
@@ -203,7 +210,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, each: Each, a
         try:
             with naming(target):
                 start, length = collection.column("start")[rows], collection.column("length")[rows]
-                written = source.format.write(source.path, target, here, start, length, added, each)
+                written = copy(source, target, here, start, length, added)
         except DataError:
             if here.any() or not collection.failed(number):
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,11 +60,13 @@ class Buckets:
         others = np.minimum(self.sizes - 1, MOST_MET) if walk else self.sizes - 1
         return int((self.sizes * others // 2).sum())
 
-    def histogram(self) -> dict[str, int]:
-        """Number of buckets by size, in powers of two: '2', '3-4', '5-8', ..."""
-        power = np.frexp(np.maximum(self.sizes, 2) - 1)[1]  # the bits of size - 1
-        steps, numbers = np.unique(power, return_counts=True)
-        return {"2" if step == 1 else f"{2 ** (step - 1) + 1}-{2**step}": int(number) for step, number in zip(steps.tolist(), numbers, strict=True)}
+
+def spread(sizes: np.ndarray) -> dict[str, Any]:
+    """The number of buckets of these sizes, int64[buckets], the largest, and the numbers by size in powers of two: '2', '3-4', '5-8', ..."""
+    power = np.frexp(np.maximum(sizes, 2) - 1)[1]  # the bits of size - 1
+    steps, numbers = np.unique(power, return_counts=True)
+    named = {"2" if step == 1 else f"{2 ** (step - 1) + 1}-{2**step}": int(number) for step, number in zip(steps.tolist(), numbers, strict=True)}
+    return {"number": len(sizes), "largest": int(sizes.max(initial=0)), "by_size": named}
 
 
 def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, split: bool) -> Buckets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,13 +11,14 @@ import numpy as np
 from likewise.kernels.hashing import derive
 from likewise.kernels.heads import pairs_met
 from likewise.stages.buckets import Buckets
-from likewise.stages.verify import verified
-from likewise.stages.walk import Sets
+from likewise.stages.verify import Compared
 
 #: The stream of constants, drawn from the seed, that the sample is drawn by.
 SAMPLING = np.uint64(0xB0D6_0001)
 #: Pairs of the sample: one for each ``SHARE`` that met in overfull buckets, but from ``LEAST`` to ``MOST``.
 SHARE, LEAST, MOST = 30, 10_000, 1_000_000
+#: Buckets with the most pairs left out, which a report names.
+HOTTEST = 5
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,22 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
     return Overfull(number, met, places, np.concatenate(([0], np.cumsum(members))))
 
 
-def what_was_cut(sets: Sets, buckets: Buckets, crowded: Overfull, seed: int) -> Cut:
-    """Compare a sample of the pairs of kept items that did not meet. A pair with a removed item loses nothing."""
+def hottest(buckets: Buckets, crowded: Overfull, most: int = HOTTEST) -> list[tuple[int, int, int]]:
+    """The overfull buckets in which most pairs of kept items did not meet: (first item, items, pairs) of each, the hottest first."""
+    found = [at for at in np.argsort(-crowded.cut, kind="stable")[:most] if crowded.cut[at] > 0]
+    return [(int(buckets.members(crowded.number[at])[0]), int(buckets.sizes[crowded.number[at]]), int(crowded.cut[at])) for at in found]
+
+
+def what_was_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, crowded: Overfull, seed: int) -> Cut:
+    """Compare a sample of the pairs of kept items that did not meet. A pair with a removed item loses nothing.
+
+    compare: the comparison of items left, int64[m], with items right, as `stages.verify` has it.
+    """
     cut = int(crowded.cut.sum())
     if not cut:
         return Cut(0, 0, 0, 0.0)
     left, right = drawn(buckets, crowded, seed)
-    alike = int(np.count_nonzero(verified(sets, left, right).overlap >= 0))
+    alike = int(np.count_nonzero(compare(left, right).overlap >= 0))
     return Cut(cut, len(left), alike, cut * min(1.0, at_most(alike) / len(left)) if len(left) else float(cut))
 
 

@@ -22,6 +22,16 @@ class Settled(NamedTuple):
     out_of: np.ndarray  # int64[n]
 
 
+class Removals(NamedTuple):
+    """What was removed of n items in keep order, and why."""
+
+    witness: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
+    value: np.ndarray  # float64[n]: similarity to the witness, or distance; NaN for a kept item, and where nothing was checked
+    matches: np.ndarray  # int64[m, 2]: verified pairs of an item and a kept item before it, by item and then by kept item
+    values: np.ndarray  # float64[m]: their similarity or distance
+    compared: int  # pairs of items that were compared
+
+
 def settled(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of: np.ndarray, n: int) -> Settled:
     """Decide n items, numbered 0 .. n - 1 in keep order, from their similar pairs. The witness is the most similar kept item, of several the first.
 

@@ -1,0 +1,129 @@
+"""The engine of one machine: rows are columns in a work folder, stages run on threads.
+
+Items that meet are compared and decided at once, so that nothing is compared with an item that is removed already: `meet` and `alike` hand on the
+buckets, and `settle` walks over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.engines.engine import Found
+from likewise.io.collection import Collection, read
+from likewise.io.inputs import Source
+from likewise.items.documents import TEXT_COPIES, memory_of
+from likewise.joins.edit_join import edits
+from likewise.joins.edit_walk import edit_walk
+from likewise.joins.greedy import greedy_walk
+from likewise.joins.hamming_join import Counts
+from likewise.joins.set_join import exact_walk
+from likewise.joins.sparse_join import sparse_walk
+from likewise.kernels.compare import scores
+from likewise.methods import Measure, Text
+from likewise.records import Each
+from likewise.runs.items import Items, Run, sets, strings
+from likewise.runs.pair_search import bucket, elements, finder, ranks, rare
+from likewise.stages.buckets import Buckets, spread
+from likewise.stages.budget import Cut, hottest, overfull, what_was_cut
+from likewise.stages.copies import first_of_copies
+from likewise.stages.settle import Removals
+from likewise.stages.sketch import sketcher
+from likewise.stages.verify import verified
+from likewise.stages.walk import Sets, Walk, walk
+
+#: What is joined by a finder of pairs.
+FOUND = ("vectors", "codes", "weighted sets", "feature sets")
+
+
+class Local:
+    """The steps of `engines.engine.Engine` for a run."""
+
+    def __init__(self, run: Run):
+        self.run = run
+
+    def rows(self, sources: Sequence[Source]) -> Collection:
+        run, job = self.run, self.run.job
+        read(
+            sources,
+            job.want,
+            sketcher(job, bands=not job.weighed),
+            run.work,
+            run.engine,
+            skip=job.options.on_error == "skip",
+            listed=run.listed,
+            limit=job.options.limit,
+            advance=run.advance,
+            memory=run.memory,
+            takes=takes(job.method),
+        )
+        return Collection(sources, run.work, run.first_side)
+
+    def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        return first_of_copies(copy, per, live, rank)
+
+    def meet(self, items: Items) -> Buckets | None:
+        """The buckets; None where items are joined."""
+        plan = self.run.job.plan
+        return bucket(items, self.run, plan, split=True) if plan else None
+
+    def alike(self, items: Items, met: Buckets | None) -> tuple[Sets, Buckets] | None:
+        """How items of the buckets are compared."""
+        return None if met is None else (sets(items, self.run), met)
+
+    def settle(self, items: Items, similar: tuple[Sets, Buckets] | None) -> Found:
+        job = self.run.job
+        if similar is None or job.plan is None:
+            return joined(items, self.run)
+        stored, buckets = similar
+        self.run.begin("comparing", len(items.member), "items")
+        found = walk(stored, buckets, self.run.workers)
+        crowds = overfull(buckets, found.witness < 0)
+        cut = what_was_cut(partial(verified, stored), buckets, crowds, job.seed)
+        return Found(
+            removals(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, crowds), {}
+        )
+
+    def write(self, source: Source, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, added: pa.Table | None, each: Each) -> int:
+        return source.format.write(source.path, target, keep, start, length, added, each)
+
+
+def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
+    """The bytes of memory that it takes to sketch what a row holds, uint8[n]."""
+    if isinstance(method, Text):
+        return partial(memory_of, unit=method.unit)
+    return lambda held: TEXT_COPIES * len(held)
+
+
+def joined(items: Items, run: Run) -> Found:
+    """Removal as if all items shared a bucket, by a join."""
+    job = run.job
+    is_set = job.items in ("texts", "sets")
+    run.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
+    how: dict[str, Any] = {"per": items.per, "workers": run.workers}
+    told = dict[str, Any]()
+    recall: float | None = 1.0
+    if job.items in FOUND:
+        (near, way), counts = finder(items, run, walk=True), Counts()
+        found = greedy_walk(near, len(items.member), partial(scores, distances=job.distances), counts)
+        found.compared = way.compared(counts)
+        recall, told = way.recall, way.facts()
+    elif job.items == "strings":
+        texts = pa.array(strings(items, run), pa.large_binary())
+        found = edit_walk(texts, edits(job.threshold), levenshtein=job.measure.name == "levenshtein", **how)
+    elif job.facts.sparse:
+        found = sparse_walk(rare(items, run), per=items.per, workers=run.workers)
+    else:
+        found = exact_walk(ranks(items, run), job.threshold, **how)
+    return Found(removals(found, sets(items, run)), recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], told)
+
+
+def removals(found: Walk, stored: Sets) -> Removals:
+    """What a walk found, with similarities in place of counts."""
+    value, matches = stored.similarity(found.overlap, found.out_of), found.matches
+    return Removals(found.witness, value, matches[:, :2], stored.similarity(matches[:, 2], matches[:, 3]), found.compared)

@@ -1,0 +1,249 @@
+"""A process of the tiny engine (processes.py): it takes orders from its standard input, each a step for one partition.
+
+All data come from Parquet files of a folder and go into such files; a process remembers nothing. Rows are named by their rank, the number of their
+range << 32 | the place in it, which is input order; items, once copies are collapsed, by their number in keep order.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from likewise.io.chunks import chunks, failed, parsed
+from likewise.io.collection import fingerprint
+from likewise.kernels.bands import MIX
+from likewise.records import Records, in_turn
+from likewise.runs.items import rule
+from likewise.runs.job import Job
+from likewise.stages.buckets import Buckets, Splits
+from likewise.stages.budget import hottest, overfull, what_was_cut
+from likewise.stages.copies import first_of_copies
+from likewise.stages.meeting import FINER, keyed, meeting
+from likewise.stages.near import near
+from likewise.stages.settle import settled
+from likewise.stages.sketch import sketcher
+from likewise.stages.verify import Compared, alike
+
+
+@dataclass(frozen=True)
+class Order:
+    """A step for one partition."""
+
+    step: str
+    number: int  # of the partition, or of the range or source
+    parts: int
+    folder: Path
+    job: Job
+    more: Any = None
+
+
+# Parquet files
+
+
+def column(values: Any) -> pa.Array:
+    """An array as a column: rows of several words as lists of one length, (values, offsets) as lists."""
+    if isinstance(values, tuple):
+        return pa.LargeListArray.from_arrays(values[1], values[0])
+    if isinstance(values, np.ndarray) and values.ndim == 2:
+        return pa.FixedSizeListArray.from_arrays(values.ravel(), values.shape[1])
+    return pa.array(values)
+
+
+def write(path: Path, metadata: Any = None, **columns: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.table({name: column(values) for name, values in columns.items()})
+    pq.write_table(table.replace_schema_metadata({"about": json.dumps(metadata)}), path)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.parquet"))
+
+
+def read(place: Path, *names: str, where: Any = None) -> list[Any]:
+    """Columns of a file, or of all files of a folder in their order, as arrays. where: a function of the table to bool[rows], the wanted rows."""
+    paths = [place] if place.is_file() else files(place)
+    table = pa.concat_tables([pq.read_table(path, columns=list(names), partitioning=None) for path in paths])
+    if where is not None:
+        table = table.filter(pa.array(where(table)))
+    return [array(table[name]) for name in names]
+
+
+def array(values: pa.ChunkedArray) -> Any:
+    whole = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if pa.types.is_fixed_size_list(whole.type):
+        return whole.flatten().to_numpy().reshape(len(whole), whole.type.list_size)
+    if pa.types.is_large_list(whole.type):
+        return whole.flatten().to_numpy(), np.concatenate(([0], np.cumsum(pc.list_value_length(whole).to_numpy(), dtype=np.int64)))
+    return whole.to_numpy(zero_copy_only=False)
+
+
+def of_partition(words: np.ndarray, order: Order) -> np.ndarray:
+    """True where these words, uint64[n], belong to the partition."""
+    return (words * MIX >> np.uint64(32)) % np.uint64(order.parts) == np.uint64(order.number)
+
+
+# The steps
+
+
+def rows(order: Order) -> None:
+    """A range of a source -> rows/: one file a chunk, with all that is known of its rows."""
+    number, source, part = order.more
+    job, skip = order.job, order.job.options.on_error == "skip"
+    sketch, rank = sketcher(job), order.number << 32
+    for at, chunk in enumerate(chunks(source, job.want, part=part, skip=skip)):
+        records = chunk if isinstance(chunk, str) else parsed(source, chunk, job.want, skip=skip)
+        place = (-1, -1, 0) if isinstance(records, str) else (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
+        records = failed(records, job.want) if isinstance(records, str) else records
+        columns = sketch(records)
+        columns["sets"] = columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64)))
+        columns["keys"] = np.ascontiguousarray(columns.pop("band_keys").T)
+        about = {name: getattr(records, name) for name in ("fields", "found", "matrix", "other")}
+        about |= {"source": number, "place": place, "digest": fingerprint(records).hex(), "rejected": list(rejected(records))}
+        name = f"{order.number:05}-{at:05}.parquet"
+        write(order.folder / "rows" / name, about, rank=rank + np.arange(len(records)), **identities(records), **columns)
+        rank += len(records)
+
+
+def identities(records: Records) -> dict[str, pa.Array]:
+    return {
+        "id": pa.nulls(len(records), pa.large_binary()) if records.id is None else records.id,
+        "nulls": pa.nulls(len(records), pa.int64()) if records.nulls is None else pa.array(records.nulls),
+    }
+
+
+def rejected(records: Records) -> Iterator[tuple[int, str, str | None]]:
+    for row, reason, raw in records.rejected:
+        yield row, reason, None if raw is None else raw.hex()
+
+
+def copies(order: Order) -> None:
+    """order/ -> copies/: the first copy of each row in keep order. A digest belongs to one partition, with all rows that have it."""
+    copy, per, live, place = read(order.folder / "order", "copy", "per", "live", "place")
+    mine = np.flatnonzero(of_partition(copy[:, 0], order))
+    first = first_of_copies(copy[mine], per[mine], live[mine], place[mine])
+    write(order.folder / "copies" / f"{order.number:05}.parquet", row=mine, first=mine[first])
+
+
+def meet(order: Order) -> None:
+    """rows/, items/ -> met/, buckets/ and crowds/: the pairs of items that meet, the sizes of buckets, and the members of overfull ones with their
+    parts at each level. A bucket belongs to one partition, with all its members."""
+    (rank,) = read(order.folder / "items", "rank")
+    keys, per, of = read(order.folder / "rows", "keys", "per", "rank")
+    at = np.searchsorted(of, rank)
+    keys, grouped = keys[at].T, per[at] if per[at].any() else None
+    bands = len(keys)
+    found = []
+    for band in range(bands):
+        here = keyed(np.ascontiguousarray(keys[band]), grouped)
+        mine = np.flatnonzero(of_partition(here, order))
+        finer = [(band + level) % bands for level in range(1, 1 + min(FINER, bands - 1))]
+        found.append(meeting(here[mine], keys[finer][:, mine], mine))
+    later, earlier = np.unique(np.concatenate([np.stack([met.later, met.earlier]) for met in found], axis=1), axis=1)
+    parts = [met.overfull for met in found]
+    band = np.repeat(np.arange(bands), [len(each.members) for each in parts])
+    members, levels, listed = (np.concatenate(each, axis=-1).T for each in zip(*((p.members, p.levels, p.listed) for p in parts), strict=True))
+    name = f"{order.number:05}.parquet"
+    write(order.folder / "met" / name, later=later, earlier=earlier)
+    write(order.folder / "buckets" / name, size=np.concatenate([met.sizes for met in found]))
+    partition = np.full(len(band), order.number)
+    write(order.folder / "crowds" / name, band=band, partition=partition, item=members, levels=levels, listed=listed.astype(np.uint8))
+
+
+def compare(order: Order) -> None:
+    """met/, rows/ -> alike/: the similar pairs. A pair belongs to the partition of its later item, whatever bands it met in."""
+    later, earlier = read(order.folder / "met", "later", "earlier", where=lambda table: array(table["later"]) % order.parts == order.number)
+    later, earlier = np.unique(np.stack([later, earlier]), axis=1)
+    overlap, out_of = compared(order, later, earlier)
+    good = overlap >= 0
+    columns = {"later": later[good], "earlier": earlier[good], "overlap": overlap[good], "out_of": out_of[good]}
+    write(order.folder / "alike" / f"{order.number:05}.parquet", **columns)
+
+
+def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
+    """The comparison of pairs of items. Only sets that pass the filter are fetched."""
+    by, (rank,) = rule(order.job), read(order.folder / "items", "rank")
+    found = Compared(np.full(len(later), -1, np.int64), np.zeros(len(later), np.int64))
+    passed = np.arange(len(later))
+    if "odd" in pq.read_schema(files(order.folder / "rows")[0]).names:
+        light = (each for items in (later, earlier) for each in attached(order, rank[items], "size", "odd"))
+        passed = np.flatnonzero(near(*light, by))
+    (words_a,), (words_b,) = (attached(order, rank[items[passed]], "sets") for items in (later, earlier))
+    found.overlap[passed], found.out_of[passed] = alike(words_a, words_b, by)
+    return found
+
+
+def attached(order: Order, ranks: np.ndarray, *names: str) -> list[Any]:
+    """Columns of the rows of these ranks, one after the other; what a row has is fetched once."""
+    *found, of = read(order.folder / "rows", *names, "rank", where=lambda table: np.isin(array(table["rank"]), ranks))
+    at = np.searchsorted(of, ranks)
+    return [array(pa.chunked_array([column(each).take(pa.array(at))])) for each in found]
+
+
+def settle(order: Order) -> None:
+    """alike/ -> settled/: of each item its witness and the similarity to it. One partition decides all."""
+    found = settled(*read(order.folder / "alike", "later", "earlier", "overlap", "out_of"), order.more)
+    write(order.folder / "settled" / "0.parquet", **found._asdict())
+
+
+def budget(order: Order) -> None:
+    """crowds/, settled/ -> cut/ and hottest/: what the rule for overfull buckets left out."""
+    buckets = overfull_buckets(order)
+    (witness,) = read(order.folder / "settled", "witness")
+    crowds = overfull(buckets, witness < 0)
+    cut = what_was_cut(partial(compared, order), buckets, crowds, order.job.seed)
+    write(order.folder / "cut" / "0.parquet", **{name: [value] for name, value in asdict(cut).items()})
+    write(order.folder / "hottest" / "0.parquet", bucket=np.array(hottest(buckets, crowds), np.int64).reshape(-1, 3))
+
+
+def overfull_buckets(order: Order) -> Buckets:
+    """The overfull buckets of all partitions and their parts, numbered through."""
+    band, partition, item, levels, listed = read(order.folder / "crowds", "band", "partition", "item", "levels", "listed")
+    by_item = np.lexsort((item, band))
+    band, item, levels, listed = band[by_item], item[by_item], levels[by_item].T.astype(np.int64), listed[by_item].T.astype(bool)
+    named = np.where(levels >= 0, ((band * order.parts + partition[by_item]) << 32) + levels, -1)
+    names, own = np.unique(named[0], return_inverse=True)
+    part = np.unique(np.append(named[1:].ravel(), -1), return_inverse=True)[1]  # -1 is there, and has number 0
+    part = np.where(part > 0, part - 1 + len(names), -1)[:-1].reshape(named[1:].shape)
+    bands = order.job.plan.bands
+    bucket = np.full((bands, pq.read_metadata(order.folder / "items" / "0.parquet").num_rows), -1, np.int32)
+    bucket[band, item] = own
+    splits = Splits(item.astype(np.int32), np.searchsorted(band, np.arange(bands + 1)), part.astype(np.int32), listed)
+    return Buckets(bucket, np.bincount(own, minlength=len(names)), (names >> 32) // order.parts, splits)
+
+
+def keep(order: Order) -> None:
+    """A source, kept/ -> its kept records as they were, in the output, and written/: how many."""
+    source, target = order.more
+    rows = read(order.folder / "kept" / f"{order.number:05}.parquet", "keep", "start", "length")
+    written = source.format.write(source.path, target, *rows, None, in_turn)
+    write(order.folder / "written" / f"{order.number:05}.parquet", rows=[written])
+
+
+STEPS = {step.__name__: step for step in (rows, copies, meet, compare, settle, budget, keep)}
+
+
+def main() -> None:
+    """Orders as pickles, and for each a pickle in return: None, or what went wrong."""
+    while True:
+        try:
+            order = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            said = STEPS[order.step](order)
+        except Exception:
+            said = traceback.format_exc()
+        sys.stdout.buffer.write(pickle.dumps(said))
+        sys.stdout.buffer.flush()

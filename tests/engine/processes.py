@@ -1,0 +1,158 @@
+"""A tiny engine: partitions in other processes (partition.py), which exchange Parquet files and nothing else.
+
+Each step of the protocol is a step for all partitions, or for one where the work is small. So nothing of a removal needs memory in common.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from partition import Order, files, read, write
+
+from likewise.engines.engine import Found
+from likewise.io.collection import Collection, append
+from likewise.io.inputs import Source
+from likewise.io.room import Sketched
+from likewise.items import binary
+from likewise.records import Records, Rejected
+from likewise.runs.items import Items, Run, rule
+from likewise.stages.buckets import spread
+from likewise.stages.budget import Cut
+from likewise.stages.settle import Removals
+from likewise.stages.walk import similarity
+
+#: Bytes of a range: a few records, so that small files have several.
+RANGE = 20_000
+#: Columns of rows that the driver knows.
+LIGHT = ("kind", "start", "length", "tokens", "chars", "size", "copy", "per", "score")
+
+
+class Processes:
+    """Some processes that take orders, each of them one at a time."""
+
+    def __init__(self, number: int):
+        command = [sys.executable, "-P", "-c", "import partition; partition.main()"]
+        places = {"env": os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.all = [subprocess.Popen(command, **places) for _ in range(number)]
+        self.idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        for process in self.all:
+            self.idle.put(process)
+
+    def give(self, order: Order) -> None:
+        """Have an order carried out. Raises RuntimeError with the traceback where that fails."""
+        process = self.idle.get()
+        process.stdin.write(pickle.dumps(order))
+        process.stdin.flush()
+        said = pickle.load(process.stdout)
+        self.idle.put(process)
+        if said is not None:
+            raise RuntimeError(said)
+
+    def close(self) -> None:
+        for process in self.all:
+            process.communicate()
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """The engine: so many partitions, whose tables lie in a folder."""
+
+    run: Run
+    pool: Processes
+    parts: int
+    folder: Path
+    written: count[int] = field(default_factory=count)  # numbers of what `write` has written
+
+    def order(self, step: str, number: int, more: Any = None) -> None:
+        self.pool.give(Order(step, number, self.parts, self.folder, self.run.job, more))
+
+    def all(self, step: str, more: Sequence[Any] | None = None) -> None:
+        """Take a step for all partitions, or for each entry of ``more``, such as the ranges of the sources."""
+        each = [None] * self.parts if more is None else more
+        with ThreadPoolExecutor(len(self.pool.all)) as threads:
+            list(threads.map(self.order, [step] * len(each), range(len(each)), each))
+
+    def table(self, step: str, **columns: Any) -> None:
+        write(self.folder / step / "0.parquet", **columns)
+
+    def rows(self, sources: Sequence[Source]) -> Collection:
+        self.all("rows", [(number, source, part) for number, source in enumerate(sources) for part in source.plan(RANGE)])
+        first = [0] * len(sources)
+        for path in files(self.folder / "rows"):
+            chunk = sketched(path)
+            append(self.run.work, sources[chunk.source], first[chunk.source], chunk)
+            first[chunk.source] += len(chunk.records)
+        self.run.work.append({}, step="read")
+        return Collection(sources, self.run.work)
+
+    def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        self.table("order", copy=copy, per=per, live=live, place=rank)
+        self.all("copies")
+        row, original = read(self.folder / "copies", "row", "first")
+        first = np.empty(len(live), np.int64)
+        first[row] = original
+        return first
+
+    def meet(self, items: Items) -> None:
+        (rank,) = read(self.folder / "rows", "rank")
+        self.table("items", rank=rank[items.member])
+        self.all("meet")
+
+    def alike(self, items: Items, met: None) -> None:
+        self.all("compare")
+
+    def settle(self, items: Items, similar: None) -> Found:
+        self.all("settle", [len(items.member)])
+        self.all("budget", [None])
+        witness, overlap, out_of = read(self.folder / "settled", "witness", "overlap", "out_of")
+        later, earlier, *ratio = read(self.folder / "alike", "later", "earlier", "overlap", "out_of")
+        order = np.lexsort((earlier, later))
+        order = order[witness[earlier[order]] < 0]
+        by, matches = rule(self.run.job), np.column_stack([later, earlier])[order]
+        removals = Removals(witness, similarity(by, overlap, out_of), matches, similarity(by, *ratio)[order], 0)
+        cut = Cut(**pq.read_table(self.folder / "cut" / "0.parquet").to_pylist()[0])
+        (hottest,), (sizes,) = read(self.folder / "hottest", "bucket"), read(self.folder / "buckets", "size")
+        return Found(removals, cut.recall(self.run.job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
+
+    def write(self, source: Source, target: Path, keep: Any, start: Any, length: Any, added: None, each: Any) -> int:
+        assert added is None
+        number = next(self.written)
+        write(self.folder / "kept" / f"{number:05}.parquet", keep=keep, start=start, length=length)
+        self.order("keep", number, (source, target))
+        return int(read(self.folder / "written" / f"{number:05}.parquet", "rows")[0][0])
+
+
+def sketched(path: Path) -> Sketched:
+    """A chunk of rows as the driver knows it: without sets, sketches and band keys."""
+    about = json.loads(pq.read_schema(path).metadata[b"about"])
+    columns = dict(zip(LIGHT, read(path, *LIGHT), strict=True))
+    given = pq.read_table(path, columns=["id", "nulls"]).combine_chunks()
+    n, nulls = len(columns["kind"]), given["nulls"]
+    records = Records(
+        columns["kind"],
+        columns["start"],
+        columns["length"],
+        binary.from_list([]),
+        id=None if given["id"].null_count == n else given["id"].chunk(0),
+        rejected=[Rejected(row, reason, None if raw is None else bytes.fromhex(raw)) for row, reason, raw in about["rejected"]],
+        nulls=None if nulls.null_count == n else nulls.to_numpy(),
+        fields=tuple(about["fields"]),
+        matrix=about["matrix"],
+        other=about["other"],
+        found=about["found"],
+    )
+    columns |= {"sets": np.zeros(0, np.uint64), "band_keys": np.zeros((0, n), np.uint64)}
+    return Sketched(about["source"], *about["place"], records, columns, bytes.fromhex(about["digest"]), 0)

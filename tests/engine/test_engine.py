@@ -1,0 +1,133 @@
+"""A removal by an engine of other processes, which have no memory in common, has the bytes of the local one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from processes import Partitioned, Processes
+
+import likewise as lw
+from likewise.options import resolve
+from likewise.runs.removal import remove
+from likewise.runs.session import started
+
+#: Files that tell of a run and not of its result.
+OF_THE_RUN = ("run.json", "report.html", "manifest.json", "manifest.json.xxh3")
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Processes]:
+    made = Processes(2)
+    yield made
+    made.close()
+
+
+def partitioned(given: Any, out: Path, pool: Processes, parts: int, **choices: Any) -> lw.Removal:
+    """The same as `lw.dedup`, by an engine of so many partitions."""
+    with started(given, resolve(**choices), "dedup", out, None) as (sources, run):
+        return remove(sources, run, Partitioned(run, pool, parts, out.with_suffix(".tables")), out)
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def about(out: Path) -> dict[str, Any]:
+    """The manifest without its checksum and the digests of inputs, which are made of those of the chunks that they were read in."""
+    manifest = json.loads((out / "manifest.json").read_bytes())
+    del manifest["checksum"]
+    for entry in manifest["inputs"]:
+        del entry["xxh3_128"]
+    return manifest
+
+
+def words(rng: np.random.Generator, n: int, vocabulary: int, size: int) -> list[list[int]]:
+    """Lists of numbers; of every three one is an earlier one with up to four changed, or none."""
+    made: list[list[int]] = []
+    for i in range(n):
+        if i and rng.random() < 0.4:
+            row = list(made[int(rng.integers(0, i))])
+            for _ in range(int(rng.integers(0, 5))):
+                row[int(rng.integers(0, len(row)))] = int(rng.integers(0, vocabulary))
+        else:
+            row = rng.integers(0, vocabulary, int(rng.integers(size // 2, size))).tolist()
+        made.append(row)
+    return made
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def texts(folder: Path) -> dict[str, Any]:
+    """Two files: copies, near copies, empty and missing texts, lines that are no JSON, and groups."""
+    rng = np.random.default_rng(1)
+    rows = [{"id": i, "text": " ".join(f"w{word}" for word in each), "lang": "abc"[i % 3]} for i, each in enumerate(words(rng, 900, 3000, 40))]
+    rows += [{"id": "none"}, {"id": None, "text": None}, {"text": ""}, {"text": "w1"}, {"text": "w1"}]
+    lines(folder / "a.jsonl", rows[:500])
+    lines(folder / "b.jsonl", rows[500:])
+    with open(folder / "a.jsonl", "a") as file:
+        file.write('{"id": 7, "text": "not closed\n{"id": 8, "text": "w5 w6 w7 w8"}\n')
+    return {"by": "words:2", "threshold": 0.6, "on_error": "skip"}
+
+
+def banners(folder: Path) -> dict[str, Any]:
+    """Pages that share a banner and little else: buckets of many more than a budget of 128."""
+    rng = np.random.default_rng(2)
+    banner = " ".join(f"b{i}" for i in range(60))
+    rows = [{"text": banner + "".join(f" w{word}" for word in rng.integers(0, 4000, 12))} for _ in range(1500)]
+    rows += [{"text": row["text"] + " more"} for row in rows[::10]]
+    lines(folder / "a.jsonl", rows)
+    return {"by": "words:1", "threshold": 0.8}
+
+
+def sets(folder: Path) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    pq.write_table(pa.table({"id": np.arange(800), "elements": words(rng, 800, 2000, 30)}), folder / "a.parquet", row_group_size=90)
+    return {"by": "elements", "threshold": 0.6, "exact": False}
+
+
+def weighted(folder: Path) -> dict[str, Any]:
+    rng = np.random.default_rng(4)
+    rows = words(rng, 400, 2000, 30)
+    lines(folder / "a.jsonl", [{"id": i, "elements": {str(word): 1.0 + word % 7 for word in each}} for i, each in enumerate(rows)])
+    return {"by": "weighted", "threshold": 0.5}
+
+
+JOBS = {
+    "texts": (texts, {}),
+    "texts, the longest stays": (texts, {"keep": "longest"}),
+    "texts by group": (texts, {"per": "lang", "keep": "last", "copies": "empty", "min_tokens": 3}),
+    "texts by signatures": (texts, {"verify": "estimate"}),
+    "texts unchecked": (texts, {"verify": "none"}),
+    "banners": (banners, {}),
+    "sets": (sets, {}),
+    "sets in bands": (sets, {"bands": 24, "rows": 2}),
+    "weighted sets": (weighted, {}),
+}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_partitions_in_other_processes_give_the_same_bytes(tmp_path, pool, job):
+    make, more = JOBS[job]
+    (tmp_path / "in").mkdir()
+    choices = make(tmp_path / "in") | more
+    local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
+    wanted = contents(tmp_path / "local")
+    assert local.report["counts"]["removed_near"] > 30
+    assert (local.report["budget"]["cut"] > 0) == (job == "banners")
+    for parts in (1, 3, 7):
+        out = tmp_path / f"{parts}"
+        found = partitioned(tmp_path / "in", out, pool, parts, **choices)
+        assert found.report == local.report
+        here = contents(out)
+        assert here.keys() == wanted.keys()
+        assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
+        assert about(out) == about(tmp_path / "local")
