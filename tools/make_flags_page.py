@@ -32,9 +32,9 @@ def page() -> str:
             if flag.group == group:
                 option = FlagOption(name)
                 metavar = f" {option.metavar}" if option.metavar else ""
-                default = flag.shown or shown_default(name)
+                default = flag.default or shown_default(name)
                 verbs = ", ".join(verb for verb in VERBS if name in used[verb])
-                cells = [f"`{', '.join(flag.names.split())}{metavar}`", flag.help, default, verbs]
+                cells = [f"`{', '.join(flag.names.split())}{metavar}`", flag.said, default, verbs]
                 lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
     lines += [

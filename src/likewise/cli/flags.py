@@ -6,7 +6,7 @@ Defaults and choices are those of options.py; a flag that is not given is not pa
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from itertools import groupby
@@ -30,10 +30,20 @@ INPUT, SIMILARITY, ACTION, RUN, MESSAGES = GROUPS
 class Flag:
     group: str
     names: str  # "-o --out"
-    help: str
+    help: str | Callable[[], str]  # a function where it names what is registered
     metavar: str | None = None  # None: the choices in options.py, or nothing where it is a switch
-    shown: str | None = None  # the default in words, where it is no value of options.py
+    shown: str | Callable[[], str] | None = None  # the default in words, where it is no value of options.py
     settings: dict[str, Any] = field(default_factory=dict)  # more for click.Option
+
+    @property
+    def said(self) -> str:
+        """The help."""
+        return self.help if isinstance(self.help, str) else self.help()
+
+    @property
+    def default(self) -> str:
+        """The default in words; empty where it is that of options.py, or there is none."""
+        return self.shown() if callable(self.shown) else self.shown or ""
 
 
 SWITCH: dict[str, Any] = {"is_flag": True, "default": None}
@@ -67,7 +77,7 @@ FLAGS: dict[str, Flag] = {
         "Column or JSON path to compare: a.b is a nested field, A+B joins two fields, A|B takes the first that a record has, A@GLOB applies to the "
         "inputs that match GLOB (repeatable).",
         "F",
-        f"{listed(dict.fromkeys(kind.field for kind in kinds.kinds().values()))}, by --by",
+        lambda: f"{listed(dict.fromkeys(kind.field for kind in kinds.kinds().values()))}, by --by",
         {"multiple": True, "type": One()},
     ),
     "records": Flag(INPUT, "--records", "The list inside a JSON document that contains the records, as in --records data or response.items.", "PATH"),
@@ -86,8 +96,10 @@ FLAGS: dict[str, Flag] = {
     "by": Flag(
         SIMILARITY,
         "--by",
-        f"Of texts, what a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats. Of other items the measure: {measures()}."
-        " In pairs, /containment behind texts or elements: what share of a is in b.",
+        lambda: (
+            f"Of texts, what a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats. Of other items the measure: "
+            f"{measures()}. In pairs, /containment behind texts or elements: what share of a is in b."
+        ),
         "UNIT:K",
     ),
     "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S", "0.8"),
@@ -166,13 +178,18 @@ class FlagOption(click.Option):
     """A click option that knows its group."""
 
     def __init__(self, name: str, **changes: Any):
-        flag = FLAGS[name]
-        metavar = flag.metavar or "|".join(CHOICES.get(name, ()))
-        default = changes.pop("shown", flag.shown) or shown_default(name)
-        text = changes.pop("help", flag.help) + (f"  [{default}]" if default else "")
-        settings = {"metavar": metavar or None, "envvar": variable(name), "help": text, **flag.settings, **changes}
-        super().__init__([*flag.names.split(), name], **settings)
-        self.group = flag.group
+        self.flag, self.own = FLAGS[name], (changes.pop("help", None), changes.pop("shown", None))
+        metavar = self.flag.metavar or "|".join(CHOICES.get(name, ()))
+        settings = {"metavar": metavar or None, "envvar": variable(name), **self.flag.settings, **changes}
+        super().__init__([*self.flag.names.split(), name], **settings)
+        self.group = self.flag.group
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The help, made when it is asked for: it may name measures, whose kinds are loaded then."""
+        said, shown = self.own
+        default = (self.flag.default if shown is None else shown) or shown_default(str(self.name))
+        self.help = (said or self.flag.said) + (f"  [{default}]" if default else "")
+        return super().get_help_record(ctx)
 
 
 def variable(name: str) -> str:
