@@ -30,7 +30,7 @@ class Mutant:
 
 
 #: One of each kind (hashes, widths of numbers, decisions), for a run without --all.
-FEW = ("summed band keys", "pairs in 32 bits", "empty items are copies")
+FEW = ("summed band keys", "pairs in 32 bits", "empty sets estimate as equal")
 MUTANTS = {
     "summed band keys": Mutant(
         "a band's key is the sum of its slots: sums of small minima concentrate, and strangers meet",
@@ -204,12 +204,12 @@ def mutated(copy: Path, mutant: Mutant) -> Iterator[None]:
 
 
 def run_tests(copy: Path, tests: tuple[str, ...]) -> tuple[int, str]:
-    """Exit status and output of pytest on the copy. Nothing of it is kept outside the copy's folder."""
+    """Exit status and output of pytest on the copy, with samples in full. Nothing of it is kept outside the copy's folder."""
     aside = {"NUMBA_CACHE_DIR": "kernels", "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis", "XDG_CACHE_HOME": "cache"}
     environment = os.environ | {name: str(copy / folder) for name, folder in aside.items()}
     path = os.pathsep.join([str(copy), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment |= {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "250"}
-    command = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", "--tb=no", "-rf", *(f"tests/{test}" for test in tests)]
+    command = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", "--tb=no", "-rf", "--all", *(f"tests/{test}" for test in tests)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 

@@ -446,11 +446,11 @@ def in_new_folder(check: Callable[[Any, Path], str], example: Any) -> str:
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
-def test_nothing_but_results_and_messages(name, monkeypatch):
+def test_nothing_but_results_and_messages(name, monkeypatch, scaled):
     monkeypatch.setattr(disk, "force_file", lambda path: None)  # the disk need not have it
     strategy, check = PROPERTIES[name]
 
-    @settings(max_examples=EXAMPLES[name], deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=EXAMPLES[name] // scaled(1, 10), deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(strategy())
     def tried(example):
         in_new_folder(check, example)

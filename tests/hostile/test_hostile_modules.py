@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,10 +83,15 @@ def test_there_is_a_command_for_every_verb() -> None:
     assert set(COMMANDS) == set(VERBS)
 
 
-@pytest.mark.parametrize("way", ["run", "installed", "python -P -m"])
+WAYS = ("run", "installed", "python -P -m")
+
+
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_nothing_beside_the_data_is_run(hostile: Path, start: dict[str, list[str]], way: str, verb: str) -> None:
-    assert ran(hostile, [*start[way], *COMMANDS[verb].split()]) == ""
+def test_nothing_beside_the_data_is_run(hostile: Path, start: dict[str, list[str]], verb: str, scaled: Callable[[Any, Any], Any]) -> None:
+    """Each verb in each way; without --all in the next way after that of the verb before."""
+    turn = [*COMMANDS].index(verb) % len(WAYS)
+    for way in scaled(WAYS, WAYS[turn : turn + 1]):
+        assert ran(hostile, [*start[way], *COMMANDS[verb].split()]) == "", way
 
 
 def test_the_files_do_run_where_python_searches_the_folder(hostile: Path) -> None:

@@ -181,9 +181,9 @@ def shares_found(name, base, queries, found, k):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", CODED)
-def test_recall_is_as_promised(name, shape):
+def test_recall_is_as_promised(name, shape, scaled):
     """Each of the neighbours, the last as well, is found with the chance that was asked for; the bound is four standard errors below it."""
-    rng, n, q, k, recall = np.random.default_rng(7), 4000, 300, 5, 0.9
+    rng, n, q, k, recall = np.random.default_rng(7), 4000, scaled(300, 60), 5, 0.9
     batch = rng.permutation(SHAPES[shape](rng, n + q))
     base, queries = batch[:n], batch[n:]
     least = recall - 4 * math.sqrt(recall * (1 - recall) / q)

@@ -146,16 +146,16 @@ def test_the_interval_resamples_items_and_not_pairs():
     assert wide_high - wide_low > 2 * (high - low)
 
 
-def test_the_interval_covers_what_is_true():
-    """Of 200 collections whose pairs are found with chance 0.7, 95 in 100 intervals hold it, up to four standard errors."""
-    n, theory = 240, 0.7
+def test_the_interval_covers_what_is_true(scaled):
+    """Of collections whose pairs are found with chance 0.7, 95 in 100 intervals hold it, up to four standard errors."""
+    n, theory, collections = 240, 0.7, scaled(200, 20)
     pairs = np.arange(0, n, 2) * n + np.arange(1, n, 2)
     draw = np.random.default_rng(9)
     held = 0
-    for seed in range(200):
+    for seed in range(collections):
         low, high = interval(pairs, draw.random(len(pairs)) < theory, np.arange(n), n, seed)
         held += low <= theory <= high
-    assert held >= 200 * 0.95 - 4 * math.sqrt(200 * 0.95 * 0.05)
+    assert held >= collections * 0.95 - 4 * math.sqrt(collections * 0.95 * 0.05)
 
 
 def test_few_pairs_that_are_all_found_promise_little():

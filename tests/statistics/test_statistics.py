@@ -41,8 +41,8 @@ def cells() -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("union", "shared"), cells())
-def test_mean_and_variance(union, shared, mode):
-    trials, j = min(20_000, 8_000_000 // union), shared / union
+def test_mean_and_variance(union, shared, mode, scaled):
+    trials, j = min(20_000, 8_000_000 // union) // scaled(1, 10), shared / union
     estimates = np.concatenate(
         [agreement(MinHash(SLOTS, mode, seed), *random_pairs(trials // 4, union, shared, seed)).mean(axis=1) for seed in range(4)]
     )
@@ -76,8 +76,8 @@ def found(family: MinHash, a, b, bands: int, rows: int) -> float:
 @pytest.mark.parametrize("union", [10, 100, 1000])
 @pytest.mark.parametrize("tenths", [2, 4, 5, 6, 7, 8, 9])
 @pytest.mark.parametrize("mode", MODES)
-def test_the_curve_of_16_bands_of_8_rows(mode, tenths, union):
-    trials = min(10_000, 2_000_000 // union)
+def test_the_curve_of_16_bands_of_8_rows(mode, tenths, union, scaled):
+    trials = min(10_000, 2_000_000 // union) // scaled(1, 10)
     a, b = random_pairs(trials, union, union * tenths // 10, 2)
     expected = chance(tenths / 10, 16, 8)
     slack = 4 * sqrt(expected * (1 - expected) / trials) + (0.02 if mode == "oph" else 0)  # oph: slightly dependent slots, a steeper curve
@@ -98,26 +98,26 @@ PROMISES = [(0.3, 0.99), (0.5, 0.5), (0.5, 0.99), (0.7, 0.9), (0.8, 0.6), (0.8, 
 
 @pytest.mark.parametrize("union", [10, 20, 40, 100, 200, 1000])
 @pytest.mark.parametrize(("threshold", "recall"), PROMISES)
-def test_the_promise_at_the_threshold(threshold, recall, union):
+def test_the_promise_at_the_threshold(threshold, recall, union, scaled):
     """The sets of a plan that are exactly at its threshold, small ones too (plan.OPH_BANDS)."""
     plan = choose(threshold, recall)
-    trials = min(5_000, 1_000_000 // union)
+    trials = min(5_000, 1_000_000 // union) // scaled(1, 10)
     a, b = random_pairs(trials, union, round(union * threshold), 4)
     assert found(MinHash(plan.slots, plan.sketch), a, b, plan.bands, plan.rows) > recall - 4 * sqrt(recall * (1 - recall) / trials)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("union", [10, 200])
-def test_sensitivity(union, mode):
-    trials, family = 1500, MinHash(SLOTS, mode, 3)
+def test_sensitivity(union, mode, scaled):
+    trials, cascades, family = scaled(1500, 150), scaled(8000, 800), MinHash(SLOTS, mode, 3)
     shares = {j: float(agreement(family, *random_pairs(trials, union, round(union * j), 8)).mean()) for j in SIMILARITIES}
     assert_sensitive(family, shares, trials * SLOTS)
     cascade = MinHash(16, mode, 4).all_of(4).any_of(4)
     met = {}
     for j in SIMILARITIES:
-        a, b = (cascade.signature(side) for side in random_pairs(8000, 200, round(200 * j), 9))
+        a, b = (cascade.signature(side) for side in random_pairs(cascades, 200, round(200 * j), 9))
         met[j] = float(cascade.agree(a, b).mean())
-    assert_sensitive(cascade, met, 8000)
+    assert_sensitive(cascade, met, cascades)
 
 
 # F 4: input with structure. The functions change with the seed, the sets do not.
@@ -140,8 +140,8 @@ STRUCTURES = {
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("union", [40, 1000])
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_structured_elements(structure, union, mode):
-    seeds, j = 400, 3 / 5
+def test_structured_elements(structure, union, mode, scaled):
+    seeds, j = scaled(400, 40), 3 / 5
     elements = STRUCTURES[structure](union)
     assert len(np.unique(elements)) == union
     a, b = elements[: union * 4 // 5], elements[union // 5 :]
@@ -199,9 +199,9 @@ def test_one_element_falls_into_any_slot(slots):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("union", [6, 60])
-def test_slots_do_not_move_together(union, mode):
+def test_slots_do_not_move_together(union, mode, scaled):
     """Correlations of the agreement of any two of 128 slots: the largest of 8,128 is within what independence gives, a little below 0 for oph."""
-    trials = 20_000
+    trials = scaled(20_000, 2000)
     agree = agreement(MinHash(SLOTS, mode), *random_pairs(trials, union, union // 2, 6))
     correlation = np.corrcoef(agree.T.astype(float))[np.triu_indices(SLOTS, 1)] * sqrt(trials)
     assert correlation.max() < 5

@@ -53,8 +53,8 @@ def agreement(family: WeightedMinHash | MinHash, a, b=None) -> np.ndarray:
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9, None])
 @pytest.mark.parametrize("size", [1, 2, 10, 100, 1000])
 @pytest.mark.parametrize("j", [0.1, 0.5, 0.8, 0.97])
-def test_mean_and_variance(j, size, scale):
-    slots, trials = 64, max(150, min(2000, 20_000 // size))
+def test_mean_and_variance(j, size, scale, scaled):
+    slots, trials = 64, max(150, min(scaled(2000, 200), 20_000 // size))
     estimates = agreement(WeightedMinHash(slots, size), *random_pairs(trials, size, j, scale, 1)).mean(axis=1)
     theory = j * (1 - j) / slots
     assert abs(estimates.mean() - j) < 4 * sqrt(theory / trials)
@@ -117,16 +117,16 @@ def test_whole_weights_are_repeats():
 
 @pytest.mark.parametrize("scale", [1.0, None])
 @pytest.mark.parametrize("size", [2, 50])
-def test_sensitivity(size, scale):
-    trials, family = 1000, WeightedMinHash(64, 3)
+def test_sensitivity(size, scale, scaled):
+    trials, cascades, family = scaled(1000, 100), scaled(4000, 400), WeightedMinHash(64, 3)
     shares = {j: float(agreement(family, *random_pairs(trials, size, j, scale, 10)).mean()) for j in SIMILARITIES}
     assert_sensitive(family, shares, trials * 64)
     cascade = WeightedMinHash(16, 4).all_of(4).any_of(4)
     met = {}
     for j in SIMILARITIES:
-        a, b = (cascade.signature(side) for side in random_pairs(4000, size, j, scale, 11))
+        a, b = (cascade.signature(side) for side in random_pairs(cascades, size, j, scale, 11))
         met[j] = float(cascade.agree(a, b).mean())
-    assert_sensitive(cascade, met, 4000)
+    assert_sensitive(cascade, met, cascades)
 
 
 STRUCTURES = {
@@ -168,8 +168,8 @@ def test_bands_agree_as_independent_slots_do():
 
 
 @pytest.mark.parametrize("size", [1, 6, 100])
-def test_slots_are_alike_and_do_not_move_together(size):
-    slots, trials = 100, 5000
+def test_slots_are_alike_and_do_not_move_together(size, scaled):
+    slots, trials = 100, scaled(5000, 500)
     agree = agreement(WeightedMinHash(slots), *random_pairs(trials, size, 0.5, 1.0, 8))
     z = (agree.mean(axis=0) - 0.5) / sqrt(0.25 / trials)
     assert abs(z).max() < 4.5
