@@ -237,7 +237,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
     return run("dedup", "docs.jsonl", "-o", "my out")
 
 
-def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     result = stopped(monkeypatch, KeyboardInterrupt())
     assert result.exit_code == 130
     assert result.stderr == "likewise: interrupted\n  go on with: likewise dedup docs.jsonl -o 'my out' --resume\n"

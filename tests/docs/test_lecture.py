@@ -174,7 +174,7 @@ def one_pass(functions: list, columns: list[set]) -> list[tuple[int, ...]]:
     ],
     ids=["rows from 1", "rows from 0", "four sets"],
 )
-def test_one_pass(functions, columns, expected):
+def test_one_pass_over_rows_makes_the_signatures(functions, columns, expected):
     assert one_pass(functions, columns) == expected
 
 

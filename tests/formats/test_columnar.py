@@ -251,7 +251,7 @@ def test_no_id_column_gives_null_ids_and_none_wanted_gives_none() -> None:
     ],
     ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
 )
-def test_scores(column, expected) -> None:
+def test_columns_as_scores(column, expected) -> None:
     score = of_table(pa.table({"text": ["x"] * len(column), "s": column}), Want(score="s")).score
     assert score.dtype == np.float64
     assert [None if math.isnan(value) else value for value in score.tolist()] == expected

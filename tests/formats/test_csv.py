@@ -68,7 +68,7 @@ def test_ids_are_strings(tmp_path: Path) -> None:
     assert found.id.to_pylist() == [rb'"a\"b"', rb'"\\"', rb'"\u0000"', rb'"line\nend"', rb'"\u001f"', '"é😀"'.encode(), b'"1.0"', None]
 
 
-def test_scores(tmp_path: Path) -> None:
+def test_cells_as_scores(tmp_path: Path) -> None:
     cells = ["1", "-2.5e3", "", "x", " 4 ", '"6"']
     found = one(tmp_path / "a.csv", "\n".join(["text,s", *(f"t,{cell}" for cell in cells)]).encode(), Want(score="s"))
     np.testing.assert_array_equal(found.score, [1, -2500, np.nan, np.nan, 4, 6])
@@ -89,7 +89,7 @@ def test_scores(tmp_path: Path) -> None:
         ("a.csv", '"two\nlines",id', ("two\nlines", "id")),
     ],
 )
-def test_header(tmp_path: Path, name: str, header: str, columns: tuple[str, ...]) -> None:
+def test_columns_named_by_the_header(tmp_path: Path, name: str, header: str, columns: tuple[str, ...]) -> None:
     path = tmp_path / name
     raw = header.encode() + b"\n" + b"x\n" * 3
     if name.endswith("GZ"):

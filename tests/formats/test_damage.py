@@ -532,7 +532,7 @@ def test_the_table_is_whole():
 @pytest.mark.parametrize(
     ("damage", "name", "comes"), [pytest.param(*cell, id=f"{cell[0]}-{cell[1]}") for cell in CELLS if not isinstance(cell[2], str)]
 )
-def test_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, name: str, comes: Outcome):
+def test_each_damage_in_each_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, name: str, comes: Outcome):
     monkeypatch.setattr(disk, "force_file", lambda path: None)  # the disk need not have it
     made = DAMAGES[damage]
     path = laid(tmp_path, name, made.make(name) if made.make else of_value(name, made.text))

@@ -135,7 +135,7 @@ def test_a_raw_surrogate_is_the_same_as_an_escaped_one() -> None:
         assert records(b"\n".join(both)).id.to_pylist() == [name] * len(both)
 
 
-def test_depth() -> None:
+def test_brackets_nest_512_deep_at_most() -> None:
     assert records(b"[" * 512 + b"]" * 512).kind.tolist() == [NO_TEXT]
     found = records(b"[" * 513 + b"]" * 513)
     assert found.rejected[0].reason == "line 1, column 513 (0x5b): brackets nest deeper than 512"
@@ -221,7 +221,7 @@ def test_accepts_what_json_accepts(value: Any, ascii_: bool, at: int, insert: by
 # --- what is read
 
 
-def test_names() -> None:
+def test_field_names_with_dots_and_escapes() -> None:
     assert text(b'{"doc.body":"literal","doc":{"body":"nested"}}', Want("doc.body")) == b"literal"
     assert text(b'{"doc":{"body":"nested"},"doc.body":null}', Want("doc.body")) is None  # the key itself is there
     assert text(b'{"doc":[{"body":"x"}]}', Want("doc.body")) == b"x"
@@ -276,7 +276,7 @@ def test_fields_are_few() -> None:
     assert records(line.encode()).fields == tuple(f"f{i}" for i in range(50))
 
 
-def test_tokens() -> None:
+def test_token_ids_are_whole_numbers_of_64_bits() -> None:
     lists = [[1, -2, 0], [], [2**63 - 1, -(2**63)], [2**64 - 1]]
     bad = ["[1.0]", "[1e2]", "[18446744073709551616]", "[-9223372036854775809]", '["1"]', "[[1]]", "[null]", '"1"', "5", "[1,2,true]"]
     raw = "".join(f'{{"text": {value} }}\n' for value in [*map(json.dumps, lists), "[ 7 ,\t8 ]", *bad])

@@ -62,7 +62,7 @@ def test_records_are_read_and_kept_in_their_document(
 
 
 @pytest.mark.parametrize("rows", [[], [{"text": "a b"}]])
-def test_few_records(tmp_path: Path, rows: list[Any]) -> None:
+def test_few_records_inside_a_document_are_copied(tmp_path: Path, rows: list[Any]) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"x": 1, "data": rows, "y": 2}))
     lw.dedup(tmp_path / "a.json", out=tmp_path / "out", records="data", limit=1)
     assert json.loads((tmp_path / "out/kept/a.json").read_text()) == {"x": 1, "data": rows, "y": 2}

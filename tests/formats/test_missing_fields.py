@@ -131,7 +131,7 @@ def test_an_empty_cell_of_csv_leaves_its_place_to_the_next_field(tmp_path: Path,
 
 
 @pytest.mark.parametrize("name", ["b.jsonl", "b.json", "b.csv", "b.tsv", "b.parquet", "b.arrow"])
-def test_every_format(tmp_path: Path, name: str) -> None:
+def test_a_field_that_one_file_lacks_in_every_format(tmp_path: Path, name: str) -> None:
     lines(tmp_path / "a.jsonl", [{"text": A}, {"text": B}])
     table = pa.table({"n": [1, 2], "body": [A, "x"]})
     made = {

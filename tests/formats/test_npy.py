@@ -106,7 +106,7 @@ def test_chunks_go_on_from_any_of_them(tmp_path: Path, monkeypatch: pytest.Monke
     assert [chunk.start for chunk in npy.chunks(path, VECTOR)] == [0, 2, 4, 6, 8]
 
 
-def test_codes(tmp_path: Path) -> None:
+def test_arrays_of_codes(tmp_path: Path) -> None:
     want = Want("code", kind="code")
 
     def codes(array: np.ndarray) -> tuple[list[str], list[int]]:

@@ -41,7 +41,7 @@ names = st.lists(st.lists(st.sampled_from(["a", "b", "c", "é", 'q"', "a[]", "b[
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.dictionaries(keys, values, max_size=4), max_size=4), names.map("+".join))
-def test_json(rows: list[dict[str, Any]], name: str) -> None:
+def test_json_fields_are_those_of_the_path(rows: list[dict[str, Any]], name: str) -> None:
     assert read_json(rows, Want(name)) == [expected(row, name) for row in rows]
 
 

@@ -27,7 +27,7 @@ FLAGS = [
 
 
 @pytest.mark.parametrize(("verb", "flag"), FLAGS)
-def test_a_flag(docs: Path, verb: str, flag: str) -> None:
+def test_a_flag_refuses_an_empty_string(docs: Path, verb: str, flag: str) -> None:
     given = {"features": ["docs.jsonl", "-o", "x.parquet"], "show": ["out", "a"], "report": ["out"], "doctor": [], "demo": []}.get(
         verb, ["docs.jsonl"]
     )
@@ -63,7 +63,7 @@ def test_that_covers_paths_and_names() -> None:
         (["report", ""], "OUT"),
     ],
 )
-def test_an_argument(docs: Path, typed: list[str], name: str) -> None:
+def test_an_argument_refuses_an_empty_string(docs: Path, typed: list[str], name: str) -> None:
     assert f"{name} '': this is an empty string" in refused(*typed)
     assert sorted(path.name for path in docs.parent.iterdir()) == ["docs.jsonl"]
 
@@ -105,7 +105,7 @@ PYTHON = {
 
 
 @pytest.mark.parametrize(("name", "call"), [(name, call) for name, calls in PYTHON.items() for call in calls])
-def test_in_python(docs: Path, name: str, call) -> None:
+def test_python_refuses_an_empty_string(docs: Path, name: str, call) -> None:
     with pytest.raises(lw.UsageError, match=f"{name} '': this is an empty string"):
         call()
     assert sorted(path.name for path in docs.parent.iterdir()) == ["docs.jsonl"]

@@ -374,7 +374,7 @@ def test_files_that_hold_no_such_items_are_passed_over_in_folders(tmp_path: Path
         assert len(found.skipped) == 3 - len(expected)
 
 
-def test_readable() -> None:
+def test_payloads_as_readable_text() -> None:
     def shown(column: pa.Array, kind: str) -> str:
         want = Want("x", kind=kind)
         return of_payload(kind).readable(of_column(column, kind).text[0].as_py(), want)

@@ -230,7 +230,7 @@ def test_bands_meet_as_the_curve_says():
     assert (same == met).all()
 
 
-def test_the_chance():
+def test_the_probability_of_two_bits():
     family = BBit(bits=2)
     assert family.probability(0.5) == 0.625
     assert family.sensitivity(0.2, 0.8) == pytest.approx((0.2, 0.8, 0.85, 0.4))

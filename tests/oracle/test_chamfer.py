@@ -182,7 +182,7 @@ def test_copies_are_nearest_by_both():
         assert (table.argmin(axis=1) == np.arange(40)).all()
 
 
-def test_refused():
+def test_sets_of_features_that_cannot_be_compared_are_refused():
     a, b = features(some_sets(3, 1)), features(some_sets(2, 2))
     zero = features([np.ones((2, 5)), np.array([[1.0] * 5, [0.0] * 5])])
     for function in (chamfer, assignment):

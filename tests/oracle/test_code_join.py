@@ -90,7 +90,7 @@ def test_pigeonhole(data, bits, within):
     assert tables.widths.tolist() == [sum(map(len, key)) for key in spans]
 
 
-def test_worked():
+def test_pairs_of_three_codes_worked_by_hand():
     """10111 and 10011 differ in one bit; 0 in four and three."""
     codes = np.array([[0b10111], [0b10011], [0]], np.uint64)
     assert sorted(listed(code_pairs(codes, 8, 3))) == [(0, 1, 1), (1, 2, 3)]
@@ -99,7 +99,7 @@ def test_worked():
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_too_few(count):
+def test_one_code_or_none_has_no_pairs(count):
     assert listed(code_pairs(np.zeros((count, 2), np.uint64), 128, 3)) == []
 
 

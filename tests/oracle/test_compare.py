@@ -53,7 +53,7 @@ def padded(row: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("name", ["cosine", "angle", "l1", "l2", "linf", "l3"])
-def test_vectors(name, wide):
+def test_vectors_are_compared_by_the_measure(name, wide):
     rng = np.random.default_rng(5)
     vectors = rng.integers(-4, 5, (40, 7)).astype(np.float64 if wide else np.float32) + 5
     left, right = all_pairs(40)
@@ -68,7 +68,7 @@ def test_vectors(name, wide):
         expect(words, NormRule(limit, order, 7, wide, EXACT), value, value <= limit, distances=True)
 
 
-def test_codes():
+def test_codes_are_compared_by_the_measure():
     rng = np.random.default_rng(6)
     data = codes(rng.integers(0, 2**64, (30, 2), np.uint64) & rng.integers(0, 2**64, (30, 2), np.uint64))
     left, right = all_pairs(30)
@@ -77,7 +77,7 @@ def test_codes():
     expect(list(data[0]), CodeRule(within, EXACT), value, value <= within, distances=True)
 
 
-def test_weighted_sets():
+def test_weighted_sets_are_compared_by_the_measure():
     rng = np.random.default_rng(7)
     batch = [{int(e): float(w) for e, w in zip(rng.permutation(12)[:6], rng.integers(1, 4, 6), strict=True)} for _ in range(30)]
     elements, weights, offsets = weighted(batch)

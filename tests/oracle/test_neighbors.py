@@ -387,7 +387,7 @@ def test_work_grows_slower_than_the_collection():
     assert found.scanned.mean() < 60_000
 
 
-def test_wrong_use():
+def test_neighbors_refuses_wrong_arguments():
     ones = np.ones((3, 2), np.float32)
     for wrong in ({"k": 0}, {"k": True}, {"k": 1, "recall": 0.0}, {"k": 1, "recall": 1.5}):
         with pytest.raises(UsageError, match="recall"):

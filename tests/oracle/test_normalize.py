@@ -34,7 +34,7 @@ WORKED = [
 
 
 @pytest.mark.parametrize(("step", "before", "after"), WORKED)
-def test_worked(step, before, after):
+def test_each_step_of_normalization_by_hand(step, before, after):
     assert normalize(before, (step,)) == after
 
 

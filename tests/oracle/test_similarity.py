@@ -57,7 +57,7 @@ def test_elements_are_what_they_are():
     assert lw.similarity(range(10), range(5, 15), by="elements") == 5 / 15
 
 
-def test_groups():
+def test_elements_of_one_group_are_equal():
     groups = {0: "C1", 1: "C1", 2: "C1", 3: "C2", 4: "C2", 5: "C3", 6: "C3", 7: "C4", 8: "C4", 9: "C4"}
     a, b = {0, 1, 2, 5, 6}, {0, 2, 3, 5, 7, 9}
     assert lw.similarity(a, b, by="elements", groups=groups) == 0.5
@@ -166,7 +166,7 @@ def test_strings_one_and_many():
     assert lw.similarity(pa.array(["kitten"]), ["sitting"], by="levenshtein").tolist() == [3]
 
 
-def test_texts():
+def test_similarity_of_texts():
     assert lw.similarity("a b c", "a b d e", by="words:1/containment") == 2 / 3
     assert lw.similarity("a a b", "a b", by="words:1/bag") == 2 / 3
     assert lw.similarity("a a b", "a b", by="words:1/bag/containment") == 2 / 3

@@ -113,7 +113,7 @@ def test_equal_and_opposite_and_zero(measure):
 
 @measured
 @pytest.mark.parametrize("shape", [(0, 5), (1, 5), (0, 0), (2, 1)])
-def test_few(measure, shape):
+def test_two_equal_vectors_or_fewer(measure, shape):
     prepared = prepare(np.ones(shape, np.float32), measure, LIMITS[measure])
     assert len(listed(vector_pairs(prepared, choose_layout(prepared)))) == (shape[0] == 2)
 
@@ -256,7 +256,7 @@ def test_a_larger_collection_gets_more_rows():
 
 
 @pytest.mark.parametrize(("bits", "differ"), [(256, 0.1), (256, 0.5), (320, 0.0625), (64, 0.001), (256, 2.0**-16)])
-def test_cut(bits, differ):
+def test_the_cut_of_differing_bits_is_the_least_that_misses_few(bits, differ):
     """The binomial tail beyond the cut, in fractions, is at most `MISS`, and beyond one less it is more."""
     p = Fraction(differ)
 

@@ -27,7 +27,7 @@ def test_unknown_choices_and_none():
 
 
 @pytest.mark.parametrize("seed", [-3, "-3", 2**64, "x", 1.5])
-def test_seeds(seed):
+def test_plan_refuses_seeds_that_are_no_numbers(seed):
     for data in (None, ["a b c d e f", "a b c d e g"]):
         with pytest.raises(UsageError, match=f"--seed '?{seed}'?: give a whole number"):
             lw.plan(data, seed=seed)

@@ -112,7 +112,7 @@ def test_a_low_threshold_takes_what_it_needs():
 # layouts by hand
 
 
-def test_both_given():
+def test_bands_and_rows_by_hand():
     plan = choose("0.8", bands=60, rows=13)
     assert (plan.slots, plan.chosen_by, plan.warnings) == (780, "hand", [])
     assert plan.recall == pytest.approx(0.9663812294716706, abs=1e-12)
@@ -302,7 +302,7 @@ def test_no_counts(wrong):
 
 
 @pytest.mark.parametrize("wrong", [{"sketch": "simhash"}, {"tune": "best"}])
-def test_no_choices(wrong):
+def test_choices_that_do_not_exist_are_refused(wrong):
     with pytest.raises(UsageError, match="choose one of"):
         choose("0.8", **wrong)
 
@@ -324,7 +324,7 @@ def test_in_a_line():
     assert repr(choose("1", bands=20, rows=5)).endswith("at 1, recall 1>")
 
 
-def test_as_json():
+def test_a_plan_as_json():
     plan = choose("0.8")
     assert json.loads(json.dumps(plan.to_dict())) == plan.to_dict()
     told = plan.to_dict()

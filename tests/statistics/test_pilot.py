@@ -91,7 +91,7 @@ def test_predicted_candidates_are_met():
     assert np.mean(met) == pytest.approx(predicted, rel=0.05)
 
 
-def test_from_files(tmp_path):
+def test_a_plan_from_files_samples_all_of_few_records(tmp_path):
     for name in "ab":
         lines = [json.dumps({"text": text, "n": 1}) for text in texts(300, 5, ord(name))]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
@@ -138,7 +138,7 @@ def test_why_there_are_no_texts(tmp_path):
     assert lw.plan([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], field="body", by="words:1").model.density.sample == 5
 
 
-def test_vectors():
+def test_the_density_of_random_directions():
     rng = np.random.default_rng(2)
     vectors = rng.normal(size=(300, 32)).astype(np.float32)
     vectors[7] = 0  # an empty item: it has no angle and is left out
@@ -159,7 +159,7 @@ def test_vectors():
         ("weighted", [dict.fromkeys(range(i, i + 10), 1.5) for i in range(50)], {"threshold": 0.5}),
     ],
 )
-def test_other_items(by, data, asked):
+def test_plans_for_other_kinds_of_items_have_the_recall(by, data, asked):
     plan = lw.plan(data, by=by, recall=0.9, **asked)
     assert plan.recall >= 0.9
     assert plan.model.density.sample == len(data) == plan.items

@@ -13,7 +13,7 @@ from likewise.planning.spread import spread
 from recall_over_seeds import clumps, deviation, recalls_alone, recalls_in_clumps
 
 
-def test_by_hand() -> None:
+def test_the_spread_by_hand() -> None:
     """Of recall 0.5 with 50 pairs found of about 100: sqrt(0.25 / 100) and sqrt(0.25)."""
     assert spread(0.5, 0.5, 50) == {"recall": 0.5, "independent": 0.05, "at_most": 0.5}
     assert spread(0.99, 0.2, 0) == {"recall": 0.2, "independent": round(0.4 * math.sqrt(0.2), 6), "at_most": 0.4}
