@@ -70,7 +70,8 @@ def test_rows_are_parsed_once(tmp_path: Path, parsed: Counter, name: str) -> Non
     shown = 2 * (gather.OF_LARGEST + gather.OF_NEAR)
     few = {"a.jsonl": 0, "vectors.jsonl": (1 << 16) // 150}.get(name, 64)  # a line has more than 150 bytes
     assert len(parsed) == N
-    assert 0 < sum(parsed.values()) - N <= few + shown
+    near = 1 + N // inputs.MOST_RANGES  # rows that lie in one small range
+    assert 0 < sum(parsed.values()) - N <= few + shown * (near if name.endswith(".jsonl") else 1)
     report = (out / "report.html").read_text()
     assert report.count("<h3>Example") == shown // 2
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from likewise.errors import DEVICE_ERRORS, DataError, naming
+from likewise.io.headers import once
 from likewise.records import Each, in_turn
 
 READ_BYTES = 1 << 18
@@ -91,6 +92,7 @@ def kind_by_name(path: Path) -> str:
     return next((key for key, kind in KINDS.items() if path.name.lower().endswith(kind.suffixes)), "")
 
 
+@once
 def kind_of(path: Path) -> str:
     """How the file is compressed, by its first bytes: a key of KINDS, or "". DataError where the name promises more than the bytes keep."""
     with opening(path), open(path, "rb") as file:

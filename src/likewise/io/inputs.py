@@ -34,6 +34,8 @@ from likewise.records import Chunk, Records, Want
 STDIN = "-"
 ANY = Want()
 TEXT_FILES = "text files"
+#: Ranges into which a source is cut, about, to find single rows.
+MOST_RANGES = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +71,15 @@ class Source:
             yield from self.chunks(want, 0, (self.few, END))
 
     def chunks_of(self, want: Want, places: Sequence[int], start: int) -> Iterator[Chunk]:
-        """Chunks that hold the rows at these places (`Records.start`), which are ascending, and of others no more than must be read; ``start``: where
-        the chunk with the first begins. Each row has a chunk of its own where ranges can be read; else all are found in one pass."""
+        """Chunks that hold the rows at these places (`Records.start`), which are ascending; ``start``: where the chunk with the first begins. They
+        are read in one pass over the source, or over each of the small ranges that hold some."""
         if self.few == END:
             yield from self.chunks(want, start)
-        else:
-            for at in places:
-                yield from self.chunks(want, 0, (at, at + 1))
+            return
+        for begin, end in self.plan(max(1, self.size // MOST_RANGES)):
+            if here := [at for at in places if begin <= at < end]:
+                for chunk in self.chunks(want, 0, (here[0], here[-1] + 1)):
+                    yield from _rows(chunk, here) if isinstance(chunk.data, pa.Table) else [chunk]
 
     @property
     def few(self) -> int:
@@ -106,6 +110,12 @@ class Source:
         return {
             name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns, **here} for (name, found), here in zip(stats.items(), columns, strict=True)
         }
+
+
+def _rows(chunk: Chunk, places: Sequence[int]) -> list[Chunk]:
+    """The rows of a chunk at some places, each as a chunk."""
+    held = [at - chunk.start for at in places if chunk.start <= at < chunk.start + len(chunk.data)]
+    return [chunk._replace(data=chunk.data.slice(row, 1), start=chunk.start + row) for row in held]
 
 
 def _source(name: str, path: Any, format: Any, size: int) -> Source:
