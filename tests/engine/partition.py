@@ -34,7 +34,7 @@ from likewise.stages.meeting import FINER, keyed, meeting
 from likewise.stages.near import near
 from likewise.stages.settle import settled
 from likewise.stages.sketch import sketcher
-from likewise.stages.verify import Compared, alike
+from likewise.stages.verify import Compared
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
         light = (each for items in (later, earlier) for each in attached(order, rank[items], "size", "odd"))
         passed = np.flatnonzero(near(*light, by))
     (words_a,), (words_b,) = (attached(order, rank[items[passed]], "sets") for items in (later, earlier))
-    found.overlap[passed], found.out_of[passed] = alike(words_a, words_b, by)
+    found.overlap[passed], found.out_of[passed] = order.job.compared.alike(words_a, words_b, order.job)
     return found
 
 

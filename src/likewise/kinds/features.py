@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers
 
 #: Numbers of the first feature that are shown.
@@ -78,6 +79,7 @@ class FeatureSets(Stored):
     all_compared = True
     bands, recall = NEVER, NOT_PROMISED
     needs_data = True
+    ruled = False
     zeros = (
         "has no feature with a direction (none at all, or zero vectors alone)",
         "have no feature with a direction (none at all, or zero vectors alone)",
@@ -149,6 +151,12 @@ class FeatureSets(Stored):
         limit = None if job.options.bound is None else float(job.threshold)
         how: dict[str, Any] = {"recall": job.target, "exact": job.exact, "limit": limit, "seed": job.seed}
         return feature_neighbors(left, right, job.base.name, k, same=same, workers=workers, **how)
+
+    def alike(self, a: Words, b: Words, job: Job) -> Compared:
+        from likewise.measures.feature_sets import WHOLE
+        from likewise.stages.verify import within
+
+        return within(WHOLE[job.base.name](self.batch(a, job), self.batch(b, job)), float(job.threshold), distances=False)
 
     def rule(self, job: Job, mode: int) -> Any:
         """No two sets of features are compared by a rule; what is stored of a walk is told by that of weighted sets."""

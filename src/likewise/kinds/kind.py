@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from likewise.methods import Measure, Text
     from likewise.nearest.search import Found
     from likewise.planning import Facts
+    from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers
 
     #: Words of items, uint64[m], and where each item begins, int64[n + 1].
@@ -98,6 +99,7 @@ class Kind:
     looked_for: bool = True  # neighbours are
     grouped: bool = False  # elements may stand in groups
     needs_data: bool = False  # a plan depends on how many numbers, or bits, an item has
+    ruled: bool = True  # items are compared by a rule of kernels.compare, word by word
     sets: bool = False  # items are compared as sets of words, by their Jaccard similarity
     all_compared: bool = False  # its exact join looks at all pairs
     sparse: bool = False  # vectors of which only what is not 0 is kept
@@ -161,6 +163,10 @@ class Kind:
 
     def rule(self, job: Job, mode: int) -> Any:
         """The rule (kernels.compare) by which two items are similar, for kinds that are compared. mode: EXACT, ESTIMATE or UNCHECKED."""
+        raise NotImplementedError
+
+    def alike(self, a: Words, b: Words, job: Job) -> Compared:
+        """The exact comparison of the i-th item of one batch with the i-th of the other, for kinds that are compared."""
         raise NotImplementedError
 
     def seen(self, facts: Facts) -> Kind:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from likewise.nearest.search import Found
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched, Stage
+    from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers
 
 
@@ -28,6 +29,12 @@ class Stored(Kind):
 
     def batch(self, words: Words, job: Job) -> Any:
         return words
+
+    def alike(self, a: Words, b: Words, job: Job) -> Compared:
+        from likewise.stages.verify import alike, contained
+        from likewise.stages.walk import MODES
+
+        return contained(a, b, job.threshold) if job.contained else alike(a, b, self.rule(job, MODES[job.verify]))
 
     def searched(self, words: Words, job: Job) -> Any:
         """Items as `nearest.neighbors` takes them."""

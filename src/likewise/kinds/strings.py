@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from likewise.kinds.kind import NEVER, SIGNS, MeasureFacts
+from likewise.kinds.kind import NEVER, SIGNS, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
     from likewise.kinds.kind import Words
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.verify import Compared
 
 #: Fills strings up to whole words.
 FILLING = 0xFF
@@ -44,7 +45,7 @@ class Strings(Stored):
     same = "The two strings are the same, character by character."
     measures = (EDIT, LEVENSHTEIN)
     bands = NEVER
-    looked_for = False
+    looked_for = ruled = False
 
     def check_libraries(self) -> None:
         from likewise.measures import edit
@@ -70,6 +71,12 @@ class Strings(Stored):
         """UTF-8, with lone surrogates as three bytes each."""
         raw, ends = words[0].tobytes(), (8 * words[1]).tolist()
         return [text_of(raw[begin:end]) for begin, end in pairwise(ends)]
+
+    def alike(self, a: Words, b: Words, job: Job) -> Compared:
+        from likewise.stages.verify import within
+
+        texts = ([text.decode("utf-8", "surrogatepass") for text in self.batch(words, job)] for words in (a, b))
+        return within(loaded(job.base.function)(*texts), float(job.threshold), distances=True)
 
     def rule(self, job: Job, mode: int) -> Any:
         """No two strings are compared by a rule; what is stored of a walk is told by that of sets."""

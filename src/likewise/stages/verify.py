@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from likewise.kernels.sets import ODD_WORDS
+from likewise.kernels.compare import scores
+from likewise.kernels.sets import ODD_WORDS, overlaps
 from likewise.kernels.walk import bucket_pairs, verify
 from likewise.stages.buckets import Buckets
 from likewise.stages.walk import COMPARED_AT_ONCE, MATCHES_AT_ONCE, Sets
@@ -36,6 +38,19 @@ def alike(words_a: Words, words_b: Words, rule: Any) -> Compared:
     a, b = in_memory(words_a, rule), in_memory(words_b, rule)
     every = np.arange(len(a.size))
     return compared(a, b, every, every)
+
+
+def contained(words_a: Words, words_b: Words, threshold: Fraction) -> Compared:
+    """Compare the i-th set of one batch with the i-th of the other by containment: the overlap, out of the size of the first. Words as of `alike`."""
+    common, size = overlaps(*words_a, *words_b), np.diff(words_a[1])
+    good = common * threshold.denominator >= size * threshold.numerator
+    return Compared(np.where(good, common, -1), np.where(good, size, 0))
+
+
+def within(values: np.ndarray, limit: float, *, distances: bool) -> Compared:
+    """Exact similarities or distances of pairs, float64[m] or int64[m], as scores out of 1, as far as they are within the limit."""
+    good = values <= limit if distances else values >= limit
+    return Compared(np.where(good, scores(values, distances=distances), -1), good.astype(np.int64))
 
 
 def compared(sets: Sets, others: Sets, left: np.ndarray, right: np.ndarray, workers: Workers = ALONE) -> Compared:

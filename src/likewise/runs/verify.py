@@ -1,0 +1,45 @@
+"""The exact comparison of pairs of a run's items, whatever kind they are of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.kernels.compare import values
+from likewise.kernels.rows import gather
+from likewise.runs.items import Items, Run, sets
+from likewise.stages.verify import Compared, verified
+from likewise.stages.walk import ratio
+
+#: Pairs whose words are in memory at once, for kinds that are compared as batches.
+PAIRS_AT_ONCE = 1 << 14
+
+
+def verify(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The similarities or distances of pairs of items, float64[m]; NaN for those that are beyond the threshold of the job.
+
+    left, right: int64[m], numbers of items. By containment the value is the share of left that right contains.
+    """
+    job = run.job
+    found = verified(sets(items, run), left, right, run.workers) if job.compared.ruled and not job.contained else in_batches(items, run, left, right)
+    value = ratio(*found) if job.compared.sets else values(found.overlap, distances=job.base.distance)
+    return np.where(found.overlap >= 0, value, np.nan)
+
+
+def in_batches(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> Compared:
+    """The same as counts or scores, with the words of some pairs in memory at a time."""
+    size = np.asarray(items.collection.column("size"))
+    begin, stored = np.cumsum(size, dtype=np.int64) - size, run.work.column("sets", "u8")
+
+    def words(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = items.member[numbers]
+        offsets = np.concatenate(([0], np.cumsum(size[rows], dtype=np.int64)))
+        gathered = np.empty(int(offsets[-1]), np.uint64)
+        gather(stored, begin[rows], offsets, gathered)
+        return gathered, offsets
+
+    found = Compared(*np.zeros((2, len(left)), np.int64))
+    for at in range(0, len(left), PAIRS_AT_ONCE):
+        part = slice(at, at + PAIRS_AT_ONCE)
+        found.overlap[part], found.out_of[part] = run.job.compared.alike(words(left[part]), words(right[part]), run.job)
+        run.workers.advance(0)
+    return found
