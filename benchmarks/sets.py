@@ -34,7 +34,7 @@ FEW = 200
 
 def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Callable[[str, int], Pairs]:
     from likewise.engines.threads import Threads
-    from likewise.joins.set_join import exact_pairs
+    from likewise.joins.set_join import SetJoin
     from likewise.stages.ranking import ranked
     from likewise.stages.workers import Workers
 
@@ -42,9 +42,9 @@ def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Calla
 
     def pairs(threshold: str, sets: int) -> Pairs:
         workers = Workers(engine.run, engine.threads)
-        found = exact_pairs(ranked(values, offsets[: sets + 1], workers=workers), Fraction(threshold), workers=workers)
-        rows = np.concatenate(list(found))
-        return rows[:, 0], rows[:, 1]
+        join = SetJoin(ranked(values, offsets[: sets + 1], workers=workers), Fraction(threshold), workers=workers)
+        blocks = list(join.pairs())
+        return np.concatenate([block.left for block in blocks]), np.concatenate([block.right for block in blocks])
 
     return pairs
 

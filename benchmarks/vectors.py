@@ -44,14 +44,14 @@ def unit(folder: Path, task: str) -> tuple[np.ndarray, float]:
 
 def likewise_join(folder: Path, task: str, recall: float) -> Callable[[], Pairs]:
     from likewise.engines.threads import Threads
-    from likewise.joins.vector_join import choose_layout, prepare, vector_pairs
+    from likewise.joins.vector_join import choose_layout, prepare, vector_join
     from likewise.stages.workers import Workers
 
     workers = Workers(Threads(CORES).run, CORES)
 
     def job(vectors: np.ndarray) -> Pairs:
         prepared = prepare(vectors, "cosine", threshold, workers=workers)
-        blocks = list(vector_pairs(prepared, choose_layout(prepared, recall), workers=workers))
+        blocks = list(vector_join(prepared, choose_layout(prepared, recall), workers=workers).pairs())
         return np.concatenate([block[0] for block in blocks]), np.concatenate([block[1] for block in blocks])
 
     vectors, threshold = unit(folder, task)
@@ -128,14 +128,14 @@ def numpy_join(folder: Path, task: str) -> Callable[[], Pairs]:
 
 def likewise_codes(folder: Path, task: str) -> Callable[[], Pairs]:
     from likewise.engines.threads import Threads
-    from likewise.joins.hamming_join import code_pairs
+    from likewise.joins.hamming_join import code_join
     from likewise.stages.workers import Workers
 
     workers = Workers(Threads(CORES).run, CORES)
     codes = np.load(folder / f"{task}.npy").reshape(-1, 1)
 
     def job(codes: np.ndarray) -> Pairs:
-        blocks = list(code_pairs(codes, 64, 3, workers=workers))
+        blocks = list(code_join(codes, 64, 3, workers=workers).pairs())
         return np.concatenate([block[0] for block in blocks]), np.concatenate([block[1] for block in blocks])
 
     job(np.concatenate([codes[:3000], codes[:1]]))

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.joins import hamming_join as stage
-from likewise.joins.hamming_join import Counts, Join, Tables, code_pairs
+from likewise.joins.hamming_join import Check, TableJoin, Tables, code_join
+from likewise.joins.pairs import Among, Counts, PairBlock
 from likewise.kernels import codejoin
 from likewise.kernels.codejoin import sort_table, split_rows
 from likewise.stages.workers import Workers
@@ -52,6 +53,11 @@ def exactly(found: list[tuple[int, int, int]], expected: set[tuple[int, int, int
     assert set(found) == expected
 
 
+def measured(codes: np.ndarray) -> Check:
+    """A check that every pair passes."""
+    return lambda left, right: (PairBlock(left, right, codejoin.distances_of(codes, left, right).astype(float)), len(left))
+
+
 BITS = st.sampled_from([8, 16, 24, 64, 72, 128, 136, 192, 256, 320, 576, 640])
 
 
@@ -59,7 +65,7 @@ BITS = st.sampled_from([8, 16, 24, 64, 72, 128, 136, 192, 256, 320, 576, 640])
 @given(st.integers(0, 2**32), st.integers(0, 50), BITS, st.integers(0, 9))
 def test_as_comparing_all_with_all(seed, count, bits, within):
     codes = random_codes(np.random.default_rng(seed), count, bits)
-    exactly(listed(code_pairs(codes, bits, within)), brute(codes, within))
+    exactly(listed(code_join(codes, bits, within).pairs()), brute(codes, within))
 
 
 @settings(max_examples=40, deadline=None)
@@ -71,11 +77,12 @@ def test_any_layout_gives_the_same(seed, bits, within, more, sides, groups):
     side = rng.integers(0, 4, 40).astype(np.uint8) if sides else None
     per = rng.integers(0, 3, 40).astype(np.uint64) if groups else None
     tables = Tables.pigeonhole(bits, min(bits, max(1, within + more)), within)
-    join = Join(codes, tables, within, within, side, per)
-    exactly(
-        listed(join.blocks(lambda left, right: ((left, right, codejoin.distances_of(codes, left, right)), 0), Counts())),
-        brute(codes, within, side, per),
-    )
+    join = TableJoin(codes, tables, within, within, measured(codes), per=per)
+    exactly(listed(join.pairs(Among(side=side))), brute(codes, within, side, per))
+    items = np.flatnonzero(rng.integers(0, 3, 40))
+    some = set(items.tolist())
+    among = Among(items, None if side is None else side[items])
+    exactly(listed(join.pairs(among)), {pair for pair in brute(codes, within, side, per) if some.issuperset(pair[:2])})
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,25 +100,25 @@ def test_pigeonhole(data, bits, within):
 def test_pairs_of_three_codes_worked_by_hand():
     """10111 and 10011 differ in one bit; 0 in four and three."""
     codes = np.array([[0b10111], [0b10011], [0]], np.uint64)
-    assert sorted(listed(code_pairs(codes, 8, 3))) == [(0, 1, 1), (1, 2, 3)]
-    assert sorted(listed(code_pairs(codes, 8, 4))) == [(0, 1, 1), (0, 2, 4), (1, 2, 3)]
-    assert listed(code_pairs(codes, 8, 0)) == []
+    assert sorted(listed(code_join(codes, 8, 3).pairs())) == [(0, 1, 1), (1, 2, 3)]
+    assert sorted(listed(code_join(codes, 8, 4).pairs())) == [(0, 1, 1), (0, 2, 4), (1, 2, 3)]
+    assert listed(code_join(codes, 8, 0).pairs()) == []
 
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_one_code_or_none_has_no_pairs(count):
-    assert listed(code_pairs(np.zeros((count, 2), np.uint64), 128, 3)) == []
+    assert listed(code_join(np.zeros((count, 2), np.uint64), 128, 3).pairs()) == []
 
 
 @pytest.mark.parametrize("within", [8, 9, 1000])
 def test_everything_is_within_all_bits(within):
     codes = np.arange(30, dtype=np.uint64).reshape(-1, 1)
-    assert len(listed(code_pairs(codes, 8, within))) == 30 * 29 // 2
+    assert len(listed(code_join(codes, 8, within).pairs())) == 30 * 29 // 2
 
 
 def test_equal_codes_are_pairs():
     codes = np.repeat(random_codes(np.random.default_rng(2), 3, 128, 0), 4, axis=0)
-    exactly(listed(code_pairs(codes, 128, 0)), brute(codes, 0))
+    exactly(listed(code_join(codes, 128, 0).pairs()), brute(codes, 0))
 
 
 @pytest.mark.parametrize(("bits", "within"), [(64, 2), (128, 4), (1024, 30)])
@@ -130,10 +137,10 @@ def test_runs_longer_than_a_tile(bits, within, shares, monkeypatch):
     expected = {(min(i, j), max(i, j), d) for i, j, d in zip(left.tolist(), right.tolist(), distance.tolist(), strict=True) if d <= within}
     counts, expecting, advanced = Counts(), [], []
     with ThreadPoolExecutor(shares) as pool:
-        join = Join(codes, Tables.bands(1, 0), within, within, workers=Workers(pool.map, shares, advanced.append, expecting.append))
-        found = join.blocks(lambda a, b: ((a, b, codejoin.distances_of(codes, a, b)), len(a)), counts)
-        exactly(listed(found), expected)
-    assert sum(expecting) == sum(advanced) == counts.compared == 9000 * 8999 // 2
+        workers = Workers(pool.map, shares, advanced.append, expecting.append)
+        join = TableJoin(codes, Tables.bands(1, 0), within, within, measured(codes), workers=workers)
+        exactly(listed(join.pairs(counts=counts)), expected)
+    assert sum(expecting) == sum(advanced) == counts.met == counts.compared == 9000 * 8999 // 2
     assert counts.near == counts.proposed == counts.computed == counts.found == len(expected) > 1500
 
 
@@ -142,7 +149,7 @@ def test_as_many_comparisons_as_the_tables_promise():
     codes = np.random.default_rng(1).integers(0, 2**64, (2**14, 1), np.uint64)
     counts = Counts()
     assert len(stage.cheapest(codes, 64, 3)[0]) == 4
-    assert listed(code_pairs(codes, 64, 3, counts)) == []
+    assert listed(code_join(codes, 64, 3).pairs(counts=counts)) == []
     assert abs(counts.compared - 4 * 2048) < 5 * (4 * 2048) ** 0.5
 
 
@@ -150,7 +157,7 @@ def test_what_is_listed_can_be_bounded():
     """30,000 equal codes would be 450 million pairs. Each part gives up soon after its first thousand."""
     codes = np.full((30_000, 1), 7, np.uint64)
     counts = Counts()
-    found = sum(len(block[0]) for block in code_pairs(codes, 64, 3, counts, most=1000, workers=Workers(tasks=2)))
+    found = sum(len(block[0]) for block in code_join(codes, 64, 3, workers=Workers(tasks=2)).pairs(most=1000, counts=counts))
     assert 1000 < found == counts.found < 2 * 4 * (stage.PAIRS_AT_ONCE + codejoin.SIFTED)
 
 
@@ -191,8 +198,7 @@ def test_groups_whose_hashes_collide_stay_apart():
     codes, per = np.zeros((200_000, 1), np.uint64), np.arange(1, 200_001, dtype=np.uint64)
     entries = sort_table(codes, Tables.bands(1, 0).pieces[0], NONE[0], per)
     assert (np.diff(entries >> np.uint64(codejoin.NUMBER)) == 0).sum() > 5
-    join = Join(codes, Tables.bands(1, 0), 0, 0, None, per)
-    assert listed(join.blocks(lambda left, right: ((left, right, left), 0), Counts())) == []
+    assert listed(TableJoin(codes, Tables.bands(1, 0), 0, 0, measured(codes), per=per).pairs()) == []
 
 
 def test_many_entries_take_more_passes():

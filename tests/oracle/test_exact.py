@@ -17,19 +17,21 @@ from hypothesis import strategies as st
 import likewise as lw
 from likewise.engines.threads import Threads
 from likewise.errors import UsageError
-from likewise.joins import prefix
+from likewise.joins import greedy, prefix
 from likewise.joins import set_join as exact
-from likewise.joins.prefix import Counts
-from likewise.joins.set_join import exact_cost, exact_pairs, exact_walk, ready
+from likewise.joins.greedy import removals
+from likewise.joins.pairs import ALL, Among, Counts, PairBlock
+from likewise.joins.set_join import SetJoin
 from likewise.runs import pair_search as search
 from likewise.runs import pipeline
 from likewise.runs.job import Job
 from likewise.stages import ranking
 from likewise.stages.buckets import Buckets
-from likewise.stages.ranking import Ranked, ranked
+from likewise.stages.ranking import ranked
+from likewise.stages.settle import Removals
 from likewise.stages.workers import ALONE, Workers
 
-Rows = list[tuple[int, int, int, int]]
+Rows = list[tuple[int, int, float]]
 
 
 def arrays(sets: Sequence[set[int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -38,8 +40,18 @@ def arrays(sets: Sequence[set[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pairs_of(sets: Sequence[set[int]], threshold: Fraction, **choices) -> Rows:
-    ranking = ranked(*arrays(sets), side=choices.get("side"), workers=choices.get("workers", ALONE))
-    return sorted(tuple(row) for block in exact_pairs(ranking, threshold, **choices) for row in block.tolist())
+    counts, among = choices.pop("counts", Counts()), Among(choices.pop("items", None), choices.pop("side", None))
+    ranking = ranked(*arrays(sets), side=among.side if among.items is None else None, workers=choices.get("workers", ALONE))
+    return listed(SetJoin(ranking, threshold, among=among, **choices).pairs(among, counts=counts))
+
+
+def listed(blocks: Iterator[PairBlock]) -> Rows:
+    return sorted(row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True))
+
+
+def walk_of(sets: Sequence[set[int]], threshold: Fraction, counts: Counts | None = None, **choices) -> Removals:
+    join = SetJoin(ranked(*arrays(sets), workers=choices.get("workers", ALONE)), threshold, **choices)
+    return removals(join, len(sets), counts or Counts(), distances=False)
 
 
 def at_least(common: int, union: int, threshold: Fraction) -> bool:
@@ -55,7 +67,7 @@ def slow_pairs(sets: Sequence[set[int]], threshold: Fraction, side: Sequence[int
             continue
         common, union = len(sets[a] & sets[b]), len(sets[a] | sets[b])
         if at_least(common, union, threshold):
-            out.append((a, b, common, union))
+            out.append((a, b, common / union))
     return out
 
 
@@ -68,7 +80,7 @@ def slow_contained(sets: Sequence[set[int]], threshold: Fraction, side: Sequence
             continue
         common = len(sets[a] & sets[b])
         if at_least(common, len(sets[a]), threshold):
-            out.append((a, b, common, len(sets[a])))
+            out.append((a, b, common / len(sets[a])))
     return sorted(out)
 
 
@@ -136,21 +148,44 @@ def test_contained_pairs_equal_brute_force(sets, threshold, data):
     assert pairs_of(sets, threshold, contained=True, **choices) == slow_contained(sets, threshold, side, per)
 
 
+@settings(max_examples=200, deadline=None)
+@given(mixed, thresholds, st.data())
+def test_pairs_among_some_sets_equal_brute_force(sets, threshold, data):
+    """Of some of the sets, all pairs or those across sides; sets of side 0 are in none."""
+    items = data.draw(st.lists(st.integers(0, max(0, len(sets) - 1)), unique=True, max_size=len(sets)).map(sorted))
+    side = data.draw(st.none() | st.lists(st.integers(0, 3), min_size=len(items), max_size=len(items)))
+    among = Among(np.array(items, np.int64), None if side is None else np.array(side, np.uint8))
+    join = SetJoin(ranked(*arrays(sets)), threshold)
+    with keys_of(data.draw(depths)):
+        found = listed(join.pairs(among))
+    there = [place for place in range(len(items)) if side is None or side[place]]
+    some = [items[place] for place in there]
+    sides = None if side is None else [side[place] for place in there]
+    assert found == [(some[a], some[b], value) for a, b, value in slow_pairs([sets[item] for item in some], threshold, sides)]
+
+
+@contextmanager
+def held(first: int, most: int) -> Iterator[None]:
+    """Removal that holds so few pairs at once, and begins with so few items."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, number in (("EACH", 0), ("FEWEST", most), ("MOST", most), ("FIRST", first), ("SAMPLE", 4), ("REMEMBERED", 10**6)):
+            patch.setattr(greedy, name, number)
+        yield
+
+
 @settings(max_examples=300, deadline=None)
 @given(mixed, thresholds, st.data())
-def test_walk_equals_the_sequential_walk(sets, threshold, data):
-    step, exact.LEAST_STEP = exact.LEAST_STEP, data.draw(st.integers(1, 9))
+def test_removal_is_that_of_the_definition(sets, threshold, data):
+    """Decided at once, or part by part down to single sets."""
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(sets), max_size=len(sets)))
-    try:
-        with keys_of(data.draw(depths)):
-            found = exact_walk(ranked(*arrays(sets)), threshold, per=np.array(per, np.uint64))
-    finally:
-        exact.LEAST_STEP = step
+    with keys_of(data.draw(depths)), held(data.draw(st.integers(1, 9)), data.draw(st.sampled_from([1, 4, 20, 10**6]))):
+        found = walk_of(sets, threshold, per=np.array(per, np.uint64))
     witness, value, met = slow_walk(sets, threshold, per)
     assert found.witness.tolist() == witness
-    assert [Fraction(a, b) for a, b in zip(found.overlap.tolist(), found.out_of.tolist(), strict=True) if a >= 0] == [v for v in value if v]
-    assert [tuple(row) for row in found.matches[:, :2].tolist()] == met
-    assert all(row[2] == len(sets[row[0]] & sets[row[1]]) and row[3] == len(sets[row[0]] | sets[row[1]]) for row in found.matches.tolist())
+    assert found.value[found.witness >= 0].tolist() == [float(v) for v in value if v]
+    assert np.isnan(found.value[found.witness < 0]).all()
+    assert [tuple(row) for row in found.matches.tolist()] == met
+    assert found.values.tolist() == [len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a, b in met]
 
 
 @pytest.mark.parametrize(
@@ -160,42 +195,38 @@ def test_walk_equals_the_sequential_walk(sets, threshold, data):
 def test_equality_with_the_threshold_counts(a, b, similarity):
     """The first b of a elements; a hair above their similarity they are no pair."""
     threshold, sets = Fraction(similarity), [set(range(a)), set(range(b)), {5000}]
-    assert pairs_of(sets, threshold) == [(0, 1, b, a)]
-    assert exact_walk(ranked(*arrays(sets)), threshold).witness.tolist() == [-1, 0, -1]
+    assert pairs_of(sets, threshold) == [(0, 1, b / a)]
+    assert walk_of(sets, threshold).witness.tolist() == [-1, 0, -1]
     above = threshold + Fraction(1, 10**9) if threshold < 1 else None
     if above:
         assert pairs_of(sets, above.limit_denominator(10**9)) == []
-        assert exact_walk(ranked(*arrays(sets)), above.limit_denominator(10**9)).witness.tolist() == [-1, -1, -1]
+        assert walk_of(sets, above.limit_denominator(10**9)).witness.tolist() == [-1, -1, -1]
 
 
 def test_a_third_is_a_third():
     """1/3 as a threshold is not 0.3333: {1} in {1, 2, 3} is at it; overlap 3333 of 10000 is below it."""
-    assert pairs_of([{1}, {1, 2, 3}], Fraction(1, 3)) == [(0, 1, 1, 3)]
+    assert pairs_of([{1}, {1, 2, 3}], Fraction(1, 3)) == [(0, 1, 1 / 3)]
     assert pairs_of([set(range(3333)), set(range(10000))], Fraction(1, 3)) == []
-    assert pairs_of([set(range(3334)), set(range(10000))], Fraction(1, 3)) == [(0, 1, 3334, 10000)]
+    assert pairs_of([set(range(3334)), set(range(10000))], Fraction(1, 3)) == [(0, 1, 3334 / 10000)]
 
 
 def test_empty_sets_never_pair_and_no_sets_are_no_error():
-    assert pairs_of([set(), set(), {1}, {1}], Fraction(1, 2)) == [(2, 3, 1, 1)]
-    assert exact_walk(ranked(*arrays([set(), set(), {1}, {1}])), Fraction(1, 2)).witness.tolist() == [-1, -1, -1, 2]
+    assert pairs_of([set(), set(), {1}, {1}], Fraction(1, 2)) == [(2, 3, 1.0)]
+    assert walk_of([set(), set(), {1}, {1}], Fraction(1, 2)).witness.tolist() == [-1, -1, -1, 2]
     for sets in ([], [set()], [set(), set()], [{1}]):
         assert pairs_of(sets, Fraction(3, 10)) == []
         assert pairs_of(sets, Fraction(3, 10), contained=True) == []
-        assert exact_walk(ranked(*arrays(sets)), Fraction(3, 10)).witness.tolist() == [-1] * len(sets)
-        assert cost_at(ranked(*arrays(sets)), Fraction(3, 10)) >= 0
+        assert walk_of(sets, Fraction(3, 10)).witness.tolist() == [-1] * len(sets)
+        assert SetJoin(ranked(*arrays(sets)), Fraction(3, 10)).cost >= 0
 
 
 def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
     sets = [{0, 2**64 - 1, 7}, {0, 2**64 - 1, 7, 8}, {2**63, 1}, {2**63, 1}]
     values, offsets = arrays(sets)
     shifted = np.concatenate([np.array([99, 98], np.uint64), values, np.array([97], np.uint64)])
-    want = [(0, 1, 3, 4), (2, 3, 2, 2)]
+    want = [(0, 1, 3 / 4), (2, 3, 1.0)]
     assert pairs_of(sets, Fraction(3, 4)) == want
-    assert sorted(tuple(row) for block in exact_pairs(ranked(shifted, offsets + 2), Fraction(3, 4)) for row in block.tolist()) == want
-
-
-def cost_at(ranking: Ranked, threshold: Fraction) -> float:
-    return exact_cost(ranking, ready(ranking, threshold))
+    assert listed(SetJoin(ranked(shifted, offsets + 2), Fraction(3, 4)).pairs()) == want
 
 
 def crowd(n: int, seed: int = 5) -> list[set[int]]:
@@ -219,7 +250,6 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
     monkeypatch.setattr(prefix, "MATCHES_OF_A_TASK", 300)
     monkeypatch.setattr(prefix, "COMPARED_AT_ONCE", 200)
-    monkeypatch.setattr(exact, "LEAST_STEP", 100)
     sets = crowd(1000)
     engine = Threads(threads)
     done: list[int] = []
@@ -231,20 +261,20 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
             assert got == slow_pairs(sets, threshold)
             assert sum(done) == sum(map(len, sets))
             done.clear()
-            found = exact_walk(ranked(*arrays(sets)), threshold, counts=walked, **choices)
-            assert sum(done) == sum(map(len, sets))
+            with held(64, 200):
+                found = walk_of(sets, threshold, walked, **choices)
             done.clear()
             assert found.witness.tolist() == slow_walk(sets, threshold, [0] * len(sets))[0]
             assert found.compared == walked.compared
-            assert (counts, walked) == COUNTED[threshold]
+            assert [(each.visited, each.compared) for each in (counts, walked)] == COUNTED[threshold]
     finally:
         engine.close()
 
 
-#: What joins and walks of crowd(1000) do: entries of the index visited, overlaps counted. More is a filter that got worse.
+#: The work of a join of crowd(1000), and of removal part by part: entries of the index visited, overlaps counted. More is a filter that got worse.
 COUNTED = {
-    Fraction(4, 5): (Counts(1991, 283), Counts(9121, 181)),  # 273 pairs
-    Fraction(1, 2): (Counts(60057, 1598), Counts(122419, 922)),  # 844 pairs
+    Fraction(4, 5): [(1991, 283), (1744, 227)],  # 273 pairs
+    Fraction(1, 2): [(60057, 1598), (49491, 1163)],  # 844 pairs
 }
 
 
@@ -266,11 +296,11 @@ def every_pair(sets: Sequence[set[int]], threshold: Fraction) -> Rows:
     shared, size = held @ held.T, held.sum(axis=1)
     union = size[:, None] + size - shared
     at = np.argwhere(np.triu(shared * threshold.denominator >= threshold.numerator * union, 1))
-    return [(int(a), int(b), int(shared[a, b]), int(union[a, b])) for a, b in at]
+    return [(int(a), int(b), float(shared[a, b] / union[a, b])) for a, b in at]
 
 
-#: Entries that a join and a walk of common(3000) visit at 1/2, by elements of a key.
-VISITED = {1: (3_135_505, 2_838_900), 2: (1_269_735, 1_124_024), 3: (385_239, 332_300)}
+#: Entries that a join of common(3000), and removal part by part, visit at 1/2, by elements of a key.
+VISITED = {1: (3_135_505, 2_954_227), 2: (1_269_735, 1_180_416), 3: (385_239, 352_813)}
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -279,13 +309,14 @@ def test_keys_of_more_elements_visit_fewer_entries(depth):
     joined, walked = Counts(), Counts()
     with keys_of(depth):
         found = pairs_of(sets, threshold, counts=joined)
-        walk = exact_walk(ranked(*arrays(sets)), threshold, counts=walked)
+        with held(512, 300):
+            walk = walk_of(sets, threshold, walked)
     pairs = every_pair(sets, threshold)
     assert found == pairs and len(pairs) > 300
     kept = walk.witness < 0
-    met = [(a, b) for a, b, _, _ in pairs if kept[a]]  # an item is removed where one before it is kept and near, and by nothing else
+    met = [(a, b) for a, b, _ in pairs if kept[a]]  # an item is removed where one before it is kept and near, and by nothing else
     assert np.flatnonzero(~kept).tolist() == sorted({b for _, b in met})
-    assert {(row[1], row[0]) for row in walk.matches[:, :2].tolist()} == set(met)
+    assert {(row[1], row[0]) for row in walk.matches.tolist()} == set(met)
     assert (joined.visited, walked.visited) == VISITED[depth]
 
 
@@ -294,7 +325,7 @@ def test_the_number_of_elements_of_a_key_is_chosen_by_cost():
     threshold = Fraction(1, 2)
 
     def depth(sets: Sequence[set[int]]) -> int:
-        return ready(ranked(*arrays(sets)), threshold).joined.keys[4] + 1
+        return SetJoin(ranked(*arrays(sets)), threshold).ready(ALL).joined.keys[4] + 1
 
     draw = np.random.default_rng(1)
     assert depth(common(20_000)) >= 2
@@ -314,30 +345,20 @@ def test_rank_leaves_out_what_only_one_side_has():
     assert (got.shared.tolist(), got.ranks) == ([1, 2, 1, 1], 2)  # 1 is in two sets of A; 5 and 6 are in both
 
 
-def test_a_crowd_of_like_sets_costs_the_walk_one_comparison_each():
-    base = set(range(40))
-    values, offsets = arrays([base | {100 + i} for i in range(20_000)])
-    counts = Counts()
-    found = exact_walk(ranked(values, offsets), Fraction(4, 5), counts=counts)
-    assert (found.witness[1:] == 0).all()
-    assert counts.compared == 19_999
-    assert counts.visited < 10 * 20_000
-
-
 def test_strangers_are_told_apart_without_counting_their_overlap():
     """50 of 1,000 elements each: a million pairs share a rare element by chance, none is similar."""
     draw = np.random.default_rng(3)
     values = np.concatenate([np.sort(draw.choice(1000, 50, replace=False)) for _ in range(2000)]).astype(np.uint64)
     counts = Counts()
     sets = ranked(values, np.arange(0, 100_001, 50))
-    assert not [*itertools.chain(*(block.tolist() for block in exact_pairs(sets, Fraction(1, 2), counts=counts)))]
+    assert listed(SetJoin(sets, Fraction(1, 2)).pairs(counts=counts)) == []
     assert counts.visited > 1_000_000
     assert counts.compared < 200
 
 
 def test_stops_when_there_are_too_many_pairs():
     sets = [{1, 2, 3}] * 3000
-    rows = sum(len(block) for block in exact_pairs(ranked(*arrays(sets)), Fraction(1), most=10_000))
+    rows = sum(len(block.left) for block in SetJoin(ranked(*arrays(sets)), Fraction(1)).pairs(most=10_000))
     assert 10_000 < rows < 3000 * 2999 // 2
 
 
@@ -348,10 +369,10 @@ def test_too_many_elements_are_refused():
 
 def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
     sets = ranked(*arrays(crowd(4000)))
-    costs = [cost_at(sets, Fraction(t, 10)) for t in (3, 5, 8, 10)]
+    costs = [SetJoin(sets, Fraction(t, 10)).cost for t in (3, 5, 8, 10)]
     assert costs == sorted(costs, reverse=True)
     assert costs[0] > 3 * costs[3]
-    assert cost_at(sets, Fraction(4, 5)) == costs[2]
+    assert SetJoin(sets, Fraction(4, 5)).cost == costs[2]
 
 
 @pytest.mark.parametrize("exactly", [True, False])
@@ -361,7 +382,7 @@ def test_what_weighing_made_is_used_and_not_made_again(exactly, monkeypatch):
     for name in ("ranked", "group", "keys_of_sets"):
         monkeypatch.setattr(search, name, partial(lambda of, name, *a, **k: made.append(name) or of(*a, **k), getattr(search, name), name))
     sets = [{"elements": sorted(one)} for one in crowd(300)]
-    monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 0.0 if exactly else 1e18)
+    monkeypatch.setattr(SetJoin, "cost", 0.0 if exactly else 1e18)
     found = lw.dedup(sets, by="elements", threshold=0.8)
     assert made == (["ranked"] if exactly else ["ranked", "keys_of_sets", "group", "keys_of_sets", "group"])
     assert found.report["method"]["exact"] is exactly
@@ -375,7 +396,7 @@ def test_band_keys_made_after_reading_are_those_made_while_reading(verb, monkeyp
     kept: list[Buckets] = []
     group = search.group
     monkeypatch.setattr(search, "group", lambda *a, **k: kept.append(group(*a, **k)) or kept[-1])
-    monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 1e18)
+    monkeypatch.setattr(SetJoin, "cost", 1e18)
     monkeypatch.setattr(search, "KEYS_AT_ONCE", 64)
     after = verb(sets, by="elements", threshold=0.6, keep="last")
     monkeypatch.setattr(Job, "weighed", False)
@@ -388,7 +409,7 @@ def test_band_keys_made_after_reading_are_those_made_while_reading(verb, monkeyp
 def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
     """40 groups of 100 sets each: 40 * 100 * 99 / 2 pairs in each band; a sample of a quarter of the sets predicts them within a tenth."""
     monkeypatch.setattr(search, "SAMPLED", 1000)
-    monkeypatch.setattr(pipeline, "exact_cost", lambda *_: 1e18)
+    monkeypatch.setattr(SetJoin, "cost", 1e18)
     told: list[float] = []
     expected = search.meetings_expected
     monkeypatch.setattr(pipeline, "meetings_expected", lambda *a, **k: told.append(expected(*a, **k)) or told[-1])
@@ -406,23 +427,17 @@ def test_what_a_join_costs_is_told_before_it_begins(contained, sided, monkeypatc
     rng = np.random.default_rng(3)
     sets = [set(np.minimum(rng.geometric(0.02, 12), 200).tolist()) for _ in range(500)]
     side = np.asarray(np.arange(500) % 2 + 1, np.uint8) if sided else None
-    monkeypatch.setattr(exact, "SAMPLED", 499)
-    visits, told, counts = [], [], Counts()
+    visits, counts, among = [], Counts(), Among(side=side)
     count = exact.kernels.expected
-    monkeypatch.setattr(exact.kernels, "expected", lambda *given: visits.append(count(*given)) or visits[0])
-    blocks = exact_pairs(ranked(*arrays(sets), side=side), Fraction(1, 2), side=side, contained=contained, counts=counts, expect=told.append)
-    next(blocks)
-    assert len(told) == 1 and told[0] > visits[0] > 0
-    list(blocks)
-    assert counts.visited <= visits[0] <= 2 * counts.visited
-    monkeypatch.setattr(exact, "SAMPLED", 500)
-    list(exact_pairs(ranked(*arrays(sets), side=side), Fraction(1, 2), side=side, contained=contained, expect=told.append))
-    assert len(told) == 1, "of few items nothing is foretold"
+    monkeypatch.setattr(exact.kernels, "expected", lambda *given: visits.append(count(*given)) or visits[-1])
+    join = SetJoin(ranked(*arrays(sets), side=side), Fraction(1, 2), among=among, contained=contained)
+    assert join.cost > visits[-1] > 0
+    list(join.pairs(among, counts=counts))
+    assert counts.visited <= visits[-1] <= 2 * counts.visited
 
 
 @pytest.mark.parametrize("choices", [{"by": "elements/containment"}, {"by": "elements", "exact": True}, {"by": "words:1/containment"}])
 def test_a_long_join_is_announced(choices, monkeypatch):
-    monkeypatch.setattr(exact, "SAMPLED", 10)
     sets = [[f"w{place % 7}", f"w{place % 5}", f"v{place}"] for place in range(30)]
     items = sets if choices["by"].startswith("elements") else [" ".join(one) for one in sets]
     assert lw.pairs(items, threshold=0.5, **choices).report["warnings"] == []
@@ -434,7 +449,6 @@ def test_a_long_join_is_announced(choices, monkeypatch):
 
 def test_a_long_join_of_an_audit_is_announced_once(monkeypatch):
     """Which joins twice: to know all, and to see what the run finds."""
-    monkeypatch.setattr(exact, "SAMPLED", 10)
     monkeypatch.setattr(search, "LONG", 5000)
     sets = [[place % 7, place % 5 + 10, place + 100] for place in range(30)]
     (said,) = lw.audit(sets, by="elements", threshold=0.5, exact=True).warnings

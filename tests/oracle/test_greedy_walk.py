@@ -1,10 +1,10 @@
-"""The greedy walk over what a join or a scan of vectors and codes finds, against the walk word by word; crowds."""
+"""Greedy removal over joins, compared with the definition; crowds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,18 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
+from likewise.items.sparse import sparse
 from likewise.joins import greedy
-from likewise.joins.greedy import greedy_walk
-from likewise.joins.hamming_join import Counts, code_finder
+from likewise.joins.edit_join import EditJoin
+from likewise.joins.greedy import removals
+from likewise.joins.hamming_join import code_join
+from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Join, PairBlock
 from likewise.joins.scan import Scan
-from likewise.joins.vector_join import choose_layout, prepare, vector_finder
-from likewise.kernels.compare import scores
+from likewise.joins.set_join import SetJoin
+from likewise.joins.sparse_join import SparseJoin
+from likewise.joins.vector_join import choose_layout, prepare, vector_join
+from likewise.kernels.compare import SparseRule
+from likewise.kernels.sparse import COSINE
+from likewise.stages.ranking import ranked
 from likewise.stages.workers import Workers
 from near_vectors import LIMITS, all_pairs, listed, near, walked
-
-
-def score(values: np.ndarray) -> np.ndarray:
-    return scores(values, distances=True)
+from sparse_rows import csr
 
 
 @settings(max_examples=60, deadline=None)
@@ -43,14 +47,15 @@ def test_the_walk_over_codes_is_the_greedy_walk(seed, n, width, groups, steps):
         for name, number in zip(("EACH", "FEWEST", "MOST"), steps, strict=True):
             patch.setattr(greedy, name, number)
         with ThreadPoolExecutor(2) as pool:
-            finder = code_finder(codes[:, None], 64, 2, walk=True, per=per, workers=Workers(pool.map, 2))
-            found = greedy_walk(finder, n, score, Counts())
+            join = code_join(codes[:, None], 64, 2, walk=True, per=per, workers=Workers(pool.map, 2))
+            found = removals(join, n, Counts(), distances=True)
     alike = {(a, b): value for (a, b), value in all_pairs(codes, "hamming", 2).items() if per is None or per[a] == per[b]}
     want = walked(alike, list(range(n)), True)
     removed = np.flatnonzero(found.witness >= 0)
     assert {item: (int(found.witness[item]), item) for item in removed.tolist()} == {item: (witness, item) for item, (witness, _) in want.items()}
-    assert found.overlap[removed].tolist() == score(np.array([want[item][1] for item in removed.tolist()])).tolist()
-    assert sorted(map(tuple, found.matches[:, :2].tolist())) == sorted((b, a) for a, b in alike if a not in want)
+    assert found.value[removed].tolist() == [want[item][1] for item in removed.tolist()]
+    assert [alike[kept, item] for item, kept in found.matches.tolist()] == found.values.tolist()
+    assert sorted(map(tuple, found.matches.tolist())) == sorted((b, a) for a, b in alike if a not in want)
     assert (np.diff(found.matches[:, 0] * max(n, 1) + found.matches[:, 1]) > 0).all()
 
 
@@ -60,70 +65,88 @@ def test_the_walk_over_vectors(by, exact, small_steps):
     """It decides over what the join finds, whatever is halved; by a scan that is all there is."""
     vectors = near(1, 300)
     prepared = prepare(vectors, by, LIMITS[by])
-    finder = Scan(prepared) if exact else vector_finder(prepared, choose_layout(prepared, 0.9, walk=True))
-    alike = listed(finder.pairs(Counts()))
+    join = Scan(prepared) if exact else vector_join(prepared, choose_layout(prepared, 0.9, walk=True))
+    alike = listed(join.pairs())
     every = all_pairs(vectors, by, LIMITS[by])
     assert alike == every if exact else len(alike) > 30 and alike.items() <= every.items()
-    found = greedy_walk(finder, len(vectors), lambda values: scores(values, distances=by != "cosine"), Counts())
+    found = removals(join, len(vectors), Counts(), distances=by != "cosine")
     want = walked(alike, list(range(len(vectors))), by != "cosine")
     assert {item: witness for item, witness in enumerate(found.witness.tolist()) if witness >= 0} == {item: one for item, (one, _) in want.items()}
 
 
-def test_of_many_matches_the_most_alike_are_remembered(monkeypatch):
+def test_of_too_many_matches_the_most_similar_are_remembered(monkeypatch):
     """Ten kept items, each two bits from the next, and one that is near them all: the three nearest are, and the nearest is its witness."""
     codes = np.array([0b11 << 2 * place for place in range(10)] + [0b1 << 6], np.uint64)
-    finder = code_finder(codes[:, None], 64, 3)
-    whole = greedy_walk(finder, 11, score, Counts())
-    assert whole.matches[:, :2].tolist() == [[10, place] for place in range(10)] and whole.witness[10] == 3
+    join = code_join(codes[:, None], 64, 3)
     monkeypatch.setattr(greedy, "REMEMBERED", 3)
-    for most in (1, 2**22):
+    for most, remembered in ((1, [0, 1, 3]), (9, [0, 1, 3]), (10, range(10)), (2**22, range(10))):
         monkeypatch.setattr(greedy, "MOST", most)
-        few = greedy_walk(finder, 11, score, Counts())
-        assert few.matches[:, :2].tolist() == [[10, 0], [10, 1], [10, 3]] and few.witness.tolist() == whole.witness.tolist()
+        found = removals(join, 11, Counts(), distances=True)
+        assert found.matches.tolist() == [[10, place] for place in remembered]
+        assert found.witness.tolist() == [-1] * 10 + [3]
+        assert found.value[10] == 1 and np.isnan(found.value[:10]).all()
 
 
 def test_of_fewer_than_two_there_are_no_pairs():
     for n in (0, 1):
-        assert listed(code_finder(np.zeros((n, 1), np.uint64), 64, 3).pairs(Counts())) == {}
+        assert listed(code_join(np.zeros((n, 1), np.uint64), 64, 3).pairs()) == {}
 
 
 # crowds
 
 
 class Counted:
-    """A finder, and how many pairs it found in all, those that were then too many included."""
+    """A join, and how many pairs it found in all, those that were then too many included."""
 
-    def __init__(self, finder: Any):
-        self.finder, self.found = finder, 0
+    def __init__(self, join: Join):
+        self.join, self.found = join, 0
 
-    def pairs(self, counts: Counts, *args: Any, **more: Any) -> Iterator[Any]:
+    def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
         seen = Counts()
         try:
-            yield from self.finder.pairs(seen, *args, **more)
+            yield from self.join.pairs(among, most, seen)
         finally:
-            counts.add(seen)
+            if counts is not None:
+                counts.add(seen)
             self.found += seen.found
 
 
-@pytest.mark.parametrize("by", [*LIMITS, "hamming"])
-def test_a_crowd_costs_its_members_a_few_comparisons(by, monkeypatch):
-    """5,000 nearly equal items are 12 million pairs: each is found a few times in each of the few halvings, not 2,500 times."""
+def crowd(kind: str, n: int) -> tuple[Join, bool]:
+    """A join of n nearly equal items of a kind, and whether its values are distances."""
+    draw = np.random.default_rng(0)
+    if kind == "hamming":
+        codes = np.unique((np.uint64(1) << draw.integers(0, 300, (4 * n, 3), np.uint64) % 64).sum(axis=1, dtype=np.uint64))[:n]
+        return code_join(np.column_stack([codes, np.zeros_like(codes)]), 128, 6, walk=True), True
+    if kind == "sets":
+        rows = np.column_stack([np.tile(np.arange(40, dtype=np.uint64), (n, 1)), np.arange(100, 100 + n, dtype=np.uint64)])
+        return SetJoin(ranked(rows.ravel(), 41 * np.arange(n + 1)), Fraction(4, 5)), False
+    if kind == "strings":
+        return EditJoin([f"{'product ' * 2}{number:02x}" for number in range(n)], 6, levenshtein=True), True
+    if kind == "sparse":
+        rows = csr([{1: 8.0, 2: 9.0, 3: 7.0, 4 + place: 1.0} for place in range(n)], n + 4)
+        return SparseJoin.of(sparse(rows), SparseRule(0.9, COSINE, 0.0, 0)), False
+    vectors = (5 * draw.normal(size=16) + draw.normal(0, 1e-3, (n, 16))).astype(np.float32)
+    prepared = prepare(vectors, kind, LIMITS[kind])
+    return vector_join(prepared, choose_layout(prepared, walk=True)) if kind != "l2" else Scan(prepared), kind != "cosine"
+
+
+@pytest.mark.parametrize("kind", [*LIMITS, "hamming", "sets", "strings", "sparse"])
+def test_a_crowd_costs_its_members_a_few_comparisons(kind, monkeypatch):
+    """5,000 nearly equal items are 12 million pairs: most are compared with the one that is kept, and not with 2,500 others."""
     monkeypatch.setattr(greedy, "FEWEST", 2**12)
+    monkeypatch.setattr(greedy, "FIRST", 2**6)
     monkeypatch.setattr("likewise.joins.hamming_join.PAIRS_AT_ONCE", 2**12)
     monkeypatch.setattr("likewise.joins.scan.DECIDED", 2**12)
-    n, draw = 5000, np.random.default_rng(0)
-    if by == "hamming":
-        codes = np.unique((np.uint64(1) << draw.integers(0, 300, (4 * n, 3), np.uint64) % 64).sum(axis=1, dtype=np.uint64))[:n]
-        finder = code_finder(np.column_stack([codes, np.zeros_like(codes)]), 128, 6, walk=True)
-    else:
-        vectors = (5 * draw.normal(size=16) + draw.normal(0, 1e-3, (n, 16))).astype(np.float32)
-        prepared = prepare(vectors, by, LIMITS[by])
-        finder = vector_finder(prepared, choose_layout(prepared, walk=True)) if by != "l2" else Scan(prepared)
-    counted, counts = Counted(finder), Counts()
-    found = greedy_walk(counted, n, score, counts)
+    monkeypatch.setattr("likewise.joins.prefix.MATCHES_AT_ONCE", 2**12)
+    monkeypatch.setattr("likewise.joins.edit_join.MEASURED_AT_ONCE", 2**12)
+    monkeypatch.setattr("likewise.joins.sparse_join.ROWS", 2**12)
+    n, counts = 5000, Counts()
+    join, distances = crowd(kind, n)
+    counted = Counted(join)
+    found = removals(counted, n, counts, distances=distances)
     assert (found.witness[1:] == 0).all() and len(found.matches) == n - 1
-    assert counted.found < 40 * n  # each halving 8 an item or a few thousand more, each join with what is kept 1
-    assert counts.found <= 6 * n
+    assert counts.found <= 2 * n  # the pairs of the first part, and of each other item one
+    assert counted.found < 20 * n  # and those of samples and parts that proved to be crowds
 
 
 def test_a_crowd_in_the_command(tmp_path):

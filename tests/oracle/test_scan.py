@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.joins import scan as scanning
-from likewise.joins.hamming_join import Counts
+from likewise.joins.pairs import Among, Counts
 from likewise.joins.scan import Scan
 from likewise.joins.vector_join import prepare
 from likewise.measures import measure as function_of
@@ -29,7 +29,7 @@ def test_the_scan_finds_all_to_the_last_bit(by, dtype, dimension, monkeypatch):
     for limit, tile in ((ordered[40], (7, 5)), (ordered[-200], (2048, 4096)), (LIMITS[by], (64, 33))):
         monkeypatch.setattr(scanning, "PRODUCTS", tile)
         monkeypatch.setattr(scanning, "ALL", tile)
-        assert listed(Scan(prepare(vectors, by, float(limit)), workers=Workers(tasks=2)).pairs(Counts())) == all_pairs(vectors, by, float(limit))
+        assert listed(Scan(prepare(vectors, by, float(limit)), workers=Workers(tasks=2)).pairs()) == all_pairs(vectors, by, float(limit))
 
 
 @pytest.mark.parametrize(("by", "scale"), [("l2", 1e-200), ("l2", 1e-30), ("l2", 1e30), ("l2", 1e200), ("l1", 1e-30), ("l1", 1e30)])
@@ -37,7 +37,7 @@ def test_the_scan_at_any_scale(by, scale):
     """Beside vectors of an ordinary size as well."""
     vectors, limit = near(3, 80, 20, np.float64), LIMITS[by] * scale
     for some in (vectors * scale, np.concatenate([vectors * scale, vectors[:20]])):
-        assert listed(Scan(prepare(some, by, limit)).pairs(Counts())) == all_pairs(some, by, limit)
+        assert listed(Scan(prepare(some, by, limit)).pairs()) == all_pairs(some, by, limit)
 
 
 @pytest.mark.parametrize("by", LIMITS)
@@ -47,7 +47,7 @@ def test_the_scan_of_what_float32_cannot_tell_apart(by):
     vectors = vectors * 10.0 ** np.random.default_rng(0).integers(-300, 300, (80, 1)) if by in ("cosine", "angle") else 1e4 + 1e-5 * vectors
     limit = LIMITS[by] * (1 if by in ("cosine", "angle") else 1e-5)
     want = all_pairs(vectors, by, limit)
-    assert len(want) > 10 and listed(Scan(prepare(vectors, by, limit)).pairs(Counts())) == want
+    assert len(want) > 10 and listed(Scan(prepare(vectors, by, limit)).pairs()) == want
 
 
 @settings(max_examples=40, deadline=None)
@@ -62,7 +62,7 @@ def test_the_scan_of_some_of_the_items_across_and_inside_groups(seed, n, by, som
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanning, "PRODUCTS", (7, 4))
         patch.setattr(scanning, "ALL", (3, 8))
-        got = listed(Scan(prepare(vectors, by, limit), per).pairs(Counts(), items if some else None, side))
+        got = listed(Scan(prepare(vectors, by, limit), per).pairs(Among(items if some else None, side)))
     live = [place for place, item in enumerate(items.tolist()) if vectors[item].any() or by in ("l1", "l2")]
     want = {}
     for a, b in itertools.combinations(live, 2):
@@ -76,5 +76,5 @@ def test_the_scan_of_some_of_the_items_across_and_inside_groups(seed, n, by, som
 def test_the_scan_ends_once_there_are_too_many():
     vectors = np.ones((9000, 4), np.float32) + np.arange(9000, dtype=np.float32)[:, None] * np.float32(1e-6)
     counts = Counts()
-    blocks = Scan(prepare(vectors, "l2", 1.0)).pairs(counts, most=1000)
+    blocks = Scan(prepare(vectors, "l2", 1.0)).pairs(most=1000, counts=counts)
     assert 1000 < sum(len(block[0]) for block in blocks) < 2**21 and counts.found < 2**21

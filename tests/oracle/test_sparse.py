@@ -18,10 +18,12 @@ from likewise.families import Hyperplane, from_plan
 from likewise.io import batches
 from likewise.io.formats import lines as byte_formats
 from likewise.items.sparse import sparse
-from likewise.joins.sparse_join import Prepared, sparse_pairs
-from likewise.kernels.compare import SparseRule, values
+from likewise.joins.pairs import Among, Counts
+from likewise.joins.sparse_join import SparseJoin
+from likewise.kernels.compare import SparseRule
 from likewise.measures.sparse import kernel_of
 from likewise.nearest.sparse import close
+from near_vectors import listed
 from sparse_rows import EACH, LIMITS, SURE, Row, alike, csr, mapping, pairs_of, records, rows, same, value, written_out
 from stopping import StoppedError, Stops, snapshot
 
@@ -74,8 +76,10 @@ def test_a_value_equal_to_the_threshold_counts(exact):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([0.999, 0.9, 0.7, 0.4, 0.05]), st.sampled_from(["cosine", "angle"]), st.integers(2, 30))
-def test_the_join_misses_nothing(seed, least, by, indices):
+@given(
+    st.integers(0, 2**32), st.sampled_from([0.999, 0.9, 0.7, 0.4, 0.05]), st.sampled_from(["cosine", "angle"]), st.integers(2, 30), st.integers(1, 3)
+)
+def test_the_join_misses_nothing(seed, least, by, indices, groups):
     """Few indices and values, so that vectors share some, and are equal; against all pairs by the measure."""
     draw = np.random.default_rng(seed)
     vectors = sparse(csr([{int(i): float(draw.integers(-3, 4)) for i in draw.integers(0, indices, 6)} for _ in range(40)], indices))
@@ -85,12 +89,15 @@ def test_the_join_misses_nothing(seed, least, by, indices):
     every = lw.similarity(vectors[left], vectors[right], by=by)
     good = every >= limit if by == "cosine" else every <= limit
     want = sorted(zip(left[good].tolist(), right[good].tolist(), every[good].tolist(), strict=True))
-    prepared = Prepared.of(vectors, SparseRule(limit, *kernel_of(kinds.measure(by)), 0))
-    blocks = [*sparse_pairs(prepared, side=np.empty(0, np.uint8), per=np.zeros(len(vectors), np.uint64))]
-    found = np.concatenate([np.empty((0, 4), np.int64), *blocks])
-    told = values(found[:, 2], distances=by == "angle")
-    assert sorted(zip(found[:, 1].tolist(), found[:, 0].tolist(), told.tolist(), strict=True)) == want
-    assert len(found) <= prepared.visits
+    per = draw.integers(0, groups, len(vectors)).astype(np.uint64)
+    join, counts = SparseJoin.of(vectors, SparseRule(limit, *kernel_of(kinds.measure(by)), 0), per), Counts()
+    inside = {(a, b): value for a, b, value in want if per[a] == per[b]}
+    assert listed(join.pairs(counts=counts)) == inside
+    assert len(inside) == counts.found <= counts.compared <= join.visits
+    items, side = np.flatnonzero(draw.integers(0, 4, len(vectors))), draw.integers(0, 4, len(vectors)).astype(np.uint8)
+    some, sides = set(items.tolist()), side.tolist()
+    across = [(a, b) for a, b in inside if {a, b} <= some and 0 not in (sides[a], sides[b]) and (sides[a] != sides[b] or sides[a] == 3)]
+    assert sorted(listed(join.pairs(Among(items, side[items])))) == across
     blocks = [np.stack(block[:2]) for block in close(vectors, np.arange(len(vectors)), by, limit)]
     assert {*map(tuple, np.concatenate(blocks, axis=1).T.tolist())} >= {pair[:2] for pair in want}
 
@@ -98,7 +105,7 @@ def test_the_join_misses_nothing(seed, least, by, indices):
 def test_rare_coordinates_by_hand():
     """Index 1 is in all three, so it comes first: 0.64 of the squared length of each. Alone it cannot make 0.9, but 0.7."""
     vectors = sparse([mapping({1: 4.0, 2: 3.0}), mapping({1: 4.0, 2: 3.0}), mapping({1: 4.0, 5: 3.0})])
-    of = [Prepared.of(vectors, SparseRule(limit, *kernel_of(kinds.measure("cosine")), 0)) for limit in (0.9, 0.7)]
+    of = [SparseJoin.of(vectors, SparseRule(limit, *kernel_of(kinds.measure("cosine")), 0)) for limit in (0.9, 0.7)]
     assert [np.diff(one.offsets).tolist() for one in of] == [[1, 1, 1], [2, 2, 2]]
     assert [one.visits for one in of] == [1, 4]
 

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from likewise.engines.threads import Threads
 from likewise.joins import edit_join as strings
-from likewise.joins import edit_walk as strings_walk
-from likewise.joins import prefix
+from likewise.joins import greedy, prefix
 from likewise.joins.deletions import NO_BOUND
-from likewise.joins.edit_join import Layer, edit_pairs, layers, strings_of
-from likewise.joins.edit_walk import edit_walk
-from likewise.joins.prefix import Counts
+from likewise.joins.edit_join import EditJoin, Layer, layers, strings_of
+from likewise.joins.greedy import removals
+from likewise.joins.pairs import Among, Counts
 from likewise.kernels import deletions as kernels
 from likewise.kernels.deletions import BASE
 from likewise.kernels.grams import grams
+from likewise.stages.settle import Removals
 from likewise.stages.workers import ALONE, Workers
 
 Rows = list[tuple[int, int, int]]
@@ -41,7 +41,28 @@ def slow_distance(a: str, b: str, levenshtein: bool) -> int:
 
 
 def pairs_of(texts: Sequence[str], within: int, levenshtein: bool, **choices) -> Rows:
-    return sorted(tuple(row) for block in edit_pairs(texts, within, levenshtein=levenshtein, **choices) for row in block.tolist())
+    counts, among = choices.pop("counts", Counts()), Among(choices.pop("items", None), choices.pop("side", None))
+    blocks = EditJoin(texts, within, levenshtein=levenshtein, **choices).pairs(among, counts=counts)
+    return sorted(row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True))
+
+
+def walk_of(texts: Sequence[str], within: int, levenshtein: bool, counts: Counts | None = None, **choices) -> Removals:
+    return removals(EditJoin(texts, within, levenshtein=levenshtein, **choices), len(texts), counts or Counts(), distances=True)
+
+
+@contextmanager
+def held(first: int, most: int) -> Iterator[None]:
+    """Removal that holds so few pairs at once, and begins with so few strings."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, number in (("EACH", 0), ("FEWEST", most), ("MOST", most), ("FIRST", first), ("SAMPLE", 4), ("REMEMBERED", 10**6)):
+            patch.setattr(greedy, name, number)
+        yield
+
+
+def removed(found: Removals) -> tuple[list[int], list[float], list[tuple[float, ...]]]:
+    """Witnesses, their distances (-1 for kept strings), and all pairs that were near, as `slow_walk` gives them."""
+    met = [(*pair, value) for pair, value in zip(found.matches.tolist(), found.values.tolist(), strict=True)]
+    return found.witness.tolist(), np.nan_to_num(found.value, nan=-1).tolist(), met
 
 
 def slow_pairs(texts: Sequence[str], within: int, levenshtein: bool, side: Sequence[int] | None = None, per: Sequence[int] | None = None) -> Rows:
@@ -100,18 +121,21 @@ def test_pairs_across_sides_and_inside_groups_equal_brute_force(texts, within, l
 
 @settings(max_examples=200, deadline=None)
 @given(families(), st.integers(0, 5), st.booleans(), st.integers(1, 9), st.data())
-def test_walk_equals_the_sequential_walk(texts, within, levenshtein, step, data):
+def test_removal_is_that_of_the_definition(texts, within, levenshtein, step, data):
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
-    usual, strings_walk.LEAST_STEP = strings_walk.LEAST_STEP, step
-    try:
-        found = edit_walk(texts, within, levenshtein=levenshtein, per=np.array(per, np.uint64))
-    finally:
-        strings_walk.LEAST_STEP = usual
-    witness, distances, met = slow_walk(texts, within, levenshtein, per)
-    assert found.witness.tolist() == witness
-    assert found.overlap.tolist() == distances
-    assert [tuple(row) for row in found.matches[:, :3].tolist()] == met
-    assert (found.matches[:, 3] == 1).all()
+    with held(step, data.draw(st.sampled_from([1, 4, 20, 10**6]))):
+        found = walk_of(texts, within, levenshtein, per=np.array(per, np.uint64))
+    assert removed(found) == slow_walk(texts, within, levenshtein, per)
+
+
+@settings(max_examples=150, deadline=None)
+@given(families(), st.integers(0, 4), st.booleans(), st.data())
+def test_pairs_among_some_strings_equal_brute_force(texts, within, levenshtein, data):
+    items = data.draw(st.lists(st.integers(0, max(0, len(texts) - 1)), unique=True, max_size=len(texts)).map(sorted))
+    side = data.draw(st.none() | st.lists(st.integers(1, 3), min_size=len(items), max_size=len(items)))
+    found = pairs_of(texts, within, levenshtein, items=np.array(items, np.int64), side=None if side is None else np.array(side, np.uint8))
+    want = slow_pairs([texts[item] for item in items], within, levenshtein, side)
+    assert found == [(items[a], items[b], distance) for a, b, distance in want]
 
 
 @settings(max_examples=300, deadline=None)
@@ -143,7 +167,7 @@ def test_equal_strings_are_pairs_at_distance_0_and_an_empty_string_is_a_string()
     assert pairs_of(["ab", "ab", "abc"], 0, True) == [(0, 1, 0)]
     assert pairs_of(["", ""], 0, False) == [(0, 1, 0)]
     assert pairs_of([], 2, True) == []
-    assert edit_walk([], 2, levenshtein=True).witness.tolist() == []
+    assert walk_of([], 2, True).witness.tolist() == []
 
 
 def test_replacing_is_one_edit_or_two():
@@ -184,7 +208,6 @@ def names(n: int) -> list[str]:
 def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
     monkeypatch.setattr(strings, "MEASURED_AT_ONCE", 70)
-    monkeypatch.setattr(strings_walk, "LEAST_STEP", 40)
     texts, engine = names(700), Threads(threads)
     done: list[int] = []
     try:
@@ -193,14 +216,13 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
         assert pairs_of(texts, 2, True, counts=counts, **choices) == slow_pairs_of_names()
         assert sum(done) == len(texts)
         done.clear()
-        found = edit_walk(texts, 2, levenshtein=True, counts=walked, **choices)
-        assert sum(done) == len(texts)
+        with held(40, 100):
+            found = walk_of(texts, 2, True, walked, **choices)
     finally:
         engine.close()
         monkeypatch.undo()
-    alone = edit_walk(texts, 2, levenshtein=True)
-    assert (found.witness.tolist(), found.matches.tolist(), found.compared) == (alone.witness.tolist(), alone.matches.tolist(), alone.compared)
-    assert (counts.visited, counts.compared, walked.compared) == (34901, 4647, 1864)  # more is a filter that got worse
+    assert removed(found) == removed(walk_of(texts, 2, True))
+    assert (counts.visited, counts.compared, walked.compared) == (34901, 4647, 2299)  # more is a filter that got worse
 
 
 def slow_pairs_of_names() -> Rows:
@@ -214,7 +236,7 @@ def slow_pairs_of_names() -> Rows:
 def test_near_equal_strings_cost_the_walk_what_is_kept():
     """Ten thousand numbers of which a hundred are kept at most: each is measured against those, and not against all."""
     texts = [f"product {i:04d}" for i in range(10_000)]
-    found = edit_walk(texts, 2, levenshtein=True)
+    found = walk_of(texts, 2, True)
     kept = int((found.witness < 0).sum())
     assert kept <= 400
     assert found.compared < 10_000 * kept / 2
@@ -230,7 +252,7 @@ def test_thousands_of_tiny_strings_do_not_meet_all_others():
 
 
 def test_stops_when_there_are_too_many_pairs():
-    rows = sum(len(block) for block in edit_pairs(["abcdefgh"] * 2000, 1, levenshtein=True, most=5000))
+    rows = sum(len(block.left) for block in EditJoin(["abcdefgh"] * 2000, 1, levenshtein=True).pairs(most=5000))
     assert 5000 < rows < 2000 * 1999 // 2
 
 
@@ -249,11 +271,10 @@ def test_joins_by_rests_equal_brute_force(texts, within, levenshtein, data):
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
     choices = {"side": None if side is None else np.array(side, np.uint8), "per": np.array(per, np.uint64)}
     with rests(True):
-        found = edit_walk(texts, within, levenshtein=levenshtein, per=np.array(per, np.uint64))
+        with held(2, 4):
+            found = walk_of(texts, within, levenshtein, per=np.array(per, np.uint64))
         assert pairs_of(texts, within, levenshtein, **choices) == slow_pairs(texts, within, levenshtein, side, per)
-    witness, distances, met = slow_walk(texts, within, levenshtein, per)
-    assert (found.witness.tolist(), found.overlap.tolist()) == (witness, distances)
-    assert [tuple(row[:3]) for row in found.matches.tolist()] == met
+    assert removed(found) == slow_walk(texts, within, levenshtein, per)
 
 
 def test_the_rests_of_a_string_are_those_of_all_deletions():
@@ -278,8 +299,8 @@ def numbered(n: int) -> list[str]:
     return [f"unknown{number}" for number in dict.fromkeys(draw.integers(0, 10**6, n).tolist())]
 
 
-#: Distances that a walk over numbered(3000) computes.
-MEASURED = {(1, True): 1255, (1, False): 18_874, (2, True): 26_998, (2, False): 360_107}
+#: Distances that removal from numbered(3000) computes.
+MEASURED = {(1, True): 1321, (1, False): 19_931, (2, True): 60_151, (2, False): 803_976}
 
 
 @pytest.mark.parametrize(("within", "by_rests"), MEASURED)
@@ -287,11 +308,11 @@ def test_strings_with_a_common_beginning_are_told_apart_by_their_rests(within, b
     """The q-grams of "unknown" are in all of them: the count filter lets many pairs through that are not near."""
     texts, counts = numbered(3000), Counts()
     with rests(by_rests):
-        found = edit_walk(texts, within, levenshtein=True, counts=counts)
+        found = walk_of(texts, within, True, counts)
     assert counts.compared == MEASURED[within, by_rests]
     kept = [text for text, witness in zip(texts, found.witness.tolist(), strict=True) if witness < 0]
     assert pairs_of(kept, within, True) == []
-    assert all(slow_distance(texts[row[0]], texts[row[1]], True) == row[2] <= within for row in found.matches[:300].tolist())
+    assert all(slow_distance(texts[a], texts[b], True) == distance <= within for a, b, distance in removed(found)[2][:300])
 
 
 def test_rests_are_taken_where_they_cost_less():
@@ -300,9 +321,9 @@ def test_rests_are_taken_where_they_cost_less():
     def taken(texts: list[str], within: int) -> bool:
         made = strings_of(texts, within, True, 1)
         (layer,) = layers(made)
-        items = layer.members(made)
+        items = layer.members(made.length, within)
         everyone = np.ones(len(items), np.bool_)
-        joined = layer.joined(made, items, np.arange(len(items)), everyone, None, ALONE, filled=False)
+        joined = layer.joined(made, items, np.arange(len(items)), everyone, None, ALONE)
         return joined.rule[1] == NO_BOUND
 
     same_length = [text for text in numbered(20_000) if len(text) == 13]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from likewise.joins import hamming_join as code_stage
 from likewise.joins import vector_join as stage
-from likewise.joins.hamming_join import Counts
+from likewise.joins.pairs import Among, Counts
 from likewise.joins.sign_codes import encode, of_points
-from likewise.joins.vector_join import Layout, choose_layout, cut, prepare, vector_pairs
+from likewise.joins.vector_join import Layout, choose_layout, cut, prepare, vector_join
 from likewise.measures import measure as function_of
 from likewise.stages.workers import Workers
 from near_vectors import clustered
@@ -50,7 +50,8 @@ def listed(blocks: Any) -> dict[tuple[int, int], float]:
 
 def all_meet(vectors: np.ndarray, measure: str, limit: float, **how: Any) -> dict[tuple[int, int], float]:
     prepared = prepare(vectors, measure, limit)
-    return listed(vector_pairs(prepared, Layout(prepared.codings[0], 1, 0), **how))
+    among = Among(side=how.pop("side", None))
+    return listed(vector_join(prepared, Layout(prepared.codings[0], 1, 0), **how).pairs(among))
 
 
 measured = pytest.mark.parametrize("measure", LIMITS)
@@ -76,7 +77,7 @@ def test_chosen_layouts_find_pairs_well_within_the_limit(measure):
     far = LIMITS[measure] * (0.5 if measure == "cosine" else 2)
     prepared = prepare(vectors, measure, far)
     layout = choose_layout(prepared, 0.99)
-    found = listed(vector_pairs(prepared, layout))
+    found = listed(vector_join(prepared, layout).pairs())
     expected = brute(vectors, measure, far)
     assert found.items() <= expected.items()
     close = brute(vectors, measure, LIMITS[measure])
@@ -108,14 +109,14 @@ def test_equal_and_opposite_and_zero(measure):
     copies = {(0, 1): 0.0, (4, 5): 0.0, (4, 6): 0.0, (5, 6): 0.0}
     prepared = prepare(x, measure, 1.0 if measure == "cosine" else 0.0)
     expected = {"cosine": parallel, "angle": dict.fromkeys(parallel, 0.0)}.get(measure, copies)
-    assert listed(vector_pairs(prepared, choose_layout(prepared))) == expected
+    assert listed(vector_join(prepared, choose_layout(prepared)).pairs()) == expected
 
 
 @measured
 @pytest.mark.parametrize("shape", [(0, 5), (1, 5), (0, 0), (2, 1)])
 def test_two_equal_vectors_or_fewer(measure, shape):
     prepared = prepare(np.ones(shape, np.float32), measure, LIMITS[measure])
-    assert len(listed(vector_pairs(prepared, choose_layout(prepared)))) == (shape[0] == 2)
+    assert len(listed(vector_join(prepared, choose_layout(prepared)).pairs())) == (shape[0] == 2)
 
 
 @settings(max_examples=30, deadline=None)
@@ -149,7 +150,7 @@ def test_nothing_depends_on_parts_and_blocks(measure, monkeypatch):
         with ThreadPoolExecutor(shares) as pool:
             prepared = prepare(vectors, measure, LIMITS[measure], workers=Workers(pool.map))
             counts = Counts()
-            found = listed(vector_pairs(prepared, choose_layout(prepared, 0.9), counts, workers=Workers(pool.map, shares)))
+            found = listed(vector_join(prepared, choose_layout(prepared, 0.9), workers=Workers(pool.map, shares)).pairs(counts=counts))
         assert counts.found == len(found) > 1000
         seen.append((sorted(found.items()), counts))
     assert all(one == seen[0] for one in seen)
@@ -210,7 +211,7 @@ def test_a_pair_at_the_limit_is_found_as_often_as_promised(measure, limit, dimen
         vectors = pairs_at(measure, limit, 700, dimension, seed)
         prepared = prepare(vectors, measure, limit, seed)
         layout = Layout(prepared.codings[coding], bands, rows)
-        found = listed(vector_pairs(prepared, layout))
+        found = listed(vector_join(prepared, layout).pairs())
         shares.append(np.mean([(2 * k, 2 * k + 1) in found for k in range(700)]))
         promises.append(layout.recall)
     error = np.std(shares) / math.sqrt(len(shares)) + 0.5 / math.sqrt(700 * len(shares))
@@ -249,10 +250,10 @@ def test_a_larger_collection_gets_more_rows():
     assert few.rows < many.rows
     counts = Counts()
     prepared = prepare(vectors, "cosine", 0.9)
-    assert listed(vector_pairs(prepared, many, counts)) == {}
+    assert listed(vector_join(prepared, many).pairs(counts=counts)) == {}
     met = many.bands * 20_000**2 / 2 * 0.5**many.rows  # random directions agree in half of the bits, and a few alike more often
-    assert met < counts.compared < 2 * met
-    assert counts.near < counts.compared / 1000 and counts.proposed == 0
+    assert met < counts.met < 2 * met
+    assert counts.near < counts.met / 1000 and counts.proposed == 0
 
 
 @pytest.mark.parametrize(("bits", "differ"), [(256, 0.1), (256, 0.5), (320, 0.0625), (64, 0.001), (256, 2.0**-16)])
@@ -277,7 +278,8 @@ def test_copies_with_noise_are_counted_before_they_are_compared():
     vectors = (rng.standard_normal(32) + rng.normal(0, 1e-4, (20_000, 32))).astype(np.float32)
     prepared = prepare(vectors, "cosine", 0.9)
     counts, expected = Counts(), []
-    blocks = vector_pairs(prepared, Layout(prepared.codings[0], 6, 10), counts, most=10_000, workers=Workers(tasks=2, expect=expected.append))
+    join = vector_join(prepared, Layout(prepared.codings[0], 6, 10), workers=Workers(tasks=2, expect=expected.append))
+    blocks = join.pairs(most=10_000, counts=counts)
     first = next(iter(blocks))
     assert expected == [20_000 * 19_999 // 2] * 2  # as many tables at first as there are threads
     assert len(first[0]) > 10_000 and counts.found < 2 * 2 * (code_stage.PAIRS_AT_ONCE + stage.BITS * 64)

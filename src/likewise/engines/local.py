@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,17 +17,12 @@ from likewise.engines.engine import Found
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
 from likewise.items.documents import TEXT_COPIES, memory_of
-from likewise.joins.edit_join import edits
-from likewise.joins.edit_walk import edit_walk
-from likewise.joins.greedy import greedy_walk
-from likewise.joins.hamming_join import Counts
-from likewise.joins.set_join import exact_walk
-from likewise.joins.sparse_join import sparse_walk
-from likewise.kernels.compare import scores
+from likewise.joins.greedy import removals
+from likewise.joins.pairs import Counts
 from likewise.methods import Measure, Text
 from likewise.records import Each
-from likewise.runs.items import Items, Run, sets, strings
-from likewise.runs.pair_search import bucket, elements, finder, ranks, rare
+from likewise.runs.items import Items, Run, sets
+from likewise.runs.pair_search import bucket, join_of
 from likewise.stages.buckets import Buckets, spread
 from likewise.stages.budget import Cut, hottest, overfull, what_was_cut
 from likewise.stages.copies import first_of_copies
@@ -36,9 +30,6 @@ from likewise.stages.settle import Removals
 from likewise.stages.sketch import sketcher
 from likewise.stages.verify import verified
 from likewise.stages.walk import Sets, Walk, walk
-
-#: What is joined by a finder of pairs.
-FOUND = ("vectors", "codes", "weighted sets", "feature sets")
 
 
 class Local:
@@ -86,7 +77,7 @@ class Local:
         crowds = overfull(buckets, found.witness < 0)
         cut = what_was_cut(partial(verified, stored), buckets, crowds, job.seed)
         return Found(
-            removals(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, crowds), {}
+            with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, crowds), {}
         )
 
     def write(self, source: Source, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, added: pa.Table | None, each: Each) -> int:
@@ -102,28 +93,12 @@ def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
 
 def joined(items: Items, run: Run) -> Found:
     """Removal as if all items shared a bucket, by a join."""
-    job = run.job
-    is_set = job.items in ("texts", "sets")
-    run.begin("joining", *((elements(items), "elements") if is_set else (len(items.member), "items")))
-    how: dict[str, Any] = {"per": items.per, "workers": run.workers}
-    told = dict[str, Any]()
-    recall: float | None = 1.0
-    if job.items in FOUND:
-        (near, way), counts = finder(items, run, walk=True), Counts()
-        found = greedy_walk(near, len(items.member), partial(scores, distances=job.distances), counts)
-        found.compared = way.compared(counts)
-        recall, told = way.recall, way.facts()
-    elif job.items == "strings":
-        texts = pa.array(strings(items, run), pa.large_binary())
-        found = edit_walk(texts, edits(job.threshold), levenshtein=job.measure.name == "levenshtein", **how)
-    elif job.facts.sparse:
-        found = sparse_walk(rare(items, run), per=items.per, workers=run.workers)
-    else:
-        found = exact_walk(ranks(items, run), job.threshold, **how)
-    return Found(removals(found, sets(items, run)), recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], told)
+    join = join_of(items, run, walk=True)
+    found = removals(join, len(items.member), Counts(), distances=run.job.distances)
+    return Found(found, join.recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], join.facts())
 
 
-def removals(found: Walk, stored: Sets) -> Removals:
+def with_values(found: Walk, stored: Sets) -> Removals:
     """What a walk found, with similarities in place of counts."""
     value, matches = stored.similarity(found.overlap, found.out_of), found.matches
     return Removals(found.witness, value, matches[:, :2], stored.similarity(matches[:, 2], matches[:, 3]), found.compared)

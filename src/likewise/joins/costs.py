@@ -18,7 +18,7 @@ def cost_of_keys(number: int) -> float:
 
 
 def half_of_lists(joined: Joined) -> int:
-    """About how many entries a walk visits, before its index is filled: half of the entries in the lists of each set if all sets are kept."""
+    """About how many entries a join visits: half of the entries in the lists of each set."""
     lists, entries, _ = joined.index
     number, step = np.diff(np.append(lists[:, 0].astype(np.int64), len(entries))), max(1, len(joined.probed) // SAMPLED)
     ids, begin = joined.keys[:2]

@@ -27,8 +27,8 @@ def number_of_rests(length: Longs, within: int) -> Longs:
     return 1 + length + (length * (length - 1) // 2 if within > 1 else 0)
 
 
-def joined_by_rests(strings: Strings, items: Longs, order: Longs, probes: NDArray[np.bool_], *, filled: bool) -> Joined:
-    """An index over the rests of the items in this order; empty at first where it is not ``filled``. Those of ``probes`` are looked up.
+def joined_by_rests(strings: Strings, items: Longs, order: Longs, probes: NDArray[np.bool_]) -> Joined:
+    """An index over the rests of the items in this order. Those of ``probes`` are looked up.
 
     Strings that share a rest are within twice the edits, so nearly all candidates are measured; their signs exclude some before.
     """
@@ -49,7 +49,7 @@ def joined_by_rests(strings: Strings, items: Longs, order: Longs, probes: NDArra
     none = np.zeros(len(chosen), np.uint32)
     sets = np.empty(0, np.uint32), np.zeros(len(chosen), np.int64), none, size, strings.signs[chosen]
     held = ids, before[ends - counts].astype(np.int64), np.zeros(len(ids), np.uint32), number, 0
-    index = kernels.build(sets, held, kept, number, filled)
+    index = kernels.build(sets, held, kept, number)
     differing = (2 if strings.levenshtein else 1) * strings.within
     elements = np.concatenate(([0], np.cumsum(length)))
-    return Joined(sets, 0, (GRAMS, NO_BOUND, differing), held, np.where(probes[order], kept, 0).astype(np.uint32), index, filled, elements)
+    return Joined(sets, 0, (GRAMS, NO_BOUND, differing), held, np.where(probes[order], kept, 0).astype(np.uint32), index, elements)

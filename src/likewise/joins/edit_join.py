@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from likewise.joins.combined import FEW_KEYS, KEYS_OF_AN_ELEMENT
 from likewise.joins.costs import cost_of_keys, half_of_lists, visit
 from likewise.joins.deletions import MOST_DELETIONS, joined_by_rests, number_of_rests
-from likewise.joins.prefix import Counts, Joined, Longs, Places, Rule, join_of, matches, windows
+from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Groups, Longs, PairBlock, Sides
+from likewise.joins.prefix import Joined, Places, Rule, join_of, matches, windows
 from likewise.kernels import join as kernels
 from likewise.kernels.grams import grams
 from likewise.kernels.join import GRAMS
@@ -57,7 +58,6 @@ class Strings:
     within: int
     levenshtein: bool
     threads: int = 1
-    measured: int = 0  # distances that were computed
     points: NDArray[np.uint32] = field(init=False)  # the code points of all, end to end
     begin: Longs = field(init=False)
     length: Longs = field(init=False)
@@ -73,30 +73,24 @@ class Strings:
         self.scorer = getattr(rapidfuzz.distance, "Levenshtein" if self.levenshtein else "Indel").distance
         self.measure = rapidfuzz.process.cpdist
 
-    def near(self, pairs: Longs) -> Longs:
-        """Of pairs of strings, int64[m, 2], those within reach: int64[k, 3], both and their distance."""
-        self.measured += len(pairs)
-        found = [np.empty((0, 3), np.int64)]
-        for at in range(0, len(pairs), MEASURED_AT_ONCE):
-            some = pairs[at : at + MEASURED_AT_ONCE]
-            texts = self.texts[some[:, 0]].tolist(), self.texts[some[:, 1]].tolist()
-            threads = self.threads if len(some) > MANY else 1
-            distance = self.measure(*texts, scorer=self.scorer, score_cutoff=self.within, dtype=np.int64, workers=threads).astype(np.int64)
-            found.append(np.column_stack([some, distance])[distance <= self.within])
-        return np.concatenate(found)
-
-    def distance(self, a: int, b: int) -> int:
-        """Of one pair; something above ``within`` where it is out of reach."""
-        self.measured += 1
-        return int(self.scorer(self.texts[a], self.texts[b], score_cutoff=self.within))
+    def near(self, left: Longs, right: Longs) -> PairBlock:
+        """Those of the pairs left[i] < right[i] that are within reach, and their distances."""
+        blocks = [PairBlock(left[:0], right[:0], np.zeros(0))]
+        for at in range(0, len(left), MEASURED_AT_ONCE):
+            a, b = left[at : at + MEASURED_AT_ONCE], right[at : at + MEASURED_AT_ONCE]
+            texts, threads = (self.texts[a].tolist(), self.texts[b].tolist()), self.threads if len(a) > MANY else 1
+            distance = self.measure(*texts, scorer=self.scorer, score_cutoff=self.within, dtype=np.int64, workers=threads)
+            good = distance <= self.within
+            blocks.append(PairBlock(a[good], b[good], distance[good].astype(np.float64)))
+        return PairBlock(*map(np.concatenate, zip(*blocks, strict=True)))
 
 
-def strings_of(texts: Sequence[str] | pa.Array, within: int, levenshtein: bool, threads: int, order: Longs | None = None) -> Strings:
-    """Texts as str, in this order; binary ones are UTF-8 with lone surrogates as three bytes each."""
+def strings_of(texts: Sequence[str] | pa.Array, within: int, levenshtein: bool, threads: int) -> Strings:
+    """Texts as str; binary ones are UTF-8 with lone surrogates as three bytes each."""
     listed: Sequence[Any] = texts.to_pylist() if isinstance(texts, pa.Array | pa.ChunkedArray) else texts
     held = np.empty(len(listed), np.object_)
     held[:] = [text.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text for text in listed]
-    return Strings(held if order is None else held[order], within, levenshtein, threads)
+    return Strings(held, within, levenshtein, threads)
 
 
 class Layer(NamedTuple):
@@ -106,22 +100,11 @@ class Layer(NamedTuple):
     shortest: int
     longest: int
 
-    def members(self, strings: Strings) -> Longs:
-        """The strings that such pairs may have: shorter ones too, down to one gram."""
-        least = max(self.shortest - strings.within, self.q)
-        return np.flatnonzero((strings.length >= least) & (strings.length <= self.longest))
+    def members(self, length: Longs, within: int) -> Longs:
+        """The places of the strings that such pairs may have: shorter ones too, down to one gram."""
+        return np.flatnonzero((length >= max(self.shortest - within, self.q)) & (length <= self.longest))
 
-    def joined(
-        self,
-        strings: Strings,
-        items: Longs,
-        order: Longs,
-        probes: NDArray[np.bool_],
-        side: NDArray[np.uint8] | None,
-        workers: Workers,
-        *,
-        filled: bool,
-    ) -> Joined:
+    def joined(self, strings: Strings, items: Longs, order: Longs, probes: NDArray[np.bool_], side: Sides | None, workers: Workers) -> Joined:
         """The grams of the items in this order, and an index over them. A string has all but q * within of the grams in common, so the first
         and one more must have one; an edit makes the code points of two strings differ by one more, or by two if it replaces."""
         chosen = strings.points, strings.begin[items], strings.length[items]
@@ -129,8 +112,8 @@ class Layer(NamedTuple):
         spoiled, differing = self.q * strings.within, (2 if strings.levenshtein else 1) * strings.within
         rule: Rule = (GRAMS, spoiled, differing)
         prefix = np.full(len(items), spoiled + 1)
-        joined = join_of(ranking, order, rule, prefix, prefix * probes, strings.signs[items], rising=filled, filled=filled)
-        return joined_by_rests(strings, items, order, probes, filled=filled) if rests_are_cheaper(strings, items, joined) else joined
+        joined = join_of(ranking, order, rule, prefix, prefix * probes, strings.signs[items])
+        return joined_by_rests(strings, items, order, probes) if rests_are_cheaper(strings, items, joined) else joined
 
 
 def rests_are_cheaper(strings: Strings, items: Longs, joined: Joined) -> bool:
@@ -160,55 +143,62 @@ def layers(strings: Strings) -> list[Layer]:
     return [Layer(one, int(lengths[q == one][0]), int(lengths[q == one][-1])) for one in np.unique(q).tolist()]
 
 
-def edit_pairs(
-    texts: Sequence[str] | pa.Array,
-    within: int,
-    *,
-    levenshtein: bool,
-    side: NDArray[np.uint8] | None = None,
-    per: NDArray[np.uint64] | None = None,
-    workers: Workers = ALONE,
-    most: int = 2**62,
-    counts: Counts | None = None,
-) -> Iterator[Longs]:
-    """All pairs of strings within so many edits: int64[m, 3] blocks of item, later item, distance. Each once, in no order.
+class EditJoin:
+    """All pairs of strings within so many edits. The value is the distance.
 
     levenshtein: replacing a code point is one edit and not two. An empty string is a string, and equal ones are pairs at distance 0: callers
-    collapse copies first, and leave empty items out. side, per and most: as for `joins.set_join.exact_pairs`. The work is counted in strings.
-    ``counts.compared`` are the distances that were computed.
+    collapse copies first, and leave empty items out. per: uint64[n]: only pairs of equal values. The work is counted in strings.
     """
-    side = None if side is None or not len(side) else side
-    strings, counts, total = strings_of(texts, within, levenshtein, workers.tasks), counts or Counts(), 0
-    quiet = replace(workers, advance=lambda items: workers.advance(0))
-    for layer in layers(strings):
-        for block in candidates(strings, layer, side, per, quiet, counts):
-            pairs = strings.near(np.sort(block, axis=1))
-            counts.compared, total = strings.measured, total + len(pairs)
-            yield pairs
-            if total > most:
-                return
-        workers.advance(int(((strings.length >= layer.shortest) & (strings.length <= layer.longest)).sum()))
+
+    cost, recall = 0.0, 1.0
+
+    def __init__(self, texts: Sequence[str] | pa.Array, within: int, *, levenshtein: bool, per: Groups | None = None, workers: Workers = ALONE):
+        self.strings = strings_of(texts, within, levenshtein, workers.tasks)
+        self.layers = layers(self.strings)
+        self.per = per if per is not None and per.any() else None
+        self.workers = workers
+
+    def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
+        """As `joins.pairs.Join` says. ``counts.compared`` are the distances that were computed."""
+        strings, counts, total = self.strings, counts or Counts(), 0
+        items, side = among.chosen(len(strings.length))
+        items = np.arange(len(strings.length)) if items is None else items
+        length = strings.length[items]
+        for layer in self.layers:
+            for block in self.candidates(layer, items, side, counts):
+                counts.compared += len(block)
+                found = strings.near(np.minimum(*block.T), np.maximum(*block.T))
+                total, counts.found = total + len(found.left), counts.found + len(found.left)
+                yield found
+                if total > most:
+                    return
+            self.workers.advance(int(((length >= layer.shortest) & (length <= layer.longest)).sum()))
+
+    def candidates(self, layer: Layer, items: Longs, side: Sides | None, counts: Counts) -> Iterator[Longs]:
+        """Pairs of these strings that may be within reach in a layer: int64[m, 2] blocks of items."""
+        strings, per = self.strings, self.per
+        there = layer.members(strings.length[items], strings.within)
+        items = items[there]
+        side, per = None if side is None else side[there], None if per is None else per[items]
+        grams_of = (strings.length[items] - layer.q + 1) if layer.q else np.zeros(len(items), np.int64)
+        order, low, high = windows(grams_of, (grams_of - strings.within).clip(0), None, per, side)
+        if layer.q:
+            quiet = replace(self.workers, advance=lambda elements: self.workers.advance(0))
+            joined = layer.joined(strings, items, order, strings.length[items] >= layer.shortest, side, quiet)
+            met = Counts()
+            for block in matches(joined, low, high, (0, len(order)), quiet, met):
+                yield items[order[block[:, :2]]]
+            counts.visited += met.visited
+        else:
+            for block in all_in(low, high):
+                yield items[order[block]]
+
+    def facts(self) -> dict[str, Any]:
+        return {}
 
 
-def candidates(
-    strings: Strings, layer: Layer, side: NDArray[np.uint8] | None, per: NDArray[np.uint64] | None, workers: Workers, counts: Counts
-) -> Iterator[Longs]:
-    """Pairs of strings of a layer that may be within reach: int64[m, 2] blocks of items."""
-    items = layer.members(strings)
-    side, per = None if side is None else side[items], None if per is None else per[items]
-    grams_of = (strings.length[items] - layer.q + 1) if layer.q else np.zeros(len(items), np.int64)
-    order, low, high = windows(grams_of, (grams_of - strings.within).clip(0), None, per, side)
-    if layer.q:
-        joined = layer.joined(strings, items, order, strings.length[items] >= layer.shortest, side, workers, filled=True)
-        found = matches(joined, low, high, (0, len(order)), workers, counts)
-    else:
-        found = all_in(low, high)
-    for block in found:
-        yield items[order[block[:, :2]]]
-
-
-def all_in(low: Places, high: Places, start: int = 0) -> Iterator[Longs]:
-    """Each place, from ``start`` on, with all between its ``low`` and ``high``: int64[m, 2] blocks."""
+def all_in(low: Places, high: Places) -> Iterator[Longs]:
+    """Each place with all between its ``low`` and ``high``: int64[m, 2] blocks."""
     for begin, end in zip(low.astype(np.int64), high.astype(np.int64), strict=True):
         number = (end - begin).clip(0)
         total = np.cumsum(number)
@@ -216,4 +206,4 @@ def all_in(low: Places, high: Places, start: int = 0) -> Iterator[Longs]:
         for places in np.split(np.arange(len(number)), np.unique(cuts)):
             here = number[places]
             partner = np.arange(int(here.sum())) - np.repeat(np.cumsum(here) - here - begin[places], here)
-            yield np.column_stack([start + np.repeat(places, here), partner])
+            yield np.column_stack([np.repeat(places, here), partner])

@@ -18,8 +18,9 @@ from likewise.families.encoding import Encoding
 from likewise.families.space import Space
 from likewise.items.features import Features
 from likewise.items.sets import read_only
-from likewise.joins.hamming_join import Block, Check, Finder, all_finder
-from likewise.joins.vector_join import choose_layout, prepare, vector_finder
+from likewise.joins.hamming_join import Check, TableJoin, all_pairs_join, named
+from likewise.joins.pairs import PairBlock
+from likewise.joins.vector_join import choose_layout, prepare, vector_join
 from likewise.measures.chamfer import of_sets
 from likewise.measures.feature_sets import WHOLE, directed
 from likewise.nearest.neighbors import neighbors
@@ -139,7 +140,7 @@ def turns(offsets: Longs, draw: np.random.Generator) -> Floats:
 def checker(sets: Features, name: str, limit: float, advance: Callable[[int], None], first: Check | None = None) -> Check:
     """Leaves the pairs of this value or more; ``first``: of those that it leaves."""
 
-    def check(left: Longs, right: Longs) -> tuple[Block, int]:
+    def check(left: Longs, right: Longs) -> tuple[PairBlock, int]:
         if first is not None:
             (left, right, _), _ = first(left, right)
         values = np.empty(len(left))
@@ -148,26 +149,28 @@ def checker(sets: Features, name: str, limit: float, advance: Callable[[int], No
             values[some] = WHOLE[name](sets, sets, left[some], right[some])
             advance(0)  # which raises where the run is being stopped
         good = values >= limit
-        return (left[good], right[good], values[good]), len(left)
+        return PairBlock(left[good], right[good], values[good]), len(left)
 
     return check
 
 
-def exact_finder(sets: Features, name: str, limit: float, **how: Any) -> Finder:
-    """What finds all alike pairs, by looking at all."""
-    return all_finder(len(sets[1]) - 1, checker(sets, name, limit, how["workers"].advance), cost(sets, name), **how)
+def exact_join(sets: Features, name: str, limit: float, *, workers: Workers = ALONE, **how: Any) -> TableJoin:
+    """All similar pairs, by looking at all. ``how``: per, as for `joins.hamming_join.TableJoin`."""
+    check = checker(sets, name, limit, workers.advance)
+    return all_pairs_join(len(sets[1]) - 1, check, cost(sets, name), sets[0].shape[1], workers=workers, **how)
 
 
-def encoded_finder(
-    encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, workers: Workers = ALONE, **how: Any
-) -> tuple[Finder, float]:
-    """What finds alike pairs whose encodings are near, and the least cosine of these; -1 where all pairs are compared."""
+def encoded_join(encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, workers: Workers = ALONE, **how: Any) -> TableJoin:
+    """Similar pairs whose encodings have at least a cosine that planted copies tell; all pairs are compared where that is too low to help."""
     least = encoded.least_cosine(limit, recall)
     if least < LEAST:
-        return exact_finder(encoded.sets, name, limit, workers=workers, **how), -1.0
-    prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, workers)
-    found = vector_finder(prepared, choose_layout(prepared, recall, encoded.seed, walk=walk), workers=workers, **how)
-    return replace(found, check=checker(encoded.sets, name, limit, workers.advance, found.check)), least
+        found = exact_join(encoded.sets, name, limit, workers=workers, **how)
+        least = -1.0
+    else:
+        prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, workers)
+        found = vector_join(prepared, choose_layout(prepared, recall, encoded.seed, walk=walk), workers=workers, **how)
+        found = replace(found, check=checker(encoded.sets, name, limit, workers.advance, found.check))
+    return replace(found, recall=None, told=named("encodings", encoded.vectors.shape[1], least_cosine=least), counted="computed")
 
 
 def cost(sets: Features, name: str) -> float:

@@ -1,107 +1,146 @@
-"""The greedy walk (stages/walk.py) over pairs that a search finds, for items that are joined and not walked bucket by bucket.
+"""Greedy removal over any join: an item is removed when an item kept before it is similar to it.
 
-All pairs are found first, and then decided in one pass. Where there are more than can be held, as in a crowd of like items, the earlier half of the
-items is decided first, by the same rule; what its kept items are like is removed from the later half; and what is left of that is decided. So a
-crowd of n members costs about as many comparisons, whatever else there is. Nothing but counts of pairs tells where to halve.
+All pairs are found first, and then settled in one pass. Where there are more than can be held, as in a crowd of similar items, the items are taken
+part by part: what is similar to a kept item is removed, and the others of the part are settled in the same way. So a crowd of n members costs about
+n comparisons, whatever else there is, and a join still sorts and compares in runs. Nothing but numbers of pairs decides where items are cut into
+parts, and the result does not depend on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.joins.hamming_join import Block, Counts
-from likewise.kernels.greedy import remove
-from likewise.stages.walk import Walk
+from likewise.joins.pairs import ALL, Among, Counts, Join, Longs, PairBlock, Sides
+from likewise.kernels.compare import scores, values
+from likewise.stages.settle import Removals, settled
 
-Longs = NDArray[np.int64]
-
-#: Pairs that are held at once: so many for each item, but no fewer and no more than these. Few enough items are never halved.
-EACH, FEWEST, MOST = 8, 2**17, 2**22
-#: Verified pairs of an item that are remembered: with the kept items most like it.
+#: Pairs that are held at once: so many for each item, of all items and of a part, but no fewer and no more than these.
+EACH_OF_ALL, EACH, FEWEST, MOST = 32, 4, 2**13, 2**22
+#: Items of the first part, all of whose pairs are held; and how many times as many items are decided after each part.
+FIRST, GROWTH = 2**7, 4
+#: Items that are looked at to see whether there are too many pairs.
+SAMPLE = 2**8
+#: Of more than ``MOST`` pairs of a removed and a kept item, those that are remembered of each removed item: with the kept items most similar to it.
 REMEMBERED = 128
 
 
-class Finder(Protocol):
-    """What finds the alike pairs among some items."""
-
-    @property
-    def cost(self) -> float:
-        """Predicted, in nanoseconds of one core, for all pairs."""
-
-    def pairs(self, counts: Counts, items: Longs | None = None, side: NDArray[np.uint8] | None = None, most: int = 2**62) -> Iterator[Block]:
-        """As `joins.hamming_join.Finder` says."""
-
-
-def greedy_walk(finder: Finder, n: int, score: Callable[[np.ndarray], Longs], counts: Counts) -> Walk:
-    """The walk over n items in keep order: an item is removed when an item kept before it is found to be like it.
-
-    score: values as whole numbers, greater for the more alike; they are the ``overlap`` of the result, out of 1. counts: added to, but for what was
-    looked for in vain because there was too much of it.
-    """
-    gone = np.zeros(n, np.bool_)
-    known = settle(finder, np.arange(n), gone, counts)
-    across = finder.pairs(counts, side=np.where(gone, 2, 1).astype(np.uint8)) if known is None else known
-    matches = most_alike(across, gone, score)
-    first = np.flatnonzero(np.diff(matches[:, 0], prepend=-1))
-    witness, value = np.full((2, n), -1, np.int64)
-    witness[matches[first, 0]], value[matches[first, 0]] = matches[first, 1:3].T
-    matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
-    return Walk(witness, value, np.broadcast_to(np.int64(1), n), matches, 0)
+def removals(join: Join, n: int, counts: Counts, *, distances: bool) -> Removals:
+    """Decide n items in keep order. distances: values are distances. counts: added to, but for pairs that were found in vain, being too many."""
+    removal = Removal(join, n, counts, Matches(distances))
+    items = np.arange(n)
+    removal.decide(items[:0], items)
+    item, kept, score = removal.matches.sorted()
+    found = settled(item, kept, score, np.ones(len(item), np.int64), n)
+    value = np.where(found.witness >= 0, values(found.overlap, distances=distances), np.nan)
+    return Removals(found.witness, value, np.column_stack([item, kept]), values(score, distances=distances), counts.compared)
 
 
-def settle(finder: Finder, items: Longs, gone: NDArray[np.bool_], counts: Counts) -> list[Block] | None:
-    """Decide which of these items, ascending, are removed for one of them. Returns their pairs where they were few enough to be held."""
-    if len(items) < 2:
-        return []
-    found = held(finder, None if len(items) == len(gone) else items, min(max(EACH * len(items), FEWEST), MOST), counts)
-    if found is not None:
-        left, right = (np.concatenate([np.empty(0, np.int64), *(block[side] for block in found)]) for side in (0, 1))
-        order = np.argsort(right)
-        remove(left[order], right[order], gone)
-        return found
-    first, rest = np.split(items, [len(items) // 2])
-    settle(finder, first, gone, counts)
-    kept = first[~gone[first]]
-    side = np.repeat(np.array([1, 2], np.uint8), [len(kept), len(rest)])
-    for _, right, _ in finder.pairs(counts, np.concatenate([kept, rest]), side):
-        gone[right] = True
-    settle(finder, rest[~gone[rest]], gone, counts)
-    return None
+class Removal:
+    """The items that are removed so far, and the pairs that they are removed by."""
 
+    def __init__(self, join: Join, n: int, counts: Counts, matches: Matches):
+        self.join, self.counts, self.matches = join, counts, matches
+        self.gone = np.zeros(n, np.bool_)
 
-def held(finder: Finder, items: Longs | None, most: int, counts: Counts) -> list[Block] | None:
-    """All pairs of some items; None where there are more than ``most``."""
-    found: list[Block] = []
-    number, seen = 0, Counts()
-    for block in finder.pairs(seen, items, most=most):
-        number += len(block[0])
-        if number > most:
+    def decide(self, beside: Longs, items: Longs) -> None:
+        """Decide these items, int64[k] ascending. Those beside them are decided already: all are kept and come before, or all are removed."""
+        if not len(items):
+            return
+        if (found := self.held(beside, items)) is not None:
+            both = np.sort(np.concatenate([beside, items]))
+            open_ = ~(self.gone[found.left] | self.gone[found.right])
+            left, right = (np.searchsorted(both, each[open_]) for each in found[:2])
+            score = scores(found.value[open_], distances=self.matches.distances)
+            self.gone[both[settled(right, left, score, np.ones_like(score), len(both)).witness >= 0]] = True
+            self.note(found)
+        elif not len(beside):
+            self.part_by_part(items)
+        elif self.gone[beside[0]]:
+            self.decide(items[:0], items)
+            self.across(items[~self.gone[items]], beside)
+        else:
+            self.across(beside, items)
+            self.decide(items[self.gone[items]], items[~self.gone[items]])
+
+    def part_by_part(self, items: Longs) -> None:
+        """Decide so many items that their pairs are too many to be held."""
+        kept, begin, size = items[:0], 0, max(1, min(FIRST, len(items) // 2))
+        while begin < len(items):
+            part = items[begin : begin + size]
+            self.decide(kept, part)
+            kept = np.concatenate([kept, part[~self.gone[part]]])
+            begin, size = begin + size, (GROWTH - 1) * (begin + size)
+
+    def held(self, beside: Longs, items: Longs) -> PairBlock | None:
+        """All pairs of these items, and of them with those beside them; None where there are too many."""
+        both = np.sort(np.concatenate([beside, items]))
+        each = EACH_OF_ALL if len(items) == len(self.gone) else EACH
+        most = min(max(each * len(both), FEWEST), MOST)
+        if (times := len(items) // SAMPLE) > 1 and self.few(items[::times], most // times**2, Counts()) is None:
             return None
-        found.append(block)
-    counts.add(seen)
-    return found
+        side = None
+        if len(beside):
+            side = np.full(len(both), 3, np.uint8)
+            side[np.searchsorted(both, beside)] = 1
+        return self.few(both, most, self.counts, side)
+
+    def few(self, items: Longs, most: int, counts: Counts, side: Sides | None = None) -> PairBlock | None:
+        """The pairs of these items, if they are no more than ``most``."""
+        number, seen = 0, Counts()
+        blocks = [PairBlock(items[:0], items[:0], np.zeros(0))]
+        for block in self.join.pairs(ALL if len(items) == len(self.gone) and side is None else Among(items, side), most, seen):
+            number += len(block.left)
+            if number > most:
+                return None
+            blocks.append(block)
+        counts.add(seen)
+        return PairBlock(*map(np.concatenate, zip(*blocks, strict=True)))
+
+    def across(self, kept: Longs, others: Longs) -> None:
+        """Remove those of the others that are similar to a kept item before them, and note these pairs of what is removed already."""
+        if not len(kept) or not len(others):
+            return
+        items = np.sort(np.concatenate([kept, others]))
+        side = np.ones(len(items), np.uint8)
+        side[np.searchsorted(items, others)] = 2
+        for block in self.join.pairs(Among(items, side), counts=self.counts):
+            self.gone[block.right[~self.gone[block.left]]] = True
+            self.note(block)
+
+    def note(self, block: PairBlock) -> None:
+        """Keep the pairs of a kept and then a removed item."""
+        met = self.gone[block.right] & ~self.gone[block.left]
+        self.matches.add(block.left[met], block.right[met], block.value[met])
 
 
-def most_alike(blocks: Iterable[Block], gone: NDArray[np.bool_], score: Callable[[np.ndarray], Longs]) -> Longs:
-    """Of the pairs those of a removed item and one kept before it: int64[m, 4] of item, kept item, score, 1; by item, the most alike first, then the
-    earlier, and no more than are remembered."""
-    matches, waiting, number = np.empty((0, 4), np.int64), [], 0
-    for left, right, value in blocks:
-        met = gone[right] & ~gone[left]
-        waiting.append(np.column_stack([right[met], left[met], score(value[met]), np.ones(np.count_nonzero(met), np.int64)]))
-        number += len(waiting[-1])
-        if number > max(MOST, len(matches)):
-            matches, waiting, number = nearest([matches, *waiting]), [], 0
-    return nearest([matches, *waiting])
+class Matches:
+    """Pairs of a removed and a kept item: all, or where these are more than ``MOST``, of each removed item the ``REMEMBERED`` most similar."""
 
+    def __init__(self, distances: bool):
+        self.distances, self.too_many = distances, False
+        self.blocks, self.number, self.room = [np.empty((0, 3), np.int64)], 0, MOST
 
-def nearest(blocks: list[Longs]) -> Longs:
-    """Put matches in that order, and leave those out that are not remembered."""
-    matches = np.concatenate(blocks)
-    matches = matches[np.lexsort((matches[:, 1], -matches[:, 2], matches[:, 0]))]
-    place = np.arange(len(matches)) - np.searchsorted(matches[:, 0], matches[:, 0])
-    return matches[place < REMEMBERED]
+    def add(self, kept: Longs, removed: Longs, value: NDArray[np.float64]) -> None:
+        self.blocks.append(np.column_stack([removed, kept, scores(value, distances=self.distances)]))
+        self.number += len(kept)
+        if self.number > self.room:
+            self.too_many = True
+            self.forget()
+
+    def forget(self) -> None:
+        """Leave out those that are not remembered."""
+        found = np.concatenate(self.blocks)
+        found = found[np.lexsort((found[:, 1], -found[:, 2], found[:, 0]))]
+        place = np.arange(len(found)) - np.searchsorted(found[:, 0], found[:, 0])
+        self.blocks = [found[place < REMEMBERED]]
+        self.number = len(self.blocks[0])
+        self.room = max(MOST, 2 * self.number)
+
+    def sorted(self) -> tuple[Longs, Longs, Longs]:
+        """Removed items, kept items and scores, int64[m] each, by removed item and then by kept item."""
+        if self.too_many:
+            self.forget()
+        found = np.concatenate(self.blocks)
+        item, kept, score = found[np.lexsort((found[:, 1], found[:, 0]))].T
+        return item, kept, score

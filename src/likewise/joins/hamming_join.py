@@ -8,13 +8,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from likewise.errors import UsageError
 from likewise.items.sets import read_only
+from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, PairBlock, Stop
 from likewise.kernels.codejoin import NUMBER, SIFTED, distances_of, meet, sort_table, split_rows
 from likewise.stages.workers import ALONE, Workers
 
@@ -30,9 +31,8 @@ ENTRY_COST, COMPARE_COST, WORD_COST = 35.0, 0.1, 0.04
 #: Layouts of at most so many tables, and of so many blocks more than bits may differ, are looked at; their keys are tried on so many codes.
 MOST_TABLES, MOST_BLOCKS, SAMPLE = 500, 12, 2048
 
-Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # left, right, and the measure of each pair
-#: Makes a block of proposed pairs, left and right, and says how many of them it computed exactly.
-Check = Callable[[np.ndarray, np.ndarray], tuple[Block, int]]
+#: Makes a block of similar pairs of proposed ones, left and right, and says how many of them it computed exactly.
+Check = Callable[[np.ndarray, np.ndarray], tuple[PairBlock, int]]
 
 
 @dataclass(frozen=True)
@@ -92,32 +92,6 @@ def in_words(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
         begin += width
 
 
-@dataclass
-class Counts:
-    """What a join did, whatever the number of parts; added to as it goes on."""
-
-    compared: int = 0  # codes that met in a table, each time
-    near: int = 0  # of those, the ones that differed in few enough bits
-    proposed: int = 0  # different pairs among these
-    computed: int = 0  # pairs of vectors whose measure was computed exactly
-    found: int = 0
-
-    def add(self, more: Counts) -> None:
-        for name, number in vars(more).items():
-            setattr(self, name, getattr(self, name) + number)
-
-
-@dataclass
-class Stop:
-    """True once more is found than is wanted. Threads add to it at once; what is lost thereby only makes it late, and never stops what is to end."""
-
-    most: int
-    found: int = 0
-
-    def __bool__(self) -> bool:
-        return self.found > self.most
-
-
 class Part(NamedTuple):
     """Some rows of a sorted table."""
 
@@ -133,34 +107,53 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Join:
-    """Codes, the tables in which they meet, and in how many bits they may differ.
+class TableJoin:
+    """All pairs of items whose codes meet in a table and differ in no more than ``cut`` bits, as far as ``check`` finds them similar.
 
-    side: uint8[n] or None: 0 never paired, 1 of A, 2 of B, 3 of both: only pairs across are wanted. per: uint64[n] or None: only pairs of equal
-    values are. workers: a table is cut into at least as many parts as there are tasks; nothing depends on their number but the order of pairs.
-    The work is counted in comparisons.
-    most: once more pairs than this are found, no more are looked for.
+    A table is cut into at least as many parts as there are tasks; nothing depends on their number but the order of pairs. The work is counted in
+    codes that meet.
     """
 
-    codes: np.ndarray
+    codes: np.ndarray  # uint64[n, words]
     tables: Tables
     cut: int
     first_cut: int
-    side: np.ndarray | None = None
-    per: np.ndarray | None = None
+    check: Check
+    live: np.ndarray | None = None  # bool[n]: items that can be similar to others; None: all
+    per: np.ndarray | None = None  # uint64[n]: only pairs of equal values are wanted; None: all
     workers: Workers = ALONE
-    most: int = 2**62
+    cost: float = 0.0
+    recall: float | None = 1.0
+    told: dict[str, Any] = field(default_factory=dict)
+    counted: str = "met"  # the number in Counts that is the number of compared pairs
 
-    def blocks(self, check: Check, counts: Counts) -> Iterator[Block]:
-        """What ``check`` makes of the pairs left[i] < right[i], int64 each, block by block, several at once. Each pair once."""
-        side = np.zeros(0, np.uint8) if self.side is None else np.ascontiguousarray(self.side, np.uint8)
+    def facts(self) -> dict[str, Any]:
+        return self.told
+
+    def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
+        """As `joins.pairs.Join` says."""
+        items, side = among.chosen(len(self.codes), self.live)
+        if items is None:
+            yield from self.blocks(side, most, counts or Counts())
+            return
+        some, per = items, self.per
+
+        def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
+            return self.check(some[left], some[right])
+
+        part = replace(self, codes=read_only(self.codes[some]), check=check, live=None, per=None if per is None else per[some])
+        yield from part.blocks(side, most, counts or Counts())
+
+    def blocks(self, side: np.ndarray | None, most: int, counts: Counts) -> Iterator[PairBlock]:
+        """The pairs of all items, of which some may have no side."""
+        side = np.zeros(0, np.uint8) if side is None else np.ascontiguousarray(side, np.uint8)
         per = np.zeros(0, np.uint64) if self.per is None or not self.per.any() else np.ascontiguousarray(self.per, np.uint64)
         if len(self.codes) < 2:
             return
         if len(self.codes) > 2**NUMBER:
             raise UsageError(f"{len(self.codes):,} items are more than can be joined at once ({2**NUMBER:,})")
-        largest = max(1, SORTED_BYTES // (8 * len(self.codes)))
-        begin, at_once, stop = 0, min(self.workers.tasks, largest), Stop(self.most)
+        largest, tasks = max(1, SORTED_BYTES // (8 * len(self.codes))), self.workers.tasks
+        begin, at_once, stop = 0, min(tasks, largest), Stop(most)
         while begin < len(self.tables) and not stop:
             tables = range(begin, min(begin + at_once, len(self.tables)))
             parts = []
@@ -169,9 +162,9 @@ class Join:
                 spans = itertools.pairwise(places.tolist())
                 parts += [Part(table, entries, begin, end, np.array([begin, 0, 0], np.int64)) for begin, end in spans]
             while parts and not stop:
-                now, parts = parts[: UNDER_WAY * self.workers.tasks], parts[UNDER_WAY * self.workers.tasks :]
-                most = PAIRS_HELD // len(now)
-                for found, seen in self.workers.run(lambda part, most=most: self.part(part, side, per, check, stop, most), now):
+                now, parts = parts[: UNDER_WAY * tasks], parts[UNDER_WAY * tasks :]
+                room = PAIRS_HELD // len(now)
+                for found, seen in self.workers.run(lambda part, room=room: self.part(part, side, per, stop, room), now):
                     counts.add(seen)
                     yield from found
                 parts = [part for part in now if not part.done] + parts
@@ -182,77 +175,53 @@ class Join:
         entries = sort_table(self.codes, self.tables.pieces[table], side, per)
         return entries, *split_rows(entries, len(side) > 0, self.workers.tasks, WORK_AT_ONCE)
 
-    def part(self, part: Part, side: np.ndarray, per: np.ndarray, check: Check, stop: Stop, most: int) -> tuple[list[Block], Counts]:
+    def part(self, part: Part, side: np.ndarray, per: np.ndarray, stop: Stop, most: int) -> tuple[list[PairBlock], Counts]:
         """The pairs of the rows of one part, checked, as far as it comes before it has more than ``most``."""
         pairs = np.empty((2, PAIRS_AT_ONCE + SIFTED), np.int64)
-        found, counts, compared = [], Counts(), np.zeros(2, np.int64)
+        found, counts, met = [], Counts(), np.zeros(2, np.int64)
         while not part.done and counts.found <= most and not stop:
-            before = int(compared[0])
+            before = int(met[0])
             place = (part.table, part.entries, side, per, part.begin, part.end, part.at, self.cut, self.first_cut)
-            written = meet(self.codes, self.tables.pieces, *place, pairs, compared)
+            written = meet(self.codes, self.tables.pieces, *place, pairs, met)
             if written:
-                block, computed = check(pairs[0, :written].copy(), pairs[1, :written].copy())
+                block, computed = self.check(pairs[0, :written].copy(), pairs[1, :written].copy())
                 found.append(block)
                 counts.proposed += written
                 counts.computed += computed
-                counts.found += len(block[0])
-                stop.found += len(block[0])
-            self.workers.advance(int(compared[0]) - before)
-        counts.compared, counts.near = compared.tolist()
+                counts.found += len(block.left)
+                stop.found += len(block.left)
+            self.workers.advance(int(met[0]) - before)
+        counts.met, counts.near = met.tolist()
+        counts.compared = getattr(counts, self.counted)
         return found, counts
 
 
-@dataclass(frozen=True)
-class Finder:
-    """Finds the alike pairs of some of the items by a join of their codes."""
+def code_join(codes: np.ndarray, bits: int, within: int, *, walk: bool = False, **how: Any) -> TableJoin:
+    """All pairs of codes, uint64[n, words], that differ in at most ``within`` of their ``bits`` bits; the value is the distance.
 
-    join: Join
-    check: Check
-    live: np.ndarray | None = None  # bool[n]: items that can be like others; None: all
-    cost: float = 0.0  # predicted, in nanoseconds of one core, for all pairs
+    Equal codes are pairs: collapse those first, for a million of them are 5·10^11 pairs.
 
-    def pairs(self, counts: Counts, items: np.ndarray | None = None, side: np.ndarray | None = None, most: int = 2**62) -> Iterator[Block]:
-        """The pairs among these items, int64[m] ascending, or all: blocks of left < right and the measure, in no particular order, each pair once.
-
-        side: uint8[m], and most: as for `Join`.
-        """
-        if self.live is not None and not self.live.all():
-            there = self.live if items is None else self.live[items]
-            items, side = np.flatnonzero(there) if items is None else items[there], None if side is None else side[there]
-        if items is None:
-            return replace(self.join, side=side, most=most).blocks(self.check, counts)
-        some, per = items, self.join.per
-        join = replace(self.join, codes=read_only(self.join.codes[some]), side=side, per=None if per is None else per[some], most=most)
-        return join.blocks(lambda left, right: self.check(some[left], some[right]), counts)
-
-
-def code_pairs(
-    codes: np.ndarray, bits: int, within: int, counts: Counts | None = None, *, side: np.ndarray | None = None, **how: Any
-) -> Iterator[Block]:
-    """All pairs of codes, uint64[n, words], that differ in at most ``within`` of their ``bits`` bits: left, right, distance, int64 each.
-
-    Blocks in no particular order, left < right, each pair once, equal codes among them. ``how``: per, workers and most, as for `Join`.
-    A million equal codes are 5·10^11 pairs: collapse equal ones first, or bound what is listed by ``most``.
+    walk: most items that are similar to an earlier one will be left out, so the layout is chosen for the others. ``how``: per and workers.
     """
-    most = how.pop("most", 2**62)
-    return code_finder(codes, bits, within, **how).pairs(counts or Counts(), side=side, most=most)
-
-
-def code_finder(codes: np.ndarray, bits: int, within: int, *, walk: bool = False, **how: Any) -> Finder:
-    """What finds those pairs. ``walk``: most items that are like an earlier one will be left out, so the layout is chosen for the others."""
     codes = read_only(np.ascontiguousarray(codes))
     within = min(within, bits)
 
-    def check(left: np.ndarray, right: np.ndarray) -> tuple[Block, int]:
-        return (left, right, distances_of(codes, left, right)), len(left)
+    def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
+        return PairBlock(left, right, distances_of(codes, left, right).astype(np.float64)), len(left)
 
     tables, cost = cheapest(codes, bits, within, walk)
-    return Finder(Join(codes, tables, within, within, **how), check, cost=cost)
+    return TableJoin(codes, tables, within, within, check, cost=cost, told=named("blocks of bits", bits), **how)
 
 
-def all_finder(count: int, check: Check, cost: float = 0.0, **how: Any) -> Finder:
-    """What finds pairs by a check of all that there are, a table in which all meet. ``how``: as for `code_pairs`."""
-    return Finder(Join(read_only(np.zeros((count, 1), np.uint64)), Tables.bands(1, 0), 64, 64, **how), check, cost=cost)
+def all_pairs_join(count: int, check: Check, cost: float = 0.0, dimension: int = 0, **how: Any) -> TableJoin:
+    """All pairs that a check finds similar, of all that there are: a table in which all meet. ``how``: as for `code_join`."""
+    codes = read_only(np.zeros((count, 1), np.uint64))
+    return TableJoin(codes, Tables.bands(1, 0), 64, 64, check, cost=cost, told=named("all pairs", dimension), **how)
+
+
+def named(by: str, dimension: int, **more: Any) -> dict[str, Any]:
+    """How pairs are found, for report.json."""
+    return {"join": {"by": by, "dimension": dimension, **more}, "curve": []}
 
 
 def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> tuple[Tables, float]:
@@ -275,8 +244,9 @@ def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> t
 def unlike(codes: np.ndarray, within: int) -> np.ndarray:
     """The codes without those that are within a distance of an earlier one."""
     alone = np.ones(len(codes), bool)
-    for _, right, _ in Finder(Join(codes, Tables.bands(1, 0), within, within), lambda left, right: ((left, right, left), 0)).pairs(Counts()):
-        alone[right] = False
+    join = TableJoin(codes, Tables.bands(1, 0), within, within, lambda left, right: (PairBlock(left, right, np.empty(0)), 0))
+    for block in join.pairs():
+        alone[block.right] = False
     return read_only(codes[alone])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.joins.combined import Keys, keys_of, prefixes
+from likewise.joins.pairs import Counts, Stop
 from likewise.kernels import join as kernels
 from likewise.stages.ranking import Ranked
 from likewise.stages.workers import Workers
@@ -33,14 +34,6 @@ HOLDING: dict[int, tuple[int, ...]] = {1: (), 2: (1, 3), 3: (1, 3)}
 
 
 @dataclass
-class Counts:
-    """What a join did. Depends on the input alone."""
-
-    visited: int = 0  # entries of the index that were looked at
-    compared: int = 0  # pairs that were compared
-
-
-@dataclass
 class Joined:
     """Sets in the order of places, and an index over them."""
 
@@ -50,7 +43,6 @@ class Joined:
     keys: tuple  # keys by which sets are entered and looked up
     probed: Places  # uint32[n]: how many keys of each set are looked up
     index: tuple
-    rising: bool  # sizes rise with places among those that a probe is compared with
     elements: Longs  # int64[n + 1]: elements of all sets before each place, the unit of progress
     idle: list = field(default_factory=list)  # scratch that no task uses just now
 
@@ -64,10 +56,8 @@ class Joined:
             return room, np.empty((MATCHES_AT_ONCE, 4), np.int64)
 
 
-def join_of(
-    ranking: Ranked, order: Longs, rule: Rule, entered: Longs, probed: Longs, signs: NDArray[np.uint64], *, rising: bool, filled: bool, depth: int = 1
-) -> Joined:
-    """The sets in this order, and an index over the first ``entered`` elements of each; empty at first where it is not ``filled``.
+def join_of(ranking: Ranked, order: Longs, rule: Rule, entered: Longs, probed: Longs, signs: NDArray[np.uint64], depth: int = 1) -> Joined:
+    """The sets in this order, and an index over the first ``entered`` elements of each.
 
     signs: uint64[n, words], of the items, by which kernels.join passes over partners. depth: 2 or 3 for keys of so many elements.
     """
@@ -75,9 +65,9 @@ def join_of(
     prefix = prefixes(sets[3].astype(np.int64), sets[2], entered[order], probed[order], depth)
     plain = Keys((sets[0], sets[1], np.empty(0, np.uint32), 0, 0), ranking.ranks, prefix.entered, prefix.probed)
     made = plain if depth == 1 else keys_of(sets, prefix, depth)
-    index = kernels.build(sets, made.keys, made.entered, made.number, filled)
+    index = kernels.build(sets, made.keys, made.entered, made.number)
     elements = np.concatenate(([0], np.cumsum(sets[3], dtype=np.int64)))
-    return Joined(sets, ranking.ranks, rule, made.keys, made.probed, index, rising, elements)
+    return Joined(sets, ranking.ranks, rule, made.keys, made.probed, index, elements)
 
 
 def signs_of(ranking: Ranked, lacking: Longs) -> NDArray[np.uint64]:
@@ -153,7 +143,7 @@ def matches(
     Ends early when more than ``most`` are found.
     """
     work, elements = np.cumsum(joined.sets[3] + np.int64(1)), joined.elements
-    limit = min(most, MATCHES_OF_A_TASK)
+    limit, stop = min(most, MATCHES_OF_A_TASK), Stop(most)
 
     def task(begin_end: tuple[int, int]) -> tuple[Longs, tuple[int, int], int, int]:
         begin, end = begin_end
@@ -161,14 +151,15 @@ def matches(
         state = np.array([begin, 0, 0])
         found = [np.empty((0, 4), np.int64)]
         visited = compared = rows = 0
-        while state[0] < end and (rows <= limit or state[2]):
+        while state[0] < end and (rows <= limit or state[2]) and not stop:
             before = int(state[0])
             until = end if rows <= limit else before + 1  # a probe that was begun is done to its end
             index = joined.keys, joined.index, joined.probed
-            more_of_it = low, high, joined.rising, joined.rule, until, COMPARED_AT_ONCE, state, room, out
+            more_of_it = low, high, joined.rule, until, COMPARED_AT_ONCE, state, room, out
             written, steps, more = kernels.join(joined.sets, *index, *more_of_it)
             found.append(out[:written].copy())
             rows, visited, compared = rows + written, visited + steps, compared + more
+            stop.found += written
             workers.advance(int(elements[state[0]] - elements[before]))
         joined.idle.append((room, out))
         return np.concatenate(found), (int(state[0]), end), visited, compared
@@ -180,6 +171,7 @@ def matches(
         for block, _, visited, compared in done:
             counts.visited += visited
             counts.compared += compared
+            counts.found += len(block)
             total += len(block)
             yield block
             if total > most:

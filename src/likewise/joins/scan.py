@@ -11,12 +11,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.items.lengths import to_one
-from likewise.joins.hamming_join import Block, Counts, Stop
+from likewise.joins.hamming_join import named
+from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, PairBlock, Stop
 from likewise.joins.prefix import groups
 from likewise.joins.vector_join import Prepared
 from likewise.stages.workers import ALONE, Workers
@@ -24,7 +26,7 @@ from likewise.stages.workers import ALONE, Workers
 Longs = NDArray[np.int64]
 
 #: Vectors that are multiplied with others at once, and how many these are; and those that L1 distances are told of.
-PRODUCTS, ALL = (1024, 2048), (256, 1024)
+PRODUCTS, EACH = (1024, 2048), (256, 1024)
 #: Pairs that are decided at once, and blocks of products that are made at once for each task.
 DECIDED, BLOCKS = 2**18, 2
 #: Nanoseconds of one core of 2026 for a pair, and for each of its numbers: by products, and by L1.
@@ -33,24 +35,28 @@ PRODUCT_COST, L1_COST = (1.0, 0.02), (20.0, 0.2)
 
 @dataclass(frozen=True)
 class Scan:
-    """Finds the similar pairs of some of the vectors. per, workers: as for `joins.hamming_join.Join`."""
+    """All pairs of vectors within the limit. per, workers: as for `joins.hamming_join.TableJoin`. The work is counted in pairs that are looked at."""
 
     prepared: Prepared
     per: NDArray[np.uint64] | None = None
     workers: Workers = ALONE
 
-    def pairs(self, counts: Counts, items: Longs | None = None, side: NDArray[np.uint8] | None = None, most: int = 2**62) -> Iterator[Block]:
-        """The pairs among these items, int64[m] ascending, or all, as `joins.hamming_join.Finder` gives them."""
-        some = np.arange(len(self.prepared.vectors)) if items is None else items
-        there = self.prepared.live[some] if side is None else self.prepared.live[some] & (side > 0)
-        some, side = some[there], None if side is None else side[there]
+    recall = 1.0
+
+    def facts(self) -> dict[str, Any]:
+        return named("all pairs", self.prepared.vectors.shape[1])
+
+    def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
+        """As `joins.pairs.Join` says."""
+        counts, (chosen, side) = counts or Counts(), among.chosen(len(self.prepared.vectors), self.prepared.live)
+        some = np.arange(len(self.prepared.vectors)) if chosen is None else chosen
         order, low, high = partners(side, None if self.per is None else self.per[some], len(some))
         some = some[order]
-        height, width = ALL if self.prepared.measure == "l1" else PRODUCTS
+        height, width = EACH if self.prepared.measure == "l1" else PRODUCTS
         self.workers.expect(int((high - low).sum()))
         stop = Stop(most)
 
-        def look(tile: tuple[int, int, int, int]) -> tuple[list[Block], Counts]:
+        def look(tile: tuple[int, int, int, int]) -> tuple[list[PairBlock], Counts]:
             return self.tile(some, low, high, *tile, stop)
 
         tiles = cut(low, high, height, width)
@@ -59,7 +65,7 @@ class Scan:
                 counts.add(seen)
                 yield from found
 
-    def tile(self, items: Longs, low: Longs, high: Longs, begin: int, end: int, first: int, last: int, stop: Stop) -> tuple[list[Block], Counts]:
+    def tile(self, items: Longs, low: Longs, high: Longs, begin: int, end: int, first: int, last: int, stop: Stop) -> tuple[list[PairBlock], Counts]:
         """The pairs of the items at places ``begin`` to ``end`` with those of their partners that are at places ``first`` to ``last``."""
         found, counts = [], Counts()
         check = self.prepared.decider()
@@ -74,8 +80,8 @@ class Scan:
             one, other = left[at : at + DECIDED], right[at : at + DECIDED]
             block, computed = check(np.minimum(one, other), np.maximum(one, other))
             found.append(block)
-            counts.add(Counts(proposed=len(one), computed=computed, found=len(block[0])))
-            stop.found += len(block[0])
+            counts.add(Counts(proposed=len(one), computed=computed, found=len(block.left)))
+            stop.found += len(block.left)
         counts.compared = int(np.maximum(0, np.minimum(high[begin:end], last) - np.maximum(low[begin:end], first)).sum())
         self.workers.advance(counts.compared)
         return found, counts

@@ -15,7 +15,8 @@ import numpy as np
 
 from likewise.items.lengths import lengths_of, squared_lengths
 from likewise.items.sets import read_only
-from likewise.joins.hamming_join import Block, Check, Counts, Finder, Join, Tables
+from likewise.joins.hamming_join import Check, TableJoin, Tables
+from likewise.joins.pairs import PairBlock
 from likewise.joins.sign_codes import BITS, Coding, centre_of, encode, of_angles, of_coordinates, of_points
 from likewise.kernels.codejoin import distance_histogram
 from likewise.kernels.vectorjoin import MEASURES, decide
@@ -30,6 +31,8 @@ MISS = 5e-5
 SAMPLE = 1024
 LIFTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 MOST_ROWS, MOST_BITS = 64, 2**16
+#: Steps of a curve; it shows distances to so many limits.
+STEPS, BEYOND = 40, 4
 
 # Nanoseconds of one core of 2026: an entry of a table, to sort it and bring its code; a comparison of the first bits, and then of each word of
 # all; a near pair, to look whether an earlier band has it; a pair of vectors, and each of their numbers; a bit of a code.
@@ -61,11 +64,11 @@ class Prepared:
         """What computes pairs, and leaves those that are within the limit."""
         vectors, squared, measure, limit = self.vectors, self.squares, MEASURES[self.measure], self.limit
 
-        def check(left: np.ndarray, right: np.ndarray) -> tuple[Block, int]:
+        def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
             found, values = np.empty(len(left), np.int64), np.empty(len(left))
             count, computed = decide(vectors, squared, measure, limit, left, right, found, values)
             places = found[:count]
-            return (left[places], right[places], values[:count]), computed
+            return PairBlock(left[places], right[places], values[:count]), computed
 
         return check
 
@@ -117,22 +120,23 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, work
     return Prepared(vectors, measure, float(limit), centre, squared, lengths, live, codings)
 
 
-def vector_pairs(prepared: Prepared, layout: Layout, counts: Counts | None = None, *, side: np.ndarray | None = None, **how: Any) -> Iterator[Block]:
-    """All pairs that meet and are within the limit: left < right, int64 each, and the measure's exact value, float64. In no particular order.
-
-    ``how``: per, workers and most, as for `joins.hamming_join.Join`.
-    """
-    most = how.pop("most", 2**62)
-    return vector_finder(prepared, layout, **how).pairs(counts or Counts(), side=side, most=most)
-
-
-def vector_finder(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE, **how: Any) -> Finder:
-    """What finds those pairs."""
+def vector_join(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE, **how: Any) -> TableJoin:
+    """All pairs that meet and are within the limit, by the measure's exact value. ``how``: per, as for `joins.hamming_join.TableJoin`."""
     tables = Tables.bands(layout.bands, layout.rows)
     coding = layout.coding.with_bits(layout.bits)
-    cuts = cut(coding.bits, coding.differ), cut(FIRST, coding.differ)
-    join = Join(read_only(encode(coding, prepared.vectors, workers)), tables, *cuts, workers=workers, **how)
-    return Finder(join, prepared.decider(), prepared.live, layout.cost)
+    codes, cuts = read_only(encode(coding, prepared.vectors, workers)), (cut(coding.bits, coding.differ), cut(FIRST, coding.differ))
+    given: dict[str, Any] = {"cost": layout.cost, "recall": layout.recall, "told": facts(prepared, layout), "counted": "proposed"}
+    return TableJoin(codes, tables, *cuts, prepared.decider(), prepared.live, workers=workers, **given | how)
+
+
+def facts(prepared: Prepared, layout: Layout) -> dict[str, Any]:
+    """For report.json: the layout, named as in a plan (`planning.Plan.to_dict`), and the chance that a pair meets, by its similarity or distance."""
+    measure = {"cosine": "cosine", "angle": "angle in degrees"}.get(prepared.measure, prepared.measure.upper() + " distance")
+    by, chosen = "bits of vectors", {"bands": layout.bands, "rows": layout.rows, "bits": layout.bits, "recall": layout.recall}
+    join = {"by": by, "dimension": prepared.vectors.shape[1], "family": "Hyperplane" if prepared.angles else by, "measure": measure, **chosen}
+    end = 1.0 if prepared.measure == "cosine" else min(BEYOND * prepared.limit or 1.0, 180.0 if prepared.measure == "angle" else math.inf)
+    values = [end * step / STEPS for step in range(STEPS + 1)]
+    return {"join": join, "curve": [[value, layout.chance(prepared.differ(layout.coding, value))] for value in values]}
 
 
 def degrees_of(cosine: float) -> float:

@@ -8,14 +8,6 @@ from likewise.kernels.jit import kernel
 
 
 @kernel
-def remove(left, right, gone):
-    """Mark in ``gone``, bool[n], each right[i] whose left[i], the earlier item, stays. Pairs by rising right: the earlier ones are decided then."""
-    for i in range(len(left)):
-        if not gone[left[i]]:
-            gone[right[i]] = True
-
-
-@kernel
 def settle(later, earlier, overlap, out_of, witness, best, of):
     """Remove each item for the most similar kept item before it, of several the earliest; all arrays int64, pairs by rising ``later``.
 

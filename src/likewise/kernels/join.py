@@ -63,8 +63,8 @@ def left_from(place, i, sets, keys):
 
 
 @kernel
-def build(sets, keys, lengths, number, filled):
-    """The index of all sets by the first ``lengths`` of their ids, or the empty lists for it. Lists ascend. number: of different ids."""
+def build(sets, keys, lengths, number):
+    """The index of all sets by the first ``lengths`` of their ids. Lists ascend. number: of different ids."""
     ids, first, _, _, _ = keys
     lists = np.zeros((number + 1, 2), np.uint32)
     for place in range(len(first)):
@@ -75,9 +75,8 @@ def build(sets, keys, lengths, number, filled):
     lists[:, 1] = lists[:, 0]
     marked = keys[3] > 0 and sets[4].shape[1] > 0
     index = lists[:-1], np.empty((lists[number, 0], 2), np.uint32), np.empty((lists[number, 0] if marked else np.uint32(0), 2), np.uint64)
-    if filled:
-        for place in range(len(first)):
-            enter(place, sets, keys, lengths[place], index)
+    for place in range(len(first)):
+        enter(place, sets, keys, lengths[place], index)
     return index
 
 
@@ -96,19 +95,6 @@ def enter(place, sets, keys, length, index):
             marks[at, 0] = signs[place, 0]
             marks[at, 1] = np.uint64(size[place]) << np.uint64(32) | np.uint64(shared[place])
         lists[one, 1] = at + np.uint32(1)
-
-
-@kernel
-def change(places, sets, keys, lengths, index, entering):
-    """Enter the sets at these places, which are later than all others in the index, or take the latest out again."""
-    ids, first, _, _, _ = keys
-    lists, _, _ = index
-    for place in places:
-        if entering:
-            enter(place, sets, keys, lengths[place], index)
-        else:
-            for at in range(first[place], first[place] + lengths[place]):
-                lists[ids[at], 1] -= np.uint32(1)
 
 
 @kernel
@@ -172,10 +158,10 @@ def alike(a, b, sets, need, rule):
 
 
 @inline
-def gather(probe, length, sets, keys, index, low, high, rising, rule, seen, found):
+def gather(probe, length, sets, keys, index, low, high, rule, seen, found):
     """Collect the sets at places low <= place < high that may share enough with the probe: (how many, entries visited).
 
-    length: how many of the probe's ids to look up. rising: sizes rise with places there, so that a list ends where sets get too large.
+    length: how many of the probe's ids to look up. Sizes rise with places there, so a list ends where sets get too large.
     seen: int32[n], the last probe that met a set; found: uint32[3, n], places, how many ranks each has left where the two first met, and how many
     they have in common before.
     """
@@ -213,9 +199,8 @@ def gather(probe, length, sets, keys, index, low, high, rising, rule, seen, foun
                 if theirs != of_size:
                     of_size, need = theirs, least(mine, theirs, rule)
                 if mine_left < need:
-                    if rising:
-                        break
-                elif other != probe:
+                    break
+                if other != probe:
                     seen[other] = probe
                     left = entries[at, 1]
                     if before + np.int64(left) >= need and alike(probe, other, sets, need, rule):
@@ -284,7 +269,7 @@ def compare(probe, sets, rule, state, found, bits, matches, written):
 
 
 @kernel
-def join(sets, keys, index, lengths, low, high, rising, rule, end, most, state, room, matches):
+def join(sets, keys, index, lengths, low, high, rule, end, most, state, room, matches):
     """Compare the probes from place state[0] to ``end`` with the sets of the index; return (matches written, entries visited, comparisons).
 
     lengths: uint32[n], how many ids of each to look up; low, high: uint32[windows, n], between which places its partners lie.
@@ -303,7 +288,7 @@ def join(sets, keys, index, lengths, low, high, rising, rule, end, most, state, 
             for window in range(len(low)):
                 lowest, highest = np.int64(low[window, probe]), np.int64(high[window, probe])
                 if lowest < highest:
-                    count, steps = gather(probe, lengths[probe], sets, keys, index, lowest, highest, rising, rule, seen, found[:, state[2] :])
+                    count, steps = gather(probe, lengths[probe], sets, keys, index, lowest, highest, rule, seen, found[:, state[2] :])
                     state[2] += count
                     visited += steps
             compared += state[2]
@@ -314,48 +299,3 @@ def join(sets, keys, index, lengths, low, high, rising, rule, end, most, state, 
         state[0] += 1
         state[1] = state[2] = 0
     return written, visited, compared
-
-
-@kernel
-def walk(sets, keys, index, lengths, low, rule, end, most, state, room, decided, matches):
-    """Go on with the greedy walk in the order of places, from state[0] to ``end``; return (matches written, entries visited, comparisons).
-
-    Each item is compared with those kept since place state[3]; ``join`` has compared it with those kept before, and `settle` has taken note.
-    low: uint32[n], from which place on an item's partners lie. most, state, room, matches: as for ``join``. Kept items enter the index.
-    decided: int64[n, 3]: witness (-1: kept), overlap, out of.
-    """
-    seen, found, bits = room
-    written = 0
-    visited = 0
-    compared = 0
-    while state[0] < end and compared + visited // VISITS < most:
-        probe = state[0]
-        if state[2] == 0:
-            lowest = max(np.int64(low[probe]), state[3])
-            state[2], steps = gather(probe, lengths[probe], sets, keys, index, lowest, probe, False, rule, seen, found)
-            visited += steps
-            compared += state[2]
-        if state[1] < state[2]:
-            before = written
-            written = compare(probe, sets, rule, state, found, bits, matches, written)
-            settle(matches[before:written], decided)
-        if state[1] < state[2]:
-            break
-        if decided[probe, 0] < 0:
-            enter(probe, sets, keys, lengths[probe], index)
-        state[0] += 1
-        state[1] = state[2] = 0
-    return written, visited, compared
-
-
-@kernel
-def settle(matches, decided):
-    """Note for each item the kept item that is most like it, among equals the earlier."""
-    for row in range(len(matches)):
-        item, other, common, whole = matches[row, 0], matches[row, 1], matches[row, 2], matches[row, 3]
-        witness = decided[item, 0]
-        better = common * decided[item, 2] - decided[item, 1] * whole if witness >= 0 else np.int64(1)
-        if better > 0 or (better == 0 and other < witness):
-            decided[item, 0] = other
-            decided[item, 1] = common
-            decided[item, 2] = whole

@@ -88,15 +88,19 @@ def number(keys, sides, shift, ids):
 @kernel
 def rank(counts):
     """Replace ``counts``, uint32, by ranks in ascending order of count, ties by the earlier; ALONE for a count of 0. Returns the number of ranks."""
-    begin = np.zeros(MOST_COUNTED + 2, np.uint32)
+    most = np.int64(0)
     for count in counts:
-        begin[min(count, MOST_COUNTED) + 1] += np.uint32(1)
+        most = max(most, np.int64(count))
+    most = min(most, np.int64(MOST_COUNTED))
+    begin = np.zeros(most + 2, np.uint32)
+    for count in counts:
+        begin[min(count, most) + 1] += np.uint32(1)
     begin[1] = 0
     for i in range(1, len(begin)):
         begin[i] += begin[i - 1]
     total = begin[-1]
     for i in range(len(counts)):
-        count = min(counts[i], MOST_COUNTED)
+        count = min(counts[i], most)
         if count == 0:
             counts[i] = ALONE
         else:

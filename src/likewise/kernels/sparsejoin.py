@@ -20,38 +20,38 @@ def mixed(words):
 
 
 @kernel
-def join(vectors, units, rare, lists, rule, least, per, side, walking, begin, end, known, seen, state, out):
-    """Compare the items from begin to end with those before them that share a rare coordinate; return (next item, rows written, comparisons).
+def join(vectors, units, rare, lists, rule, least, per, side, items, begin, end, known, seen, out):
+    """Compare items[begin:end] with those before them that share a rare coordinate; return (next place, rows written, comparisons).
 
     vectors: (indices, values, offsets). units: (numbers uint32[m], values float64[m]), the indices as numbers below len(known), and the values of
     vectors of length 1: a pair whose cosine by these is below ``least`` is looked into no further.
-    rare: (ranks uint32[k], offsets int64[n + 1]) of each item's rare coordinates. lists: (begins int64[ranks + 1], filled int64[ranks], holders
-    int32[k]): the items that have rank r are holders[begins[r] :], so many as are filled, ascending.
-    rule: a SparseRule. per: uint64[n]: only items of equal values are compared. side: uint8[n], or empty, as for kernels.walk.
-    walking: lists hold kept items only; each item that stays is entered. state: int64[n, 2], witness and score, -1 at first.
-    known: float64, all 0. seen: int32[n], -1 at first: the last item that an item was compared with. out: int64[m, 4], rows as the walk has
-    them: item, other, score, 1. Stops early where it may not hold the next item's rows.
+    rare: (ranks uint32[k], offsets int64[n + 1]) of each item's rare coordinates. lists: (begins int64[ranks + 1], holders int32[k]): those of
+    ``items``, int64[m] ascending, that have rank r are holders[begins[r] : begins[r + 1]], ascending.
+    rule: a SparseRule. per: uint64[n], or empty: only items of equal values are compared. side: uint8[n], or empty, as for kernels.walk.
+    known: float64, all 0. seen: int32[n], -1 at first: the last item that an item was compared with. out: int64[r, 3], rows of item, other and score
+    (kernels.compare). Stops early where it may not hold the next item's rows.
     """
     indices, values, offsets = vectors
     ranks, first = rare
-    begins, filled, holders = lists
+    begins, holders = lists
     numbers, parts = units
     written = compared = 0
-    item = begin
-    while item < end and written + item <= len(out):
+    turn = begin
+    while turn < end and written + turn <= len(out):
+        item = items[turn]
         x = slice(offsets[item], offsets[item + 1])
         for at in range(offsets[item], offsets[item + 1]):
             known[numbers[at]] = parts[at]
         for at in range(first[item], first[item + 1]):
             rank = np.int64(ranks[at])
-            for place in range(begins[rank], begins[rank] + filled[rank]):
+            for place in range(begins[rank], begins[rank + 1]):
                 other = np.int64(holders[place])
                 if other >= item:
                     break
                 if seen[other] == item:
                     continue
                 seen[other] = item
-                if per[other] != per[item] or (len(side) > 0 and side[other] == side[item] and side[item] != 3):
+                if (len(per) > 0 and per[other] != per[item]) or (len(side) > 0 and side[other] == side[item] and side[item] != 3):
                     continue
                 compared += 1
                 about = 0.0
@@ -63,16 +63,9 @@ def join(vectors, units, rare, lists, rule, least, per, side, walking, begin, en
                 told = within(measured(indices[x], values[x], indices[y], values[y], rule.measure, rule.order), rule)
                 if told < 0:
                     continue
-                out[written, 0], out[written, 1], out[written, 2], out[written, 3] = item, other, told, 1
+                out[written, 0], out[written, 1], out[written, 2] = item, other, told
                 written += 1
-                if walking and (told > state[item, 1] or (told == state[item, 1] and other < state[item, 0])):
-                    state[item, 0], state[item, 1] = other, told
         for at in range(offsets[item], offsets[item + 1]):
             known[numbers[at]] = 0
-        if walking and state[item, 0] < 0:
-            for at in range(first[item], first[item + 1]):
-                rank = np.int64(ranks[at])
-                holders[begins[rank] + filled[rank]] = item
-                filled[rank] += 1
-        item += 1
-    return item, written, compared
+        turn += 1
+    return turn, written, compared

@@ -12,11 +12,12 @@ import numpy as np
 
 from likewise.errors import UsageError
 from likewise.items.sparse import of_words
+from likewise.joins.pairs import PairBlock
 from likewise.kernels.hashing import derive
 from likewise.measures import measure
 from likewise.nearest.sparse import close
-from likewise.runs.items import Block, Items, Run, words
-from likewise.runs.pair_search import of_found, of_sets, pair_source
+from likewise.runs.items import Items, Run, words
+from likewise.runs.pair_search import in_buckets, joined_pairs
 
 #: Streams of constants drawn from the seed: of the sample, and of the samples of it.
 SAMPLING, RESAMPLING = np.uint64(0xA0D1_0001), np.uint64(0xA0D1_0002)
@@ -65,7 +66,7 @@ def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
     side = np.ones(n, np.uint8)
     side[drawn] = 3  # pairs across are wanted: of the sample with all, and inside it
     truth = gathered(exactly(items, run, side, drawn), n)
-    search = partial(of_found, walk=walk) if pair_source(job) is of_found else pair_source(job)
+    search = partial(in_buckets, plan=job.plan) if job.plan else partial(joined_pairs, walk=walk)
     found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
     rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
     low, high = interval(truth[0], found, drawn, n, job.seed)
@@ -84,7 +85,7 @@ def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
     )
 
 
-def gathered(blocks: Iterator[Block], n: int) -> tuple[np.ndarray, np.ndarray]:
+def gathered(blocks: Iterator[PairBlock], n: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs as numbers left · n + right, ascending, and their values."""
     found = list(blocks)
     if not found:
@@ -95,19 +96,17 @@ def gathered(blocks: Iterator[Block], n: int) -> tuple[np.ndarray, np.ndarray]:
     return pair[order], value[order]
 
 
-def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[Block]:
+def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[PairBlock]:
     """All alike pairs across, with none missed."""
     kind = run.job.items
-    if kind in ("texts", "sets"):
-        return of_sets(items, run, side)
-    if kind in ("vectors", "codes", "weighted sets", "feature sets"):
-        return of_found(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)
+    if kind in ("texts", "sets", "vectors", "codes", "weighted sets", "feature sets"):
+        return joined_pairs(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)
     if kind == "sparse vectors":
         return scanned(items, run, drawn)
     raise UsageError(f"--by {run.job.method}: there is no exact search to audit by; strings are joined exactly anyway")
 
 
-def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
+def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[PairBlock]:
     """Pairs of some sparse vectors with all: exactly, where costs, good but for rounding, come near the threshold."""
     job = run.job
     if len(items.member) < 2:
@@ -123,7 +122,7 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[Block]:
         value = np.asarray(compare(vectors[left], vectors[right]), float)
         good = value <= limit if job.distances else value >= limit
         run.advance(done)
-        yield left[good], right[good], value[good]
+        yield PairBlock(left[good], right[good], value[good])
 
 
 def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, seed: int) -> tuple[float, float]:

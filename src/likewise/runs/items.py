@@ -24,8 +24,6 @@ from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
 
 T = TypeVar("T")
-#: Items, later items, and how alike they are: int64[m], int64[m], float64[m].
-Block = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass

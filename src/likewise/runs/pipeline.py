@@ -22,15 +22,14 @@ from likewise.io import compression
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.joins.set_join import Begun, exact_cost, ready
-from likewise.joins.sparse_join import join_cost, least_cosine
+from likewise.joins.sparse_join import least_cosine
 from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT
 from likewise.report.gather import beginning
 from likewise.runs.items import Items, Run, rule, words_of
 from likewise.runs.job import Job
-from likewise.runs.pair_search import meetings_expected, pair_source, ranks, rare
+from likewise.runs.pair_search import meetings_expected, of_sets, of_sparse, pair_source
 from likewise.runs.results import Decision
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
 from likewise.stages.listing import Listing
@@ -143,20 +142,19 @@ def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
     if job.items == "sparse vectors":
         if job.options.exact is not None or job.verify != "exact" or plan.chosen_by != "plan" or not least_cosine(rule(job)):
             return False
-        joined = rare(items, run)
+        joined = of_sparse(items, run)
         n, entries = len(joined.vectors), len(joined.vectors.values)
         model = replace(plan.model, items=n, dimension=round(entries / max(1, n)))
-        cheaper = join_cost(joined) <= n * model.cost(plan.bands, plan.rows)
+        cheaper = joined.cost <= n * model.cost(plan.bands, plan.rows)
         items.begun = joined if cheaper else None
         return cheaper
     if not job.weighed:
         return False
-    ranking = ranks(items, run)
-    made = ready(ranking, job.threshold)
-    cost = exact_cost(ranking, made)
+    join = of_sets(items, run)
+    cost = join.cost
     sketching = (BAND_COST * plan.bands + costs("MinHash", 0).slot * plan.slots) * len(items.member)
     cheaper = cost < sketching or cost < sketching + MEETING_COST * meetings_expected(items, run, plan, walk=walk or job.options.star)
-    items.begun = Begun(ranking, made) if cheaper else None
+    items.begun = join if cheaper else None
     return cheaper
 
 

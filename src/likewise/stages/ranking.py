@@ -34,6 +34,10 @@ class Ranked:
     def __len__(self) -> int:
         return len(self.size)
 
+    def of(self, items: Longs | None) -> Ranked:
+        """Some of the sets, or all; the ranks of their elements stay the same."""
+        return self if items is None else Ranked(self.tokens, self.first[items], self.shared[items], self.size[items], self.ranks)
+
 
 @dataclass(frozen=True)
 class Deal:
