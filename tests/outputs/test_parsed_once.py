@@ -13,9 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
+from likewise.errors import DataError
 from likewise.io import inputs
 from likewise.io.formats import jsonl, lines
 from likewise.report import gather
+from likewise.report.originals import Originals
 
 N = 3000
 
@@ -86,3 +88,18 @@ def test_a_compressed_source_is_read_again_in_one_pass(tmp_path: Path, monkeypat
     assert len(parsed) == N
     chunk = (1 << 16) // 170  # a line has more than 170 bytes
     assert sum(parsed.values()) - N <= chunk * 2 * (gather.OF_LARGEST + gather.OF_NEAR)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.parquet"])
+def test_items_of_an_output_are_found_by_number(tmp_path: Path, parsed: Counter, name: str) -> None:
+    """Only the rows that are shown are parsed."""
+    out = tmp_path / "out"
+    lw.dedup(saved(tmp_path / name), out=out, by="cosine", threshold=0.999, field="vector")
+    parsed.clear()
+    originals = Originals(out)
+    source = next(iter(originals.paths))
+    found = originals.texts([(source, 5), (source, 2999), (source, 6)])
+    assert [found[source, at].item.tolist() for at in (5, 6, 2999)] == vectors()[[5, 6, 2999]].tolist()
+    assert sorted(parsed.elements()) == [5, 6, 2999]
+    with pytest.raises(DataError, match="has no row 3000 any more"):
+        originals.texts([(source, 3000)])

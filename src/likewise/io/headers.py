@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 #: Files whose headers are kept: those of many thousand Parquet files would take much memory.
-KEPT = 256
+KEPT = 64
 #: Nanoseconds. A file may be written twice within one tick of its clock: the header of one that was written just now is not kept (as in git's index).
 SETTLED = 2 * 10**9
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -101,13 +101,14 @@ class Originals:
         return [None if (identity := found[place].id) is None else from_json(identity) for place in places]
 
     def texts(self, places: Iterable[Place]) -> dict[Place, Original]:
-        """The items at these places. Each source is read as far as the last place in it. Raises DataError when one is gone."""
+        """The items at these places. A source in which rows are not found by number is read as far as the last of them. Raises DataError when one is
+        gone."""
         wanted = defaultdict(set)
         for source, position in places:
             wanted[source].add(position)
         found = {}
         for source, positions in wanted.items():
-            for first, records in self.records(source, min(positions)):
+            for first, records in self.records(source, sorted(positions)):
                 found.update({(source, at): self.original(records, at - first) for at in positions if first <= at < first + len(records)})
                 if first + len(records) > max(positions):
                     break
@@ -137,8 +138,9 @@ class Originals:
                     return (source, first + row), self.original(records, row)
         return None
 
-    def records(self, source: str, start: int = 0) -> Iterator[tuple[int, Records]]:
-        """(position of the first row, rows) of the chunks of a source, from one at or before ``start`` on."""
+    def records(self, source: str, positions: Sequence[int] = ()) -> Iterator[tuple[int, Records]]:
+        """(position of the first row, rows) of the chunks of a source; where rows are found by number, of those with the rows at ``positions``, which
+        are ascending, if some are given."""
         path = self.paths.get(source)
         if path is None:
             raise DataError(f"{source}: the items came from Python and no file ({self.out / 'run.json'} names none), so they cannot be read again")
@@ -149,7 +151,7 @@ class Originals:
         by_rows = getattr(found.format, "__name__", "").endswith(BY_ROWS)
         first = 0
         asked = values.showing(of_source(self.want, source))
-        for chunk in found.chunks(asked, start if by_rows else 0):
+        for chunk in found.chunks_of(asked, positions, 0) if by_rows and positions else found.chunks(asked):
             if by_rows:
                 first = chunk.start
             records = found.parse(chunk, asked)
