@@ -38,24 +38,33 @@ class Found(NamedTuple):
 
 
 class Engine(Protocol):
-    """The steps, in order. ``Met`` and ``similar`` are the engine's own: it may compute them at once, or leave the work to a later step."""
+    """The steps, in order. Between `meet`, `alike` and `settle` flows what the engine likes: a table, a handle, or work that a later step does.
+
+    Items are numbered from 0 in keep order. int64 is enough for all numbers of rows, items and counts.
+    """
 
     def rows(self, sources: Sequence[Source]) -> Collection:
-        """Read and sketch all rows (`stages.sketch`), in input order. The result has the columns of `schema.ROW_COLUMNS` and the ids; words, odd
-        sketches and band keys stay with the engine. Raises DataError and FormatError for rows and files that cannot be read."""
+        """Read and sketch all rows (`stages.sketch`).
+
+        A table of one entry a row, in input order: the columns of `schema.ROW_COLUMNS` and the id, which the driver looks up, and the words, the odd
+        sketch and a band key for each band, which stay with the engine. Raises DataError and FormatError for rows and files that cannot be read.
+        """
 
     def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """The first copy of each row in keep order: `stages.copies.first_of_copies`."""
+        """The first copy of each row in keep order, or the row itself: `stages.copies.first_of_copies`, which can be computed for all rows of some
+        values of ``copy`` apart from others."""
 
     def meet(self, items: Items) -> Any:
-        """The pairs (later, earlier) of items that meet, each once: those that any band yields (`stages.meeting`). Items are numbered in keep order,
-        so that a number is a rank."""
+        """The pairs of items that meet in any band: a table of (later, earlier), each pair once. `stages.meeting` computes those of a band for any
+        whole buckets apart from others. In a job without a plan all items meet, if they have the same value of ``--per``."""
 
     def alike(self, items: Items, met: Any) -> Any:
-        """Of the pairs that meet those that are similar, with overlap and out of: `stages.near` rules out, `stages.verify` compares."""
+        """Of those the similar pairs: a table of (later, earlier, overlap, out of). `stages.near` rules pairs out by their sizes and odd sketches,
+        `Kind.alike` compares the words of others exactly."""
 
     def settle(self, items: Items, similar: Any) -> Found:
-        """The items that are removed, each with its witness (`stages.settle`), and a sample of what overfull buckets left out (`stages.budget`)."""
+        """The removed items, each with its witness: `stages.settle`, or another algorithm with the same result. Also a comparison of some pairs that
+        the rule for overfull buckets left out (`stages.budget`)."""
 
     def write(
         self,
@@ -67,4 +76,5 @@ class Engine(Protocol):
         added: pa.Table | None,
         each: Each,
     ) -> int:
-        """Write rows of a source as they were, and return how many: `io.formats.Format.write`, which explains the arguments."""
+        """Write rows of a source, byte for byte, and return how many: `io.formats.Format.write`, which explains the arguments. It may be called for
+        several sources at once."""
