@@ -412,7 +412,7 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
         collection = pipeline.collect(sources, run, Local(run))
         if made and sorted(collection.digests()) != sorted(made.digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
-        items = pipeline.distinct(collection, run, Local(run), walk=bool(made))
+        items = pipeline.distinct(collection, run, Local(run))
         found = measured(items, run, sample, walk=bool(made))
         said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # what it finds is measured, and `promised` says what it should

@@ -75,7 +75,7 @@ def test_the_words_of_vectors_are_the_memory_that_was_read(tmp_path: Path, form:
     job = job_of(options.resolve(by=by, field="vector", **({"threshold": 0.9} if by == "cosine" else {"within": 1.0})), facts=Facts(4))
     [source] = resolve([given_], want=job.want)
     [chunk] = source.chunks(job.want)
-    found = sketcher(job, bands=False)(source.parse(chunk, job.want))
+    found = sketcher(job)(source.parse(chunk, job.want))
     assert found["sets"].tolist() == array.view(np.uint64).ravel().tolist()
     assert found["sets"].ctypes.data == chunk.data.column(0).chunk(0).flatten().buffers()[1].address
 
@@ -87,7 +87,7 @@ def sketched(rows: list[Any], by: str, wide: bool = False) -> tuple[list[int], l
         options.resolve(by=by, field="x", **({"threshold": 0.9} if by == "cosine" else {"within": 1.0})), facts=Facts(len(rows[0]), wide=wide)
     )
     column = pa.array(rows, pa.list_(pa.from_numpy_dtype(dtype)))
-    found = sketcher(job, bands=False)(of_table(pa.table({"x": column}), job.want))
+    found = sketcher(job)(of_table(pa.table({"x": column}), job.want))
     return found["tokens"].tolist(), found["size"].tolist(), found["sets"].view(dtype).tolist()
 
 

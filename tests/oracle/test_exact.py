@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -23,10 +21,7 @@ from likewise.joins.greedy import removals
 from likewise.joins.pairs import ALL, Among, Counts, PairBlock
 from likewise.joins.set_join import SetJoin
 from likewise.runs import pair_search as search
-from likewise.runs import pipeline
-from likewise.runs.job import Job
 from likewise.stages import ranking
-from likewise.stages.buckets import Buckets
 from likewise.stages.ranking import ranked
 from likewise.stages.settle import Removals
 from likewise.stages.workers import ALONE, Workers
@@ -117,7 +112,7 @@ depths = st.sampled_from([1, 2, 3])
 def keys_of(depth: int) -> Iterator[None]:
     """Joins by keys of so many elements, which else are for many sets."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "depth_of", lambda *_: depth)
+        patch.setattr(exact, "depth_of", lambda *_: (depth, 0.0))
         yield
 
 
@@ -373,51 +368,6 @@ def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
     assert costs == sorted(costs, reverse=True)
     assert costs[0] > 3 * costs[3]
     assert SetJoin(sets, Fraction(4, 5)).cost == costs[2]
-
-
-@pytest.mark.parametrize("exactly", [True, False])
-def test_what_weighing_made_is_used_and_not_made_again(exactly, monkeypatch):
-    """Costs decide before any band key is made, but for those of a sample. No work of the other way is done."""
-    made: list[str] = []
-    for name in ("ranked", "group", "keys_of_sets"):
-        monkeypatch.setattr(search, name, partial(lambda of, name, *a, **k: made.append(name) or of(*a, **k), getattr(search, name), name))
-    sets = [{"elements": sorted(one)} for one in crowd(300)]
-    monkeypatch.setattr(SetJoin, "cost", 0.0 if exactly else 1e18)
-    found = lw.dedup(sets, by="elements", threshold=0.8)
-    assert made == (["ranked"] if exactly else ["ranked", "keys_of_sets", "group", "keys_of_sets", "group"])
-    assert found.report["method"]["exact"] is exactly
-    assert found.removed.to_arrow() == lw.dedup(sets, by="elements", threshold=0.8, exact=True).removed.to_arrow()
-
-
-@pytest.mark.parametrize("verb", [lw.dedup, lw.pairs])
-def test_band_keys_made_after_reading_are_those_made_while_reading(verb, monkeypatch):
-    """With copies, empty sets and --keep last, so that items are fewer than rows and in another order."""
-    sets = [{"elements": sorted(one)} for one in [*crowd(300), set(), *crowd(20)]]
-    kept: list[Buckets] = []
-    group = search.group
-    monkeypatch.setattr(search, "group", lambda *a, **k: kept.append(group(*a, **k)) or kept[-1])
-    monkeypatch.setattr(SetJoin, "cost", 1e18)
-    monkeypatch.setattr(search, "KEYS_AT_ONCE", 64)
-    after = verb(sets, by="elements", threshold=0.6, keep="last")
-    monkeypatch.setattr(Job, "weighed", False)
-    before = verb(sets, by="elements", threshold=0.6, keep="last")
-    assert (kept[-1].bucket == kept[-2].bucket).all() and (kept[-1].bucket >= 0).any()
-    table = operator.attrgetter("removed") if verb is lw.dedup else lambda found: found
-    assert table(after).to_arrow() == table(before).to_arrow() and len(table(after)) > 50
-
-
-def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
-    """40 groups of 100 sets each: 40 * 100 * 99 / 2 pairs in each band; a sample of a quarter of the sets predicts them within a tenth."""
-    monkeypatch.setattr(search, "SAMPLED", 1000)
-    monkeypatch.setattr(SetJoin, "cost", 1e18)
-    told: list[float] = []
-    expected = search.meetings_expected
-    monkeypatch.setattr(pipeline, "meetings_expected", lambda *a, **k: told.append(expected(*a, **k)) or told[-1])
-    draw = np.random.default_rng(4)
-    places = draw.permutation(4000)
-    sets = [{"elements": [*range(1000 * (place % 40), 1000 * (place % 40) + 200), 10**6 + place]} for place in places.tolist()]
-    bands = lw.pairs(sets, by="elements", threshold=0.9).report["method"]["plan"]["bands"]
-    assert told[0] == pytest.approx(bands * 40 * 100 * 99 / 2, rel=0.1)
 
 
 @pytest.mark.parametrize("contained", [False, True])

@@ -295,7 +295,6 @@ def test_threads_and_chunks_change_no_byte(tmp_path, monkeypatch, by, exact):
     listed = lw.pairs(path, threads=1, **how).to_arrow()
     for module in (batches, byte_formats):
         monkeypatch.setattr(module, "CHUNK_BYTES", 2000)
-    monkeypatch.setattr("likewise.runs.pair_search.KEYS_AT_ONCE", 7)
     monkeypatch.setattr("likewise.joins.sparse_join.ITEMS", 5)
     monkeypatch.setattr("likewise.joins.sparse_join.ROWS", 1)
     lw.dedup(path, out=tmp_path / "two", threads=2, pairs=True, **how)
@@ -307,7 +306,7 @@ def test_threads_and_chunks_change_no_byte(tmp_path, monkeypatch, by, exact):
 
 @pytest.mark.parametrize("exact", [None, False])
 def test_a_stopped_run_goes_on(tmp_path, monkeypatch, exact):
-    """While reading, once the join is chosen, and while writing."""
+    """While reading, once all is read, and while writing."""
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in records(rows())))
     monkeypatch.setattr(byte_formats, "CHUNK_BYTES", 4000)
@@ -316,7 +315,7 @@ def test_a_stopped_run_goes_on(tmp_path, monkeypatch, exact):
     lw.dedup(path, out=tmp_path / "whole", **how)
     want, steps = snapshot(tmp_path / "whole"), stops.done
     assert steps.count("chunk") > 4
-    for at in (3, steps.index("chosen") + 1, steps.index("decide") + 1, len(steps) - 1):
+    for at in (3, steps.index("read") + 1, steps.index("decide") + 1, len(steps) - 1):
         out = tmp_path / f"stopped-{at}"
         stops.begin(at)
         with pytest.raises(StoppedError):

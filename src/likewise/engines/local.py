@@ -43,7 +43,7 @@ class Local:
         read(
             sources,
             job.want,
-            sketcher(job, bands=not job.weighed),
+            sketcher(job),
             run.work,
             run.engine,
             skip=job.options.on_error == "skip",

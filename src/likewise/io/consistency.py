@@ -15,8 +15,7 @@ from likewise.schema import ROW_COLUMNS
 #: What the journal must say of a step, and of which types.
 SAID: dict[str, dict[str, Any]] = {
     "chunk": {"source": int, "rows": int, "next": int, "found": bool, "fields": list},
-    "chosen": {"exact": bool},
-    "decide": {"facts": dict},
+    "decide": {"facts": dict, "compared": int},
     "write": {"file": str, "outputs": list},
     "publish": {"manifest": str, "beside": str},
 }

@@ -27,17 +27,17 @@ def half_of_lists(joined: Joined) -> int:
     return int(number[ids[at]].sum()) * step // 2
 
 
-def visit(joined: Joined) -> int:
-    """Nanoseconds for an entry of the index."""
-    return MARKED if len(joined.index[2]) else 2 + 2 * access(4 * len(joined.probed)) + access(joined.sets[4].nbytes)
+def visit(joined: Joined, times: float = 1.0) -> int:
+    """Nanoseconds for an entry of the index, where there are ``times`` as many sets."""
+    return MARKED if len(joined.index[2]) else 2 + 2 * access(4 * len(joined.probed) * times) + access(joined.sets[4].nbytes * times)
 
 
-def look_up(joined: Joined) -> int:
-    """Nanoseconds to find the entries of a key."""
+def look_up(joined: Joined, times: float = 1.0) -> int:
+    """Nanoseconds to find the entries of a key, where there are ``times`` as many sets."""
     lists, entries, marks = joined.index
-    return 5 + access(lists.nbytes) + access(entries.nbytes) + (access(marks.nbytes) if len(marks) else 0)
+    return 5 + access(lists.nbytes * times) + access(entries.nbytes * times) + (access(marks.nbytes * times) if len(marks) else 0)
 
 
-def access(size: int) -> int:
+def access(size: float) -> int:
     """Nanoseconds to reach a random place of so many bytes: in a core's own cache, in the one that cores share, in memory."""
     return 1 if size <= 1 << 20 else 15 if size <= 1 << 25 else 60

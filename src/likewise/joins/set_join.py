@@ -32,6 +32,7 @@ class Ready(NamedTuple):
     low: Places
     high: Places
     order: Longs
+    keys: float  # predicted cost of keys of several elements; 0 where they are of one
 
 
 class SetJoin:
@@ -79,7 +80,7 @@ class SetJoin:
         """As `joins.pairs.Join` says."""
         made = self.waiting if among is self.among else None
         self.waiting = None
-        joined, low, high, order = made or self.ready(among)
+        joined, low, high, order, _ = made or self.ready(among)
         if (items := among.chosen(len(self.ranking))[0]) is not None:
             order = items[order]
         for block in matches(joined, low, high, (0, len(order)), self.workers, counts or Counts(), most):
@@ -92,8 +93,10 @@ class SetJoin:
         return {}
 
 
-def ready(ranking: Ranked, threshold: Fraction, side: Sides | None, per: Groups | None, contained: bool) -> Ready:
-    """Make the index of a join; arguments as for `SetJoin`."""
+def ready(
+    ranking: Ranked, threshold: Fraction, side: Sides | None = None, per: Groups | None = None, contained: bool = False, times: float = 1.0
+) -> Ready:
+    """Make the index of a join; arguments as for `SetJoin`, and ``times`` as for `cost_at`."""
     size = ranking.size.astype(np.int64)
     rule, entered, probed, least, greatest = lengths(size, threshold, contained)
     order, low, high = windows(size, least, greatest, per, side, HOLDING if contained else ACROSS)
@@ -104,9 +107,10 @@ def ready(ranking: Ranked, threshold: Fraction, side: Sides | None, per: Groups 
         probed = probed.copy()
         probed[order] = np.where(there.any(axis=0), to_look_up(size[order], partner, threshold), 0)
     joined = join_of(ranking, order, rule, entered, probed, signs)
-    if not contained and (depth := depth_of(ranking, joined, order, entered, probed, visited_of(joined, low, high))) > 1:
+    depth, cost = (1, 0.0) if contained else depth_of(ranking, joined, order, entered, probed, visited_of(joined, low, high), times)
+    if depth > 1:
         joined = join_of(ranking, order, rule, entered, probed, signs, depth)
-    return Ready(joined, low, high, order)
+    return Ready(joined, low, high, order, cost if depth > 1 else 0.0)
 
 
 def lengths(size: Longs, threshold: Fraction, contained: bool) -> tuple[Rule, Longs, Longs, Longs, Longs | None]:
@@ -133,6 +137,20 @@ def ceil(a: Longs, b: int) -> Longs:
     return -(-a // b)
 
 
+def cost_at(ranking: Ranked, threshold: Fraction, times: float) -> float:
+    """Nanoseconds of one core that a join of all sets takes, ranking included, where these are a sample and there are ``times`` as many.
+
+    The frequencies say how many entries of the index are visited, which is counted for some thousand sets; their number grows with the square of
+    that of the sets. What similar pairs cost to verify goes with that: they meet in many entries. The same on every machine.
+    """
+    joined, low, high, _, keys = ready(ranking, threshold, times=times)
+    ranks = (ORDER * len(ranking) + RANK * len(ranking.tokens)) * times
+    if keys:  # few of a sample's keys of several elements are in two sets, and of all sets most
+        return ranks + keys
+    looked = ENTER * len(joined.index[1]) + look_up(joined, times) * int(joined.probed.sum(dtype=np.int64))
+    return ranks + looked * times + visit(joined, times) * visited_of(joined, low, high) * times**2
+
+
 def cost_of(ranking: Ranked, joined: Joined, low: Places, high: Places) -> float:
     """Nanoseconds of one core that a join which is ready takes, ranking included."""
     n, entries = len(ranking), len(joined.index[1])
@@ -145,18 +163,20 @@ def visited_of(joined: Joined, low: Places, high: Places) -> int:
     return int(kernels.expected(joined.keys, joined.index, joined.probed, low, high, max(1, len(joined.probed) // SAMPLED)))
 
 
-def depth_of(ranking: Ranked, joined: Joined, order: Longs, entered: Longs, probed: Longs, visited: int) -> int:
-    """How many elements the keys should have: 1 as in ``joined``, in which so many entries are visited; 2 or 3 where lists are long."""
-    if len(order) < FEWEST:
-        return 1
-    costs, size = {1: float(visit(joined) * visited)}, joined.sets[3].astype(np.int64)
+def depth_of(ranking: Ranked, joined: Joined, order: Longs, entered: Longs, probed: Longs, visited: int, times: float = 1.0) -> tuple[int, float]:
+    """How many elements the keys should have, 1 as in ``joined``, in which so many entries are visited, or 2 or 3 where lists are long; and what the
+    keys and visits then cost where there are ``times`` as many sets."""
+    if len(order) * times < FEWEST:
+        return 1, 0.0
+    costs, size = {1: visit(joined, times) * visited * times**2}, joined.sets[3].astype(np.int64)
     for depth in (2, 3):
         prefix = prefixes(size, joined.sets[2], entered[order], probed[order], depth)
         made = number_of_keys(prefix, depth)
-        cost = cost_of_keys(made)
-        if cost > min(costs.values()) or not affordable(made, len(ranking.tokens), ranking.ranks, depth):
+        all_keys = round(made * times)
+        cost = cost_of_keys(all_keys)
+        if cost > min(costs.values()) or not affordable(all_keys, round(len(ranking.tokens) * times), ranking.ranks, depth):
             break
         step = max(1, len(order) // SAMPLED, made // KEYS_SAMPLED)
-        costs[depth] = cost + MARKED * meetings(joined.sets, prefix, depth, step)
+        costs[depth] = cost + MARKED * meetings(joined.sets, prefix, depth, step) * times**2
     best = min(costs, key=lambda depth: costs[depth])
-    return best if GAIN * costs[best] <= costs[1] else 1
+    return (best, costs[best]) if GAIN * costs[best] <= costs[1] else (1, costs[1])

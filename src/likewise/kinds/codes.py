@@ -70,17 +70,17 @@ class Codes(Stored):
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         return raw
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+    def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np
 
         from likewise.stages.sketch import keys_of, sketched
 
         words, offsets = given.words()
-        keys = np.zeros((job.plan.bands if bands and job.plan else 0, len(given.width)), np.uint64)
-        full = np.flatnonzero(bands & (given.width == job.dimension))
+        keys = np.zeros((job.plan.bands if job.plan else 0, len(given.width)), np.uint64)
+        full = np.flatnonzero((given.width == job.dimension) & bool(job.plan))
         if len(full):
             each = -(-job.dimension // 64)
-            keys[:, full] = keys_of(job, (words[offsets[full][:, None] + np.arange(each)], job.dimension), bands)
+            keys[:, full] = keys_of(job, (words[offsets[full][:, None] + np.arange(each)], job.dimension))
         return sketched(given.width, words, np.diff(offsets), keys)
 
     def batch(self, words: Words, job: Job) -> tuple[np.ndarray, int]:

@@ -105,7 +105,7 @@ class FeatureSets(Stored):
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         return numbers_of(raw, want).reshape(-1, max(1, width))
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+    def sketch(self, given: Payload, job: Job) -> Sketched:
         """Features as they are, each set padded to whole words, or what is made of them. Those that have a direction count."""
         import numpy as np
 
@@ -117,8 +117,8 @@ class FeatureSets(Stored):
         count = np.diff(sets[1])
         becomes = job.measure.facts.becomes
         if becomes is None:
-            return sketched(count, words, size, keys_of(job, size, False))
-        found = job.compared.made(loaded(becomes.function)(sets), job, bands)
+            return sketched(count, words, size, keys_of(job, size))
+        found = job.compared.made(loaded(becomes.function)(sets), job)
         return found._replace(tokens=count.astype(np.uint32), given=(words, size))
 
     def become(self, batch: Any, facts: MeasureFacts) -> Any:

@@ -137,15 +137,15 @@ class Kind:
         """What `written` made, as JSON has it."""
         return text
 
-    def sketcher(self, job: Job, bands: bool) -> Stage:
-        """A function from the rows of a chunk to their columns, for kinds that are read; ``bands``: whether band keys are wanted."""
+    def sketcher(self, job: Job) -> Stage:
+        """A function from the rows of a chunk to their columns, for kinds that are read: with band keys where the job has bands."""
         raise NotImplementedError
 
     def become(self, batch: Any, facts: MeasureFacts) -> Any:
         """What is made of a batch, as measures take it."""
         raise NotImplementedError
 
-    def made(self, items: Any, job: Job, bands: bool) -> Sketched:
+    def made(self, items: Any, job: Job) -> Sketched:
         """The columns of items of this kind that are made of others, for kinds that a measure names in ``becomes``."""
         raise NotImplementedError
 

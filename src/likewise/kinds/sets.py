@@ -51,7 +51,7 @@ class Sets(Stored):
         except (ValueError, RecursionError):
             return text
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+    def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np
 
         from likewise.kernels.rows import ascending
@@ -59,7 +59,7 @@ class Sets(Stored):
 
         words, offsets = given.words()
         values, offsets = ascending(words if job.grouped is None else job.grouped(words), offsets)
-        return sketched(np.diff(offsets), values, np.diff(offsets), keys_of(job, (values, offsets), bands))
+        return sketched(np.diff(offsets), values, np.diff(offsets), keys_of(job, (values, offsets)))
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import SetRule

@@ -55,7 +55,7 @@ class SparseVectors(Stored):
         if job.exact and job.options.bound is not None and not least_cosine(self.rule(job, EXACT)):
             raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+    def sketch(self, given: Payload, job: Job) -> Sketched:
         """A vector without coordinates is empty where it has to have a direction; to a distance it is the origin, an item like any other."""
         import numpy as np
 
@@ -63,18 +63,24 @@ class SparseVectors(Stored):
 
         words, offsets = given.words()
         entries = words.reshape(-1, 2)
-        found = self.made(Sparse(entries[:, 0].copy(), entries[:, 1].copy().view(np.float64), offsets // 2), job, bands)
+        found = self.made(Sparse(entries[:, 0].copy(), entries[:, 1].copy().view(np.float64), offsets // 2), job)
         return found._replace(tokens=np.maximum(found.tokens, given.there & (not job.base.directed)).astype(np.uint32))
 
-    def made(self, items: Any, job: Job, bands: bool) -> Sketched:
+    def made(self, items: Any, job: Job) -> Sketched:
         """The indices of a row, then the bits of its values. items: `items.sparse.Sparse`.
 
-        Band keys cost more than all else here, and most sparse vectors are joined without: they are made when they are wanted (pair_search.bucket).
+        A row without coordinates has no keys where only directions count.
         """
+        import numpy as np
+
         from likewise.items.sparse import words_of
         from likewise.stages.sketch import keys_of, sketched
 
-        return sketched(items.sizes, words_of(items), 2 * items.sizes, keys_of(job, items, False))
+        keys = np.zeros((job.plan.bands if job.plan else 0, len(items)), np.uint64)
+        if job.plan:
+            some = np.flatnonzero(items.sizes) if job.base.directed else np.arange(len(items))
+            keys[:, some] = keys_of(job, items[some])
+        return sketched(items.sizes, words_of(items), 2 * items.sizes, keys)
 
     def batch(self, words: Words, job: Job) -> Sparse:
         from likewise.items.sparse import of_words

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 class Stored(Kind):
     """Items as words."""
 
-    def sketcher(self, job: Job, bands: bool) -> Stage:
+    def sketcher(self, job: Job) -> Stage:
         from likewise.stages.sketch import columns_of, payload_of
 
-        return lambda records: columns_of(self.sketch(payload_of(records), job, bands), job)
+        return lambda records: columns_of(self.sketch(payload_of(records), job), job)
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
-        """The rows of a chunk as words, with band keys where ``bands`` are wanted. A row depends on no other."""
+    def sketch(self, given: Payload, job: Job) -> Sketched:
+        """The rows of a chunk as words, with band keys where the job has bands. A row depends on no other."""
         raise NotImplementedError
 
     def batch(self, words: Words, job: Job) -> Any:

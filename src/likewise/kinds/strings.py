@@ -52,7 +52,7 @@ class Strings(Stored):
 
         edit.library()
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+    def sketch(self, given: Payload, job: Job) -> Sketched:
         """Strings as whole words, filled up with a byte that UTF-8 has not: zeros would be taken for NULs. `text_of` takes it off."""
         import numpy as np
 
@@ -65,7 +65,7 @@ class Strings(Stored):
         used = given.data[int(given.offsets[0]) : int(given.offsets[-1])]
         out[np.arange(len(used)) + np.repeat(8 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)] = used
         begun = np.concatenate(([0], np.cumsum((used & 0xC0) != 0x80)))  # code points, for all bytes but these go on with one
-        return sketched(np.diff(begun[given.offsets - given.offsets[0]]), out.view(np.uint64), size, keys_of(job, size, False))
+        return sketched(np.diff(begun[given.offsets - given.offsets[0]]), out.view(np.uint64), size, keys_of(job, size))
 
     def batch(self, words: Words, job: Job) -> list[bytes]:
         """UTF-8, with lone surrogates as three bytes each."""

@@ -24,7 +24,7 @@ class Texts(Stored):
     cut = ELEMENTS
     sets = True
 
-    def sketcher(self, job: Job, bands: bool) -> Stage:
+    def sketcher(self, job: Job) -> Stage:
         """Texts are cut into shingles; what is compared is the set of them, or the signature where estimates will do."""
         import numpy as np
 
@@ -39,7 +39,7 @@ class Texts(Stored):
         def sketch(records: Records) -> Columns:
             shingled = shingle(records.text, records.kind == TEXT)
             compared = {"sets": shingled.values, "size": np.diff(shingled.offsets).astype("u4")}
-            if bands and job.plan:
+            if job.plan:
                 plan = job.plan
                 family, sets = MinHash(plan.slots, plan.sketch, job.seed), (shingled.values, shingled.offsets)
                 if estimates:

@@ -119,7 +119,7 @@ class Vectors(Stored):
     def plain(self, text: str) -> Any:
         return [float(number) for number in text.split()]
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+    def sketch(self, given: Payload, job: Job) -> Sketched:
         """Vectors, all of one length (payloads.fit), as words of the memory that was read, or of a copy where rows are filled up to whole words."""
         import numpy as np
 
@@ -134,9 +134,9 @@ class Vectors(Stored):
         words = whole_words(numbers)
         tokens, size = np.zeros((2, len(given.width)), np.int64)
         tokens[rows], size[rows] = given.width[rows], words.shape[1]
-        keys = np.zeros((job.plan.bands if bands and job.plan else 0, len(tokens)), np.uint64)
-        if bands and len(rows):
-            keys[:, rows] = keys_of(job, numbers, bands)
+        keys = np.zeros((job.plan.bands if job.plan else 0, len(tokens)), np.uint64)
+        if job.plan and len(rows):
+            keys[:, rows] = keys_of(job, numbers)
         return sketched(tokens, words.reshape(-1), size, keys)
 
     def batch(self, words: Words, job: Job) -> np.ndarray:

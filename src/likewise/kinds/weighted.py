@@ -53,16 +53,16 @@ class WeightedSets(Stored):
         except (ValueError, RecursionError):
             return text
 
-    def sketch(self, given: Payload, job: Job, bands: bool) -> Sketched:
+    def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np
 
         from likewise.items.weighted import merged
 
         words, offsets = given.words()
         pairs = words.reshape(-1, 2)
-        return self.made(merged(pairs[:, 0], pairs[:, 1].view(np.float64), offsets // 2), job, bands)
+        return self.made(merged(pairs[:, 0], pairs[:, 1].view(np.float64), offsets // 2), job)
 
-    def made(self, items: Any, job: Job, bands: bool) -> Sketched:
+    def made(self, items: Any, job: Job) -> Sketched:
         """The elements of a row, then the bits of their weights. items: elements uint64[m], weights float64[m], offsets int64[n + 1]."""
         import numpy as np
 
@@ -74,7 +74,7 @@ class WeightedSets(Stored):
         place = np.arange(len(values)) + np.repeat(ends[:-1], size)
         out[place] = values
         out[place + np.repeat(size, size)] = weights.view(np.uint64)
-        return sketched(size, out, 2 * size, keys_of(job, items, bands))
+        return sketched(size, out, 2 * size, keys_of(job, items))
 
     def batch(self, words: Words, job: Job) -> Any:
         """Elements, weights and offsets."""

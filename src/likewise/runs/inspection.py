@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from likewise.errors import DataError, UsageError
@@ -20,6 +21,7 @@ from likewise.planning import Facts
 from likewise.planning.families import findable
 from likewise.records import Want
 from likewise.runs.job import Grouping, Job, is_joined, plan_of
+from likewise.runs.join_choice import joined_unasked
 
 #: Of items that were not looked at.
 NOTHING = Facts()
@@ -49,7 +51,7 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
     )
 
 
-def inspect_inputs(sources: Sequence[Source], options: Options) -> Job:
+def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = False) -> Job:
     """The job, by what the inputs show: which field they have, what a file of groups holds, and the facts that a plan of vectors or codes needs, such
     as how many numbers they have. Raises DataError for sources in which the field that is compared occurs nowhere."""
     check_verify(options)
@@ -61,7 +63,7 @@ def inspect_inputs(sources: Sequence[Source], options: Options) -> Job:
     job = job_of(options, field=field, fields=some, facts=facts, grouped=grouped)
     job.kind.check(job)
     presence.check(sources, job.want)
-    return job
+    return replace(job, exact=True, plan=None) if joined_unasked(sources, job, walk=walk) else job
 
 
 def job_of(options: Options, *, facts: Facts = NOTHING, grouped: Grouping | None = None, **fields: Any) -> Job:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +23,6 @@ from likewise.runs.job import Job
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
 
-T = TypeVar("T")
-
 
 @dataclass
 class Run:
@@ -38,11 +36,6 @@ class Run:
     first_side: int  # so many sources are of the first collection, the others of the second
     memory: int  # bytes to stay within
     listed: bool  # rows that cannot be read are listed in a file of the output
-
-    @property
-    def options(self) -> Job:
-        """The job."""
-        return self.job
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         """A new stage (`Progress.begin`)."""
@@ -80,14 +73,6 @@ class Items:
     short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
     first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
     member: np.ndarray  # int64[items]: the row of each item
-    begun: object = None  # what weighing two ways against each other made for the one that was chosen
-
-    def taken(self, kind: type[T]) -> T | None:
-        """What was begun, if it is of this kind; it is handed on once, for it may be large."""
-        if not isinstance(self.begun, kind):
-            return None
-        begun, self.begun = self.begun, None
-        return begun
 
     @property
     def per(self) -> np.ndarray:

@@ -101,12 +101,6 @@ class Job:
         return self.plan is None
 
     @property
-    def weighed(self) -> bool:
-        """True if costs decide between an exact join and buckets once sets are read, because the user asked for neither."""
-        unasked = self.options.exact is None and self.compared.weighed
-        return unasked and self.verify == "exact" and self.plan is not None and self.plan.chosen_by == "plan"
-
-    @property
     def seed(self) -> int:
         return self.options.seed
 

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from likewise.io import bands as band_files
-from likewise.items.sets import read_only
 from likewise.items.sparse import of_words
 from likewise.joins.edit_join import EditJoin, edits
 from likewise.joins.hamming_join import code_join
@@ -24,23 +22,17 @@ from likewise.joins.set_join import SetJoin
 from likewise.joins.sparse_join import SparseJoin
 from likewise.joins.vector_join import choose_layout, prepare, vector_join
 from likewise.joins.weighted_join import weighted_join
-from likewise.kernels.sets import ODD_SKETCH, odd_sketches
 from likewise.planning import Plan
 from likewise.runs.items import Items, Run, feature_sets, numbers, rule, sets, strings, words
 from likewise.runs.job import Job
-from likewise.stages.buckets import MOST_MET, Buckets, group
+from likewise.stages.buckets import Buckets, group
 from likewise.stages.ranking import ranked
-from likewise.stages.sketch import keys_of
 from likewise.stages.verify import all_pairs
 
 #: Candidate pairs whose comparison is announced: a minute or so.
 MANY = 10**8
 #: Bytes that numbering the keys of one band takes for each item: keys, those that repeat and where they are, and a table of up to four places each.
 NUMBERING_BYTES = 48
-#: Items that band keys are made for at once: of sparse vectors each direction is made once for all of them.
-KEYS_AT_ONCE = 1 << 12
-#: Sets whose buckets are looked into to predict those of all.
-SAMPLED = 1 << 13
 #: Nanoseconds of one core from which on the cost of a search is said before it begins.
 LONG = 60e9
 NO_SIDE = np.zeros(0, np.uint8)
@@ -48,80 +40,19 @@ NO_SIDE = np.zeros(0, np.uint8)
 
 def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
     """Group the items by band key, as many bands at once as memory allows; ``split`` overfull buckets for the walk."""
-    if (begun := items.taken(Buckets)) is not None:
-        return begun
     bands = plan.bands
     for said in plan.about_items(len(items.member)):
         if said not in run.progress.warnings:
             run.progress.warn(said)
     run.begin("grouping bands", bands, "bands")
 
-    made = keys_of_sparse(items, run, plan) if run.job.facts.sparse else None
-    if made is None and band_files.names(bands)[0] not in run.work.lengths:
-        made = keys_of_sets(items, run, plan, items.member)
-        make_odd_sketches(items, run)
-
     def keys(band: int) -> np.ndarray:
         run.progress.advance(1)
-        return items.collection.band(band, bands)[items.member] if made is None else made[band]
+        return items.collection.band(band, bands)[items.member]
 
     per = items.per
     at_once = max(1, run.memory // 4 // (NUMBERING_BYTES * max(1, len(per))))
     return group(keys, per, bands, replace(run.workers, run=partial(run.engine.run, at_once=at_once)), split=split)
-
-
-def keys_of_sets(items: Items, run: Run, plan: Plan, rows: np.ndarray) -> np.ndarray:
-    """The band keys of sets at these rows, which were not made while reading: uint64[bands, rows]."""
-    values, offsets = words(items, run, rows)
-    made = run.work.scratch((plan.bands, len(rows)), "u8")
-
-    def part(begin: int) -> None:
-        end = min(begin + KEYS_AT_ONCE, len(rows))
-        first, last = int(offsets[begin]), int(offsets[end])
-        made[:, begin:end] = keys_of(run.job, (read_only(values[first:last]), read_only(offsets[begin : end + 1] - first)), True)
-        run.engine.check()
-
-    list(run.engine.run(part, range(0, len(rows), KEYS_AT_ONCE)))
-    return made
-
-
-def make_odd_sketches(items: Items, run: Run) -> None:
-    """Append the odd sketches of all rows, by which most comparisons in buckets are spared, unless a run before this one did."""
-    if "odd" in run.work.lengths:
-        return
-    size = items.collection.column("size")
-    ends, values = np.concatenate(([0], np.cumsum(size, dtype=np.int64))), run.work.column("sets", "u8")
-
-    def part(begin: int) -> np.ndarray:
-        end = min(begin + KEYS_AT_ONCE, len(size))
-        return odd_sketches(read_only(values[ends[begin] : ends[end]]), read_only(ends[begin : end + 1] - ends[begin]))
-
-    made = list(run.engine.run(part, range(0, len(size), KEYS_AT_ONCE)))
-    run.work.append({"odd": np.concatenate([np.zeros(0, ODD_SKETCH), *made])}, step="odd")
-    run.work.rest("sets")
-
-
-def meetings_expected(items: Items, run: Run, plan: Plan, *, walk: bool) -> float:
-    """About how many candidate pairs there will be in buckets, by those among a sample of the items; of a ``walk`` no more than its budget allows."""
-    step = -(-len(items.member) // SAMPLED) or 1
-    made = keys_of_sets(items, run, plan, items.member[::step])
-    sizes = group(made.__getitem__, items.per[::step], len(made), run.workers, split=False).sizes
-    others = (sizes - 1) * step
-    return float((sizes * step * (np.minimum(others, MOST_MET) if walk else others)).sum() / 2)
-
-
-def keys_of_sparse(items: Items, run: Run, plan: Plan) -> np.ndarray:
-    """The band keys of sparse vectors, uint64[bands, items], some items at a time."""
-    vectors = of_words(*words(items, run))
-    made = run.work.scratch((plan.bands, len(vectors)), "u8")
-
-    def part(begin: int) -> None:
-        rows = np.arange(begin, min(begin + KEYS_AT_ONCE, len(vectors)))
-        made[:, rows] = keys_of(run.job, vectors[rows], True)
-        run.engine.check()
-
-    list(run.engine.run(part, range(0, len(vectors), KEYS_AT_ONCE)))
-    return made
 
 
 def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator[PairBlock]:
@@ -178,15 +109,12 @@ def wanted(side: np.ndarray | None) -> float:
 def of_sets(items: Items, run: Run, among: Among = ALL, walk: bool = False) -> SetJoin:
     """Texts as sets, and sets."""
     job = run.job
-    if among is ALL and (begun := items.taken(SetJoin)) is not None:
-        return begun
     ranking = ranked(*words(items, run), side=among.side, workers=run.workers)
     return SetJoin(ranking, job.threshold, among=among, per=items.per, contained=job.contained, workers=run.workers)
 
 
 def of_sparse(items: Items, run: Run, among: Among = ALL, walk: bool = False) -> SparseJoin:
-    begun = items.taken(SparseJoin)
-    return SparseJoin.of(of_words(*words(items, run)), rule(run.job), items.per, run.workers) if begun is None else begun
+    return SparseJoin.of(of_words(*words(items, run)), rule(run.job), items.per, run.workers)
 
 
 def of_strings(items: Items, run: Run, among: Among, walk: bool) -> EditJoin:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,14 +21,11 @@ from likewise.io import compression
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
-from likewise.joins.sparse_join import least_cosine
-from likewise.planning.families import costs
-from likewise.planning.model import BAND_COST
 from likewise.records import REJECTED, TEXT
 from likewise.report.gather import beginning
-from likewise.runs.items import Items, Run, rule, words_of
+from likewise.runs.items import Items, Run, words_of
 from likewise.runs.job import Job
-from likewise.runs.pair_search import meetings_expected, of_sets, of_sparse, pair_source
+from likewise.runs.pair_search import pair_source
 from likewise.runs.results import Decision
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
 from likewise.stages.listing import Listing
@@ -38,8 +34,6 @@ from likewise.stages.walk import components
 
 #: Bytes of memory until the end of the run for each row, for each that is no copy, for each of its bands, and for each pair that is listed.
 ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90
-#: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
-MEETING_COST = 150.0
 
 
 def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
@@ -87,8 +81,8 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
         raise DataError(f"{printable(name)}: was changed while likewise worked; start again, and let nothing write to the inputs meanwhile")
 
 
-def distinct(collection: Collection, run: Run, engine: Engine, *, walk: bool = False) -> Items:
-    """Put the rows into keep order and collapse exact copies into the first of them. ``walk``: a walk will follow, which has a budget."""
+def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
+    """Put the rows into keep order and collapse exact copies into the first of them."""
     options = run.job.options
     run.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")
@@ -108,10 +102,6 @@ def distinct(collection: Collection, run: Run, engine: Engine, *, walk: bool = F
     items = Items(collection, empty, short, first, member)
     for name in ROW_COLUMNS:
         run.work.rest(name)
-    if not run.work.done("chosen"):  # a resumed run goes on as it began: what was weighed may be gone by then
-        run.work.append({}, step="chosen", exact=cheaper_exactly(items, run, walk))
-    if run.work.done("chosen")[0]["exact"]:
-        run.job = replace(run.job, exact=True, plan=None)
     bands = run.job.plan.bands if run.job.plan else 0
     note_need(f"{len(collection):,} records", ROW_BYTES * len(collection) + (ITEM_BYTES + BAND_BYTES * bands) * len(member), run)
     return items
@@ -132,30 +122,6 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
     files = collection.files
     place = [next((i for i, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns)) for name in files]
     return np.array(place, np.int64)[collection.file_of(np.arange(len(collection)))[0]]
-
-
-def cheaper_exactly(items: Items, run: Run, walk: bool) -> bool:
-    """Whether sets, or sparse vectors, are joined exactly without having been asked: where a plan, not a hand, chose bands, and they cost more."""
-    job, plan = run.job, run.job.plan
-    if plan is None:
-        return False
-    if job.items == "sparse vectors":
-        if job.options.exact is not None or job.verify != "exact" or plan.chosen_by != "plan" or not least_cosine(rule(job)):
-            return False
-        joined = of_sparse(items, run)
-        n, entries = len(joined.vectors), len(joined.vectors.values)
-        model = replace(plan.model, items=n, dimension=round(entries / max(1, n)))
-        cheaper = joined.cost <= n * model.cost(plan.bands, plan.rows)
-        items.begun = joined if cheaper else None
-        return cheaper
-    if not job.weighed:
-        return False
-    join = of_sets(items, run)
-    cost = join.cost
-    sketching = (BAND_COST * plan.bands + costs("MinHash", 0).slot * plan.slots) * len(items.member)
-    cheaper = cost < sketching or cost < sketching + MEETING_COST * meetings_expected(items, run, plan, walk=walk or job.options.star)
-    items.begun = join if cheaper else None
-    return cheaper
 
 
 def decide(items: Items, run: Run, engine: Engine) -> Decision:

@@ -28,7 +28,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     """Remove near-duplicates, and write the folder ``target``; without one the result lies in memory. Raises what `likewise.dedup` raises."""
     outputs.check(sources, run.job.options, written=target is not None)
     collection = pipeline.collect(sources, run, engine)
-    items = pipeline.distinct(collection, run, engine, walk=True)
+    items = pipeline.distinct(collection, run, engine)
     decision = pipeline.decide(items, run, engine)
     said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, decision.removed)
     report = summary.summary(collection, decision, items.empty, items.short, run.job, said)

@@ -50,7 +50,7 @@ def started(
         first = len(sources)
         if against is not None:
             sources = beside(sources, sources_of(against, out, folder, wanted))
-        job = inspection.inspect_inputs(sources, options)
+        job = inspection.inspect_inputs(sources, options, walk=verb == "dedup" or options.star)
         made = {**outputs.described(job, verb), "inputs": [source.fingerprint() for source in sources]}
         work.begin(made)
     except BaseException:

@@ -30,7 +30,7 @@ class Sketched(NamedTuple):
     tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector (but 0 of a sparse one), bits, code points of a string; 0: an empty item
     words: np.ndarray  # uint64[m]: what is compared, row after row
     size: np.ndarray  # uint32[n]: words of each row
-    keys: np.ndarray  # uint64[bands, n]; [0, n] where no bands are wanted
+    keys: np.ndarray  # uint64[bands, n]; [0, n] where there are no bands
     given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of what it was made of; copies are equal in it
 
 
@@ -58,15 +58,14 @@ def payload_of(records: Records) -> Payload:
     return Payload(np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8), offsets, width, records.kind == TEXT)
 
 
-def sketcher(job: Job, *, bands: bool = True) -> Stage:
-    """A function from the rows of one chunk to their columns: schema.ROW_COLUMNS, ``band_keys`` uint64[bands, n], ``sets`` uint64[m]
-    and, where pairs of them will be compared, ``odd``.
+def sketcher(job: Job) -> Stage:
+    """A function from the rows of one chunk to their columns: schema.ROW_COLUMNS, ``band_keys`` uint64[bands, n], of no bands where the job has
+    none, ``sets`` uint64[m] and, where pairs of them that meet in buckets will be compared, ``odd``.
 
-    ``bands``: whether band keys are wanted. It may be called from several threads. What it gives for a row depends on the row alone.
+    It may be called from several threads. What it gives for a row depends on the row alone.
     """
-    bands = bands and job.plan is not None
-    sketch = job.kind.sketcher(job, bands)
-    compared = bands and job.verify == "exact" and job.compared.sets
+    sketch = job.kind.sketcher(job)
+    compared = job.plan is not None and job.verify == "exact" and job.compared.sets
 
     def stage(records: Records) -> Columns:
         columns = {
@@ -90,12 +89,11 @@ def sketched(tokens: np.ndarray, words: np.ndarray, size: np.ndarray, keys: np.n
     return Sketched(tokens.astype(np.uint32), words, size.astype(np.uint32), keys)
 
 
-def keys_of(job: Job, batch: Any, bands: bool) -> np.ndarray:
-    """The band keys of a batch, uint64[bands, n]; none where no bands are wanted."""
-    if not bands:
-        return np.zeros((0, len(batch[-1]) - 1 if isinstance(batch, tuple) else len(batch)), np.uint64)
-    assert job.plan is not None
+def keys_of(job: Job, batch: Any) -> np.ndarray:
+    """The band keys of a batch, uint64[bands, n]; none where there are no bands."""
     plan = job.plan
+    if plan is None:
+        return np.zeros((0, len(batch[-1]) - 1 if isinstance(batch, tuple) else len(batch)), np.uint64)
     family = families.from_plan(plan, job.seed)
     if hasattr(family, "band_keys"):
         return family.band_keys(batch, plan.bands, plan.rows)
