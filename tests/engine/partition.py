@@ -28,9 +28,9 @@ from likewise.records import Records, in_turn
 from likewise.runs.items import rule
 from likewise.runs.job import Job
 from likewise.stages.buckets import Buckets, Splits
-from likewise.stages.budget import hottest, overfull, what_was_cut
+from likewise.stages.budget import Cut, hottest, overfull, what_was_cut
 from likewise.stages.copies import first_of_copies
-from likewise.stages.meeting import FINER, keyed, meeting
+from likewise.stages.meeting import FINER, Met, keyed, meeting
 from likewise.stages.near import near
 from likewise.stages.settle import settled
 from likewise.stages.sketch import sketcher
@@ -108,7 +108,8 @@ def rows(order: Order) -> None:
         records = failed(records, job.want) if isinstance(records, str) else records
         columns = sketch(records)
         columns["sets"] = columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64)))
-        columns["keys"] = np.ascontiguousarray(columns.pop("band_keys").T)
+        keys = columns.pop("band_keys")
+        columns |= {"keys": np.ascontiguousarray(keys.T)} if len(keys) else {}
         about = {name: getattr(records, name) for name in ("fields", "found", "matrix", "other")}
         about |= {"source": number, "place": place, "digest": fingerprint(records).hex(), "rejected": list(rejected(records))}
         name = f"{order.number:05}-{at:05}.parquet"
@@ -138,27 +139,36 @@ def copies(order: Order) -> None:
 
 def meet(order: Order) -> None:
     """rows/, items/ -> met/, buckets/ and crowds/: the pairs of items that meet, the sizes of buckets, and the members of overfull ones with their
-    parts at each level. A bucket belongs to one partition, with all its members."""
+    parts at each level."""
     (rank,) = read(order.folder / "items", "rank")
-    keys, per, of = read(order.folder / "rows", "keys", "per", "rank")
+    per, of = read(order.folder / "rows", "per", "rank")
     at = np.searchsorted(of, rank)
-    keys, grouped = keys[at].T, per[at] if per[at].any() else None
-    bands = len(keys)
-    found = []
-    for band in range(bands):
-        here = keyed(np.ascontiguousarray(keys[band]), grouped)
-        mine = np.flatnonzero(of_partition(here, order))
-        finer = [(band + level) % bands for level in range(1, 1 + min(FINER, bands - 1))]
-        found.append(meeting(here[mine], keys[finer][:, mine], mine))
+    per, name = per[at], f"{order.number:05}.parquet"
+    if order.job.plan is None:
+        later = np.arange(order.number, len(rank), order.parts)
+        later, earlier = np.repeat(later, later), np.concatenate([np.arange(each) for each in (0, *later.tolist())])
+        some = per[later] == per[earlier]
+        write(order.folder / "met" / name, later=later[some], earlier=earlier[some])
+        write(order.folder / "buckets" / name, size=np.zeros(0, np.int64))
+        return
+    (keys,) = read(order.folder / "rows", "keys")
+    found = [met_in(order, keys[at].T, band, per if per.any() else None) for band in range(order.job.plan.bands)]
     later, earlier = np.unique(np.concatenate([np.stack([met.later, met.earlier]) for met in found], axis=1), axis=1)
-    parts = [met.overfull for met in found]
-    band = np.repeat(np.arange(bands), [len(each.members) for each in parts])
-    members, levels, listed = (np.concatenate(each, axis=-1).T for each in zip(*((p.members, p.levels, p.listed) for p in parts), strict=True))
-    name = f"{order.number:05}.parquet"
     write(order.folder / "met" / name, later=later, earlier=earlier)
     write(order.folder / "buckets" / name, size=np.concatenate([met.sizes for met in found]))
+    parts = [met.overfull for met in found]
+    band = np.repeat(np.arange(len(parts)), [len(each.members) for each in parts])
+    members, levels, listed = (np.concatenate(each, axis=-1).T for each in zip(*((p.members, p.levels, p.listed) for p in parts), strict=True))
     partition = np.full(len(band), order.number)
     write(order.folder / "crowds" / name, band=band, partition=partition, item=members, levels=levels, listed=listed.astype(np.uint8))
+
+
+def met_in(order: Order, keys: np.ndarray, band: int, per: np.ndarray | None) -> Met:
+    """The pairs of items that meet in one band. A bucket belongs to one partition, with all its members."""
+    here = keyed(np.ascontiguousarray(keys[band]), per)
+    mine = np.flatnonzero(of_partition(here, order))
+    finer = [(band + level) % len(keys) for level in range(1, 1 + min(FINER, len(keys) - 1))]
+    return meeting(here[mine], keys[finer][:, mine], mine)
 
 
 def compare(order: Order) -> None:
@@ -199,12 +209,14 @@ def settle(order: Order) -> None:
 
 def budget(order: Order) -> None:
     """crowds/, settled/ -> cut/ and hottest/: what the rule for overfull buckets left out."""
-    buckets = overfull_buckets(order)
-    (witness,) = read(order.folder / "settled", "witness")
-    crowds = overfull(buckets, witness < 0)
-    cut = what_was_cut(partial(compared, order), buckets, crowds, order.job.seed)
+    cut, worst = Cut(0, 0, 0, 0.0), []
+    if order.job.plan is not None:
+        buckets = overfull_buckets(order)
+        (witness,) = read(order.folder / "settled", "witness")
+        crowds = overfull(buckets, witness < 0)
+        cut, worst = what_was_cut(partial(compared, order), buckets, crowds, order.job.seed), hottest(buckets, crowds)
     write(order.folder / "cut" / "0.parquet", **{name: [value] for name, value in asdict(cut).items()})
-    write(order.folder / "hottest" / "0.parquet", bucket=np.array(hottest(buckets, crowds), np.int64).reshape(-1, 3))
+    write(order.folder / "hottest" / "0.parquet", bucket=np.array(worst, np.int64).reshape(-1, 3))
 
 
 def overfull_buckets(order: Order) -> Buckets:

@@ -28,14 +28,15 @@ from likewise.io.inputs import Source
 from likewise.io.room import Sketched
 from likewise.items import binary
 from likewise.records import Records, Rejected
-from likewise.runs.items import Items, Run, rule
+from likewise.runs.items import Items, Run
+from likewise.runs.verify import valued
 from likewise.stages.buckets import spread
 from likewise.stages.budget import Cut
 from likewise.stages.settle import Removals
-from likewise.stages.walk import similarity
+from likewise.stages.verify import Compared
 
 #: Bytes of a range: a few records, so that small files have several.
-RANGE = 20_000
+RANGE = 8_000
 #: Columns of rows that the driver knows.
 LIGHT = ("kind", "start", "length", "tokens", "chars", "size", "copy", "per", "score")
 
@@ -117,15 +118,15 @@ class Partitioned:
     def settle(self, items: Items, similar: None) -> Found:
         self.all("settle", [len(items.member)])
         self.all("budget", [None])
-        witness, overlap, out_of = read(self.folder / "settled", "witness", "overlap", "out_of")
+        job, (witness, *best) = self.run.job, read(self.folder / "settled", "witness", "overlap", "out_of")
         later, earlier, *ratio = read(self.folder / "alike", "later", "earlier", "overlap", "out_of")
         order = np.lexsort((earlier, later))
         order = order[witness[earlier[order]] < 0]
-        by, matches = rule(self.run.job), np.column_stack([later, earlier])[order]
-        removals = Removals(witness, similarity(by, overlap, out_of), matches, similarity(by, *ratio)[order], 0)
+        matches, values = np.column_stack([later, earlier])[order], valued(Compared(*ratio), job)[order]
         cut = Cut(**pq.read_table(self.folder / "cut" / "0.parquet").to_pylist()[0])
         (hottest,), (sizes,) = read(self.folder / "hottest", "bucket"), read(self.folder / "buckets", "size")
-        return Found(removals, cut.recall(self.run.job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
+        removals = Removals(witness, valued(Compared(*best), job), matches, values, 0)
+        return Found(removals, cut.recall(job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
 
     def write(self, source: Source, target: Path, keep: Any, start: Any, length: Any, added: None, each: Any) -> int:
         assert added is None

@@ -7,6 +7,7 @@ import numpy as np
 from likewise.kernels.compare import values
 from likewise.kernels.rows import gather
 from likewise.runs.items import Items, Run, sets
+from likewise.runs.job import Job
 from likewise.stages.verify import Compared, verified
 from likewise.stages.walk import ratio
 
@@ -21,6 +22,11 @@ def verify(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> np.nd
     """
     job = run.job
     found = verified(sets(items, run), left, right, run.workers) if job.compared.ruled and not job.contained else in_batches(items, run, left, right)
+    return valued(found, job)
+
+
+def valued(found: Compared, job: Job) -> np.ndarray:
+    """The similarities or distances that were found as counts or scores, float64[m]; NaN where there is none."""
     value = ratio(*found) if job.compared.sets else values(found.overlap, distances=job.base.distance)
     return np.where(found.overlap >= 0, value, np.nan)
 

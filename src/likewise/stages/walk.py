@@ -46,7 +46,9 @@ class Sets:
 
     def similarity(self, overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
         """Similarities, or distances where the rule is for them; NaN where nothing was checked. float64[n]"""
-        return similarity(self.rule, overlap, out_of)
+        if isinstance(self.rule, SetRule) or self.rule.mode == UNCHECKED:
+            return ratio(overlap, out_of)
+        return scored(overlap, distances=is_distance(self.rule))
 
     def buffers(self) -> np.ndarray:
         """Room for two items; each thread has its own. uint64[2, largest size]"""
@@ -137,13 +139,6 @@ def components(n: int, matches: np.ndarray) -> np.ndarray:
     item, kept = matches[order, 0], matches[order, 1]
     same = item[1:] == item[:-1]
     return roots(n, kept[1:][same], kept[:-1][same])
-
-
-def similarity(rule: Any, overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
-    """The similarities that a comparison by ``rule`` gave as counts or scores, or the distances; NaN where nothing was checked. float64[n]"""
-    if isinstance(rule, SetRule) or rule.mode == UNCHECKED:
-        return ratio(overlap, out_of)
-    return scored(overlap, distances=is_distance(rule))
 
 
 def ratio(overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
