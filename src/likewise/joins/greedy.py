@@ -4,6 +4,9 @@ All pairs are found first, and then settled in one pass. Where there are more th
 part by part: what is similar to a kept item is removed, and the others of the part are settled in the same way. So a crowd of n members costs about
 n comparisons, whatever else there is, and a join still sorts and compares in runs. Nothing but numbers of pairs decides where items are cut into
 parts, and the result does not depend on it.
+
+On two cores, in shares of the time of walks that compare each item with kept items alone: 20,000 similar sets 0.8, 40,000 sets with a crowd of
+4,444 among them 1.2, 50,000 strings with a common beginning 1.3.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ class Removal:
     def __init__(self, join: Join, n: int, counts: Counts, matches: Matches):
         self.join, self.counts, self.matches = join, counts, matches
         self.gone = np.zeros(n, np.bool_)
+        self.place = np.empty(n, np.int64)  # of some items, among those that are decided together
 
     def decide(self, beside: Longs, items: Longs) -> None:
         """Decide these items, int64[k] ascending. Those beside them are decided already: all are kept and come before, or all are removed."""
@@ -50,7 +54,8 @@ class Removal:
         if (found := self.held(beside, items)) is not None:
             both = np.sort(np.concatenate([beside, items]))
             open_ = ~(self.gone[found.left] | self.gone[found.right])
-            left, right = (np.searchsorted(both, each[open_]) for each in found[:2])
+            self.place[both] = np.arange(len(both))
+            left, right = (self.place[each[open_]] for each in found[:2])
             score = scores(found.value[open_], distances=self.matches.distances)
             self.gone[both[settled(right, left, score, np.ones_like(score), len(both)).witness >= 0]] = True
             self.note(found)

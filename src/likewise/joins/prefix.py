@@ -88,13 +88,6 @@ def groups(per: NDArray[np.uint64] | None, n: int) -> Longs:
     return np.zeros(n, np.int64) if per is None or not per.any() else np.unique(per, return_inverse=True)[1].astype(np.int64)
 
 
-def by_group(per: NDArray[np.uint64] | None, n: int) -> tuple[Longs, Places]:
-    """Items group by group, and for each place the first of its group."""
-    group = groups(per, n)
-    order = np.argsort(group, kind="stable")
-    return order, np.searchsorted(group[order], group[order]).astype(np.uint32)
-
-
 def windows(
     size: Longs,
     least: Longs,
