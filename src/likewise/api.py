@@ -16,10 +16,11 @@ from likewise.choices import OfAudit, OfDedup, OfNeighbors, OfPairs, OfPlan, ref
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.field_names import mentioned
+from likewise.io.groups import Groups
 from likewise.io.manifest import is_output
 from likewise.io.output import check_target
-from likewise.io.texts import encoded, token_ids
 from likewise.items.given import shown
+from likewise.items.texts import encoded, token_ids
 from likewise.kinds.kind import NOT_PROMISED
 from likewise.methods import Measure, Text
 from likewise.options import integer, parse_seed
@@ -297,10 +298,10 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     check_steps(normalize)
     refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)
+    if groups is not None and not (isinstance(groups, Mapping) and isinstance(method, Measure) and method.name == "elements"):
+        raise UsageError("groups= is a mapping from element to group, and goes with by='elements'")
     if isinstance(method, Measure):
-        return sides.values_of(method, a, b, groups)
-    if groups is not None:
-        raise UsageError(f"groups= goes with by='elements', not with {method}")
+        return sides.values_of(method, a, b, None if groups is None else Groups(groups, 0))
     items = sides.Kind("text", lambda given: isinstance(given, str | bytes | None), lambda a, b: partial(shingle_sets, by=method))
     if method.unit == "tokens":
         items = replace(items, name="list of token ids", alone=lambda given: isinstance(given, str | bytes) or sets.alone(given))

@@ -48,6 +48,7 @@ class Want(NamedTuple):
     score: str | None = None
     kind: str = "text"  # a key of PAYLOADS
     seed: int = 0  # keys the words that stand for elements
+    own: bool = False  # whole numbers of 64 bits are their own words, as families take them
     wide: bool = False  # numbers of vectors are float64, not float32
     decimal: bool = False  # codes in CSV files that may be hexadecimal or decimal are decimal
     width: int = 0  # Records.width of the first item, if known: an item of another width is rejected

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.items import binary
-from likewise.items.payloads import Fault, Rows, code, ends
+from likewise.items.codes import of_bytes
+from likewise.items.payloads import Fault, Rows, ends
 from likewise.items.words import is_word
 
 #: Codes that are examined before the decision, so that a damaged one seldom decides for all.
@@ -82,4 +83,4 @@ def decimal(texts: pa.LargeBinaryArray) -> Rows:
     there = np.array([text is not None and row not in faults for row, text in enumerate(found)], bool)
     numbers = [int(text) % 2**64 for row, text in enumerate(found) if there[row]]
     gone = texts.is_null().to_numpy(zero_copy_only=False)
-    return code(Rows(gone, ends(8 * there), np.array(numbers, "<u8").view(np.uint8), faults=faults))
+    return of_bytes(Rows(gone, ends(8 * there), np.array(numbers, "<u8").view(np.uint8), faults=faults))

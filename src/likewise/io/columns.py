@@ -16,9 +16,9 @@ from likewise.io import fields, reaching
 from likewise.io.batches import reading
 from likewise.io.field_names import REACHING, steps, top
 from likewise.io.ids import as_json, from_json, to_json
-from likewise.items import arrow_items as nested
-from likewise.items import binary, payloads, sparse_names, unusable
-from likewise.items import json_items as decoded
+from likewise.items import binary, json_values, payloads, reader, sparse_names, unusable
+from likewise.items.arrow import is_string, plain
+from likewise.items.readers import READERS
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
@@ -59,7 +59,8 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
             kind, text = joined(texts, n, rejected)
             other = next(filter(None, (unusable.of_column(column, kind == NO_TEXT) for column, _ in there)), "")
         else:
-            rows = nested.rows(columns, names, want, n, fields.type_of(table.schema, names[0]))
+            stored = fields.type_of(table.schema, names[0])
+            rows = reader.from_arrow(columns, names, READERS[want.kind], want, n, stored is not None and is_string(stored))
             kind, text, width = payloads.laid(rows, want)
             nulls, other, matrix = rows.nulls, rows.other, rows.matrix
             rejected = payloads.refused(rows, names, "column", identity, lambda row, _: _place(chunk, row), lambda row: _raw(columns, row))
@@ -103,8 +104,16 @@ def _may_fit(want: Want, schema: pa.Schema) -> bool:
     """True if the types of the columns can hold the wanted kind, or if the columns are missing."""
     names = fields.names(want, schema.names)
     kinds = [kind for name in names if (kind := fields.type_of(schema, name)) is not None]
-    judged = all if want.kind in payloads.WHOLE else any
-    return not kinds or sparse_names.are_parts(names) or judged(nested.fits(kind, want) for kind in kinds)
+    judged = all if want.kind in READERS and READERS[want.kind].whole else any
+    return not kinds or sparse_names.are_parts(names) or judged(_fits(kind, want) for kind in kinds)
+
+
+def _fits(kind: pa.DataType, want: Want) -> bool:
+    """True if a column of this type can hold the wanted kind, also as JSON text."""
+    values = plain(pa.array([], kind))
+    if want.kind in READERS:
+        return reader.part(values, READERS[want.kind], want, is_string(kind)) is not None
+    return pa.types.is_large_binary(values.type) or isinstance(values.type, pa.JsonType)
 
 
 def _place(chunk: Chunk, row: int) -> str:
@@ -137,13 +146,13 @@ def _in_structs(table: pa.Table, name: str, where: str) -> pa.Array | None:
             return None
         if len(found) > 1:
             raise DataError(f"{where}: {name!r} leads to a struct that has the field {label!r} {len(found)} times; rename all but one")
-        values = nested.plain(pc.struct_field(values, found))
+        values = plain(pc.struct_field(values, found))
     return values
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    chunks = [nested.plain(chunk) for chunk in column.chunks]
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else nested.plain(pa.array([], column.type))
+    chunks = [plain(chunk) for chunk in column.chunks]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else plain(pa.array([], column.type))
 
 
 def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, most: int) -> pa.LargeBinaryArray:
@@ -192,7 +201,7 @@ def _score(values: Any, rows: int) -> np.ndarray:
     """float64, NaN where there is no number. Dates and times count as seconds, so that the newest can be kept."""
     kind = values.type if values is not None else pa.null()
     if isinstance(kind, pa.JsonType):
-        numbers = (decoded.as_float(from_json(text or "null")) for text in values.storage.to_pylist())
+        numbers = (json_values.as_float(from_json(text or "null")) for text in values.storage.to_pylist())
         return np.array([np.nan if number is None else number for number in numbers], np.float64)
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         seconds = values.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64())

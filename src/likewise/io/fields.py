@@ -13,6 +13,7 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.io.field_names import alternatives
 from likewise.items.sparse_names import SPARSE, are_parts, looks_sparse
+from likewise.items.vectors import is_wide
 from likewise.records import Want
 
 #: Most columns that one range may name.
@@ -21,9 +22,6 @@ MOST = 1 << 16
 PARTS, DEFAULT = ("+".join(SPARSE), "+".join(SPARSE[:2])), "vector"
 #: Values of a column of JSON texts that are looked at.
 SAMPLE = 20
-#: Types of numbers that float32 holds exactly (items.vectors.NARROW).
-NARROW = (pa.float16(), pa.float32(), pa.int8(), pa.uint8(), pa.int16())
-
 _RANGE = re.compile(r"(.*?)([0-9]{1,18})\.\.(.*?)([0-9]{1,18})", re.DOTALL)
 
 
@@ -118,24 +116,7 @@ def _is_wide(source: Any, want: Want) -> bool:
         return True
     want = source.asked(want)
     schema = source.format.schema(source.path, want)
-    kinds = [_number(type_of(schema, name)) for name in every(want, schema.names)]
-    return any(isinstance(kind, pa.JsonType) or (_is_number(kind) and kind not in NARROW) for kind in kinds)
-
-
-def _number(kind: pa.DataType | None) -> pa.DataType | None:
-    """The type of the numbers in lists."""
-    while kind is not None and not isinstance(kind, pa.JsonType):
-        if isinstance(kind, pa.BaseExtensionType):
-            kind = kind.storage_type
-        elif hasattr(kind, "value_type"):  # lists, dictionaries and runs
-            kind = kind.value_type
-        else:
-            break
-    return kind
-
-
-def _is_number(kind: pa.DataType | None) -> bool:
-    return kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+    return any(is_wide(type_of(schema, name)) for name in every(want, schema.names))
 
 
 def sparse(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ...] = ()) -> str | None:

@@ -13,6 +13,8 @@ import xxhash
 
 from likewise.errors import DataError, UsageError
 from likewise.io.batches import reading
+from likewise.items.elements import element
+from likewise.items.given import shown
 from likewise.items.words import Hasher
 
 #: Makes the words of groups differ from those of elements.
@@ -64,12 +66,14 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
             if not all(table.column_names.count(name) == 1 for name in ("element", "group")):
                 raise DataError(f"{given}: has the columns {', '.join(table.column_names)}; {FORMS}")
             pairs = list(zip(table["element"].to_pylist(), table["group"].to_pylist(), strict=True))
-    for place, pair in enumerate(pairs):
-        if not all(isinstance(part, int | str) and not isinstance(part, bool) for part in pair):
-            raise DataError(f"{name_of(given)}, pair {place + 1}: {pair!r}; elements and groups are whole numbers or strings")
+    words = [(element(one), element(group)) for one, group in pairs]
+    for place, pair in enumerate(words):
+        if None in pair:
+            kind = UsageError if isinstance(given, Mapping) else DataError
+            raise kind(f"{name_of(given)}, pair {place + 1}: {shown(pairs[place])}; elements and groups are whole numbers or strings")
     if not pairs:
         raise DataError(f"{name_of(given)}: holds no element; {FORMS}")
-    return pairs
+    return words
 
 
 def numbers(key: str) -> list[int]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.io.ids import from_json
-from likewise.items import arrow_items as nested
+from likewise.items import arrow as nested
 from likewise.items import binary
 from likewise.items.payloads import ends
 

@@ -1,17 +1,26 @@
-"""Arrow arrays, and what hands itself over as one (a Series of polars or pandas)."""
+"""Arrow arrays, what hands itself over as one (a Series of polars or pandas), and lists in them as rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.errors import DataError, UsageError
+from likewise.items import binary
+from likewise.items.payloads import Fault, Rows, ends, item, nothing
+from likewise.records import Want
 
+LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+BYTES = (*STRINGS, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+PAIR = ("element", "weight")
 #: Lists of any length, and what makes the type of one from that of its values.
-LISTS = (
+MAKERS = (
     (pa.types.is_list, pa.list_),
     (pa.types.is_large_list, pa.large_list),
     (pa.types.is_list_view, pa.list_view),
@@ -23,10 +32,10 @@ def is_arrow(batch: Any) -> bool:
     return hasattr(batch, "__arrow_c_array__") or hasattr(batch, "__arrow_c_stream__")
 
 
-def chunked(batch: Any) -> pa.ChunkedArray:
-    """As an Arrow array in pieces. Raises UsageError for a table, whose rows are no items."""
+def chunked(batch: Any, names: Sequence[str] = ()) -> pa.ChunkedArray:
+    """As an Arrow array in pieces. Raises UsageError for a table, whose rows are no items, but where each has these ``names``."""
     array = pa.chunked_array([batch] if isinstance(batch, pa.Array) else batch)
-    if pa.types.is_struct(array.type):
+    if pa.types.is_struct(array.type) and not (names and set(names) <= set(array.type.names)):
         raise UsageError(f"a batch is a list or one column; here came {type(batch).__name__}, a table: give a column of it")
     return array
 
@@ -74,7 +83,90 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
         return pa.list_(kind.value_field.with_type(as_bytes(kind.value_type)), kind.list_size)
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, as_bytes(kind.value_type), kind.ordered)
-    for test, make in LISTS:
+    for test, make in MAKERS:
         if test(kind):
             return make(kind.value_field.with_type(as_bytes(kind.value_type)))
     return {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}.get(kind, kind)
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Without the ways of storing a value: strings and bytes of any kind as large_binary; dictionaries, runs and extension types undone."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        return plain(values.dictionary).take(values.indices)  # widened first, so that what is decoded cannot outgrow 32-bit offsets
+    if pa.types.is_run_end_encoded(kind):
+        return plain(pc.run_end_decode(values))
+    if isinstance(kind, pa.UuidType):
+        return binary.from_list(None if value is None else str(value).encode() for value in values.to_pylist())
+    if isinstance(kind, pa.BaseExtensionType) and not isinstance(kind, pa.JsonType):
+        return plain(values.storage)
+    if any(test(kind) for test in BYTES):
+        values = values.cast(binary.TYPE)
+        values.validate(full=True)  # a damaged Arrow file can hold offsets that lead anywhere
+    return values
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Whether values of this type are strings, and not bytes."""
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return is_string(kind.value_type)
+    return any(test(kind) for test in STRINGS)
+
+
+def is_list(kind: pa.DataType) -> bool:
+    return any(test(kind) for test in LISTS)
+
+
+def listed(values: pa.Array) -> tuple[Rows, pa.Array] | None:
+    """Rows whose values are still to be set, and these values as an Arrow array. A list that holds a null is none."""
+    if pa.types.is_map(values.type):
+        key, value = pa.field(PAIR[0], values.type.key_type), pa.field(PAIR[1], values.type.item_type)
+        values = values.cast(pa.list_(pa.struct([key, value])))
+    if not is_list(values.type):
+        return None
+    if (kind := as_bytes(values.type)) != values.type:
+        values = values.view(kind)
+    values.validate(full=True)
+    gone = values.is_null().to_numpy(zero_copy_only=False)
+    offsets = ends(pc.list_value_length(values).fill_null(0).to_numpy())
+    return Rows(gone, offsets, np.zeros(0)), values.flatten()
+
+
+def filled(found: Rows, values: NDArray[Any], *of: pa.Array) -> Rows:
+    """``found`` with these values. Where one of the arrays that they come from has a null, the row has no value."""
+    for array in of:
+        if array.null_count:
+            holes = ends(array.is_null().to_numpy(zero_copy_only=False))
+            found.gone = found.gone | (np.diff(holes[found.offsets]) > 0)
+    found.values = values
+    return found
+
+
+def numbers_of(values: pa.Array, dtype: Any) -> NDArray[Any] | None:
+    """Zeros in place of nulls; None where these are no numbers."""
+    values = plain(values)
+    if pa.types.is_null(values.type):  # of lists that are all empty
+        return np.zeros(len(values), dtype or np.int64)
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64(), safe=False)
+    if not pa.types.is_integer(values.type) and not pa.types.is_floating(values.type):
+        return None
+    array = values.to_numpy(zero_copy_only=False)
+    if values.null_count:
+        array = np.zeros(len(values), values.type.to_pandas_dtype())
+        there = values.is_valid().to_numpy(zero_copy_only=False)
+        array[there] = values.drop_null().to_numpy(zero_copy_only=False)
+    with np.errstate(over="ignore"):
+        return array.astype(dtype, copy=False) if dtype else array
+
+
+def integers_of(values: pa.Array) -> NDArray[np.integer] | None:
+    return numbers_of(values, None) if pa.types.is_integer(values.type) or pa.types.is_null(values.type) else None
+
+
+def all_refused(values: pa.Array, want: Want, why: str) -> Rows:
+    """Rows whose values are all refused, but for nulls."""
+    found = nothing(len(values), item(want))
+    found.gone = values.is_null().to_numpy(zero_copy_only=False)
+    found.faults = dict.fromkeys(np.flatnonzero(~found.gone).tolist(), Fault(why))
+    return found

@@ -2,93 +2,176 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.items.given import BYTES, SINGLE, is_whole, refuse_masked, rows, shown
+from likewise.items import binary
+from likewise.items.arrow import BYTES, filled, integers_of, is_list, listed
+from likewise.items.given import BYTES as OCTETS
+from likewise.items.given import SINGLE, is_whole, shown
+from likewise.items.json_values import Texts, decoded, rows_of
+from likewise.items.payloads import Fault, Rows, ends
+from likewise.items.python_values import UNFIT, as_json
+from likewise.items.reader import Reader, read
 from likewise.items.sets import read_only
+from likewise.items.unusable import noun
 from likewise.items.words import is_word
+from likewise.records import Want
 
 #: The codes uint64[n, words], and how many bits each has.
 Codes = tuple[NDArray[np.uint64], int]
 
-#: What codes come as, for the messages.
-FORMS = "codes are a 2-D array of bool, arrays of unsigned integers (packed words), or a list of bytes, of whole numbers or of lists of 0 and 1"
-ALONE = "one code alone is a batch of one: [code]"
+#: What a hexadecimal digit counts, by its byte.
+NO_DIGIT = 255
+DIGITS = np.full(256, NO_DIGIT, np.uint8)
+DIGITS[list(b"0123456789abcdef")] = DIGITS[list(b"0123456789ABCDEF")] = range(16)
+#: A code as a string.
+HEXADECIMAL = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})*)")
 
 
 def codes(batch: Any) -> Codes:
     """A batch of codes as (uint64[n, words], the bits in each code), C-contiguous and read-only; bits beyond the last are 0.
 
     bool[n, bits]: bit j of a code is column j. Unsigned integers [n, w]: packed words, of w times their width bits (a uint8 holds
-    eight bits, not one); [n]: one word each, also of signed integers, in two's complement. A list: of bytes, all equally long; of whole
-    numbers from -2^63 to 2^64 - 1, 64 bits each, -1 the same as 2^64 - 1; of rows of bool or of 0 and 1, a bit each; or of 1-D unsigned arrays.
-    An empty list is no codes of 0 bits. Raises UsageError with the row.
+    eight bits, not one); [n]: one word each, also of signed integers, in two's complement. A list: of bytes, all equally long; of strings of
+    hexadecimal digits, two a byte; of whole numbers from -2^63 to 2^64 - 1, 64 bits each, -1 the same as 2^64 - 1; of rows of bool or of 0 and 1,
+    a bit each; or of 1-D unsigned arrays. An empty list is no codes of 0 bits. Raises UsageError with the row.
     """
-    batch = rows(batch, FORMS, ((int, *BYTES), ALONE))
     if isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[1], int) and getattr(batch[0], "dtype", None) == np.uint64:
         return batch[0], batch[1]  # packed already: as they are
-    array = batch if isinstance(batch, np.ndarray) and batch.dtype != object else listed(batch)
-    if array.ndim == 1 and array.dtype.kind == "i":
-        array = array.view(array.dtype.str.replace("i", "u"))
-    if array.ndim == 1 and (array.dtype.kind == "u" or not array.size):
-        array = array.reshape(-1, 1) if array.size else np.empty((0, 0), bool)
-    if array.ndim != 2 or (array.dtype != bool and array.dtype.kind != "u"):
-        alone = f"; {ALONE}" if array.ndim == 1 and array.dtype == bool else ""
-        raise UsageError(f"{FORMS}; here came {array.dtype} of shape {array.shape}{alone}")
-    if len(array) and array.shape[1] == 0:
-        raise UsageError("row 0 has no bits; a code has one at least")
-    return packed(array)
+    rows = read(batch, READER)
+    assert rows.width is not None
+    if not len(rows):
+        return read_only(np.empty((0, 0), np.uint64)), 0
+    if not rows.width.all():
+        raise UsageError(f"row {int(rows.width.argmin())} has no bits; a code has one at least")
+    words = np.ascontiguousarray(rows.used).view(np.uint64).reshape(len(rows), -1)
+    return read_only(words), int(rows.width[0])
 
 
-def packed(array: NDArray[Any]) -> Codes:
-    """bool[n, bits] or unsigned words[n, w], packed."""
-    count, width = array.shape
-    bits = width if array.dtype == bool else width * array.dtype.itemsize * 8
-    if array.dtype == bool:
-        octets = np.packbits(array, axis=1, bitorder="little")
-    else:
-        octets = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).view(np.uint8).reshape(count, bits // 8)
-    words = np.zeros((count, -(-bits // 64) * 8), np.uint8)
-    words[:, : octets.shape[1]] = octets
-    return read_only(words.view("<u8").astype(np.uint64, copy=False)), bits
+def from_python(rows: list[Any]) -> pa.Array:
+    """A column of bytes, strings, words or lists, as all of the codes are, or of JSON texts."""
+    if all(isinstance(row, int | np.integer | None) and not isinstance(row, bool) for row in rows):
+        for place, row in enumerate(rows):
+            if row is not None and not is_word(row):
+                raise UsageError(f"row {place} is {shown(row)}; a code as a number is from -2^63 to 2^64 - 1; give longer ones as bytes")
+        return pa.array([row if row is None else int(row) % 2**64 for row in rows], pa.uint64())
+    octets = [isinstance(row, OCTETS) for row in rows]
+    if any(octets) and (others := [place for place, row in enumerate(rows) if row is not None and not octets[place]]):
+        where = f"row {others[0]} holds {noun(rows[others[0]])}, and row {octets.index(True)} bytes"
+        raise TypeError(f"{where}; give all codes in one form")  # Arrow would take hexadecimal digits for bytes
+    try:
+        made = pa.array(rows)
+    except UNFIT:
+        return as_json(rows)
+    return made if is_code(made.type) else as_json(rows)
 
 
-def listed(batch: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """A list of codes as bool[n, bits] or unsigned words[n, w]."""
-    if len(batch) and all(is_whole(code) for code in batch):
-        for place, code in enumerate(batch):
-            if not is_word(code):
-                raise UsageError(f"row {place} is {shown(code)}; a code given as a number is from -2^63 to 2^64 - 1; give longer ones as bytes")
-        return np.array([[int(code) % 2**64] for code in batch], np.uint64)
-    rows = [row_of(code, place) for place, code in enumerate(batch)]
-    for place, row in enumerate(rows):
-        if row.dtype != rows[0].dtype:
-            raise UsageError(f"row {place} is of {row.dtype}, row 0 of {rows[0].dtype}; all codes of a batch are of one kind")
-        if len(row) != len(rows[0]):
-            unit = "bits" if row.dtype == bool else "bytes" if row.dtype == np.uint8 else "words"
-            raise UsageError(f"row {place} has {len(row)} {unit}, row 0 has {len(rows[0])}; all codes of a batch have one length")
-    return np.stack(rows) if rows else np.empty((0, 0), bool)
+def is_code(kind: pa.DataType) -> bool:
+    """Whether values of this type are codes. One 1.0 among many makes a column of float64, in which none is one."""
+    if is_list(kind):
+        return pa.types.is_boolean(kind.value_type) or pa.types.is_integer(kind.value_type) or pa.types.is_null(kind.value_type)
+    return pa.types.is_null(kind) or any(test(kind) for test in BYTES)
 
 
-def row_of(code: Any, place: int) -> NDArray[Any]:
-    """One code of a list of them: bool[bits] or unsigned words[w]."""
-    if isinstance(code, BYTES):
-        return np.frombuffer(bytes(code), np.uint8)
-    if isinstance(code, np.ndarray):
-        refuse_masked(code, f"row {place}: a code is an array of bool or of unsigned integers")
-    if isinstance(code, np.ndarray) and code.ndim == 1 and (code.dtype == bool or code.dtype.kind == "u"):
-        return code
-    if isinstance(code, Sequence) and not isinstance(code, str):
-        for column, bit in enumerate(code):
-            if not (is_whole(bit) or isinstance(bit, bool | np.bool_)) or bit not in (0, 1):
-                raise UsageError(f"row {place}: {shown(bit)} in column {column}; a list is the bits of a code, 0 or 1; give packed ones as bytes")
-        return np.array(code, bool)
-    raise UsageError(f"row {place} is {shown(code)}; {FORMS}")
+def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+    """Bytes; an integer; a list of unsigned integers (packed), of bool, or of 0 and 1."""
+    if pa.types.is_large_binary(values.type):
+        offsets, data = binary.parts(values)
+        found = Rows(values.is_null().to_numpy(zero_copy_only=False), offsets, data)
+        return of_bytes(found.without(found.gone))
+    lists = listed(values)
+    found, flat = lists or (Rows(values.is_null().to_numpy(zero_copy_only=False), np.arange(len(values) + 1), np.zeros(0)), values)
+    if lists and pa.types.is_boolean(flat.type):
+        return of_bits(filled(found, flat.fill_null(False).to_numpy(zero_copy_only=False), flat))
+    if (numbers := integers_of(flat)) is None:
+        return None
+    if lists and numbers.dtype.kind == "i":
+        return of_bits(filled(found, numbers, flat))
+    octets = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False).view(np.uint8)
+    found = filled(found, octets, flat)
+    found.offsets = found.offsets * numbers.itemsize
+    return of_bytes(found)
+
+
+def from_json(texts: Texts, want: Want) -> Rows:
+    """A list of 0 and 1 (or of bool) is bits; a whole number is a word of 64 bits; a string is bytes in hexadecimal."""
+    values = decoded(texts, int | str | list[int | bool], lambda value: None)
+    codes = [octets_of(value) for value in values]
+    octets = [code if isinstance(code, bytes) else b"" for code in codes]
+    found = of_bytes(rows_of(codes, octets, lambda flat: np.frombuffer(bytes(flat), np.uint8)))
+    found.width = np.array([len(v) if isinstance(v, list) else 8 * len(code) for v, code in zip(values, octets, strict=True)], np.int64)
+    return found
+
+
+def octets_of(value: Any) -> bytes | Fault | None:
+    if isinstance(value, list):
+        wrong = next((place for place, bit in enumerate(value) if bit not in (0, 1)), None)
+        if wrong is not None:
+            return Fault(f"{value[wrong]} is no bit; a list is the bits of a code, 0 or 1", wrong, len(value))
+        return np.packbits(np.array(value, bool), bitorder="little").tobytes()
+    if isinstance(value, int):
+        if not is_word(value):
+            return Fault(f"{value} is no code; a whole number is one of 64 bits, -2^63 to 2^64 - 1; give longer ones in hexadecimal, as a string")
+        return (value % 2**64).to_bytes(8, "little")
+    if isinstance(value, str):
+        found = HEXADECIMAL.fullmatch(value)  # bytes.fromhex alone would pass over white space
+        return bytes.fromhex(found[1]) if found else Fault(f"{value!r:.40} are no bytes in hexadecimal, two digits each")
+    return value
+
+
+def of_bytes(rows: Rows) -> Rows:
+    """Rows of bytes, padded to whole words."""
+    sizes = rows.sizes
+    width = 8 * sizes
+    words = -(-sizes // 8)
+    if (sizes % 8).any():
+        offsets = ends(8 * words)
+        values = np.zeros(int(offsets[-1]), np.uint8)
+        used = rows.used
+        if (sizes == sizes[0]).all():
+            values.reshape(len(sizes), -1)[:, : sizes[0]] = used.reshape(len(sizes), -1)
+        else:
+            values[np.arange(len(used)) + np.repeat(offsets[:-1] - rows.begins[:-1], sizes)] = used
+        return Rows(rows.gone, offsets, values, width, rows.faults)
+    rows.width = width
+    return rows
+
+
+def of_bits(rows: Rows) -> Rows:
+    """Rows of bools, or of 0 and 1, as codes."""
+    sizes = rows.sizes
+    if rows.values.dtype != bool:
+        other = (rows.values != 0) & (rows.values != 1)
+        rows.refuse(other, lambda at: f"{rows.values[at]} is no bit; a list of integers is the bits of a code, 0 or 1")
+    offsets = ends(-(-sizes // 64) * 64)
+    spread = np.zeros(int(offsets[-1]), bool)
+    used = rows.used
+    spread[np.arange(len(used)) + np.repeat(offsets[:-1] - rows.begins[:-1], sizes)] = used
+    return Rows(rows.gone, offsets // 8, np.packbits(spread, bitorder="little"), sizes, rows.faults)
+
+
+def hexadecimal(texts: pa.LargeBinaryArray) -> Rows:
+    """Texts such as ``0xff00`` or ``FF00`` as codes: two digits a byte, the first byte first."""
+    if pc.any(pc.starts_with(texts, b"0x")).as_py():
+        texts = binary.from_list(text and text.removeprefix(b"0x") for text in texts.to_pylist())
+    offsets, data = binary.parts(texts)
+    rows = Rows(texts.is_null().to_numpy(zero_copy_only=False), offsets, DIGITS[data])
+    rows.refuse(rows.values == NO_DIGIT, lambda at: f"{chr(data[at])!r} is no hexadecimal digit; a string is the bytes of a code in hexadecimal")
+    for row in np.flatnonzero(rows.sizes % 2 == 1).tolist():
+        rows.faults.setdefault(row, Fault(f"{rows.sizes[row]} hexadecimal digits; two make a byte"))
+    dropped = rows.gone.copy()
+    dropped[list(rows.faults)] = True
+    rows = rows.without(dropped)
+    used = rows.used
+    return of_bytes(Rows(rows.gone, (rows.begins) // 2, used[::2] << 4 | used[1::2], faults=rows.faults))
 
 
 def ambiguous(batch: Any) -> bool:
@@ -105,4 +188,19 @@ def alone(given: Any) -> bool:
         return given.ndim == 1 and given.dtype == bool
     if isinstance(given, Sequence) and not isinstance(given, SINGLE):
         return len(given) > 0 and isinstance(given[0], bool | np.bool_)
-    return isinstance(given, BYTES) or is_whole(given) or isinstance(given, bool)
+    return isinstance(given, SINGLE) or is_whole(given) or isinstance(given, bool)
+
+
+READER = Reader(
+    "code",
+    "code",
+    "codes: an array of bool or of whole numbers (packed words), or a list of bytes, of hexadecimal strings, of whole numbers or of lists of 0 and 1",
+    from_python,
+    from_arrow,
+    from_json,
+    dimensions="12",
+    numbers="iub",
+    strings=1,
+    from_strings=hexadecimal,
+    whole=True,
+)

@@ -1,96 +1,98 @@
-"""Elements of Python data: whole numbers of any size, and strings. A number for each keeps them distinct, which no hash can guarantee.
+"""Elements of sets, whole numbers of any size and strings, as words of 64 bits.
 
 A float that is a whole number is that number, so 1.0 is the element 1. None and NaN are missing elements, and are left out of sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from likewise.errors import UsageError
-from likewise.items.given import is_whole, shown
+from likewise.items.arrow import is_string, numbers_of, plain
+from likewise.items.given import is_whole
+from likewise.items.payloads import Rows, ends
+from likewise.items.words import Hasher, Words
+from likewise.records import Want
+
+#: In place of a mask in which nothing is true.
+NONE = np.zeros(0, bool)
 
 
-class Numbering:
-    """Gives each different element a number, in the order of their coming. An int and its decimal string are different."""
+class Elements(NamedTuple):
+    """Elements as words, with arbitrary words for missing and unusable ones."""
 
-    def __init__(self) -> None:
-        self.numbers: dict[int | str, int] = {}
-
-    def __call__(self, element: Any, row: int) -> int:
-        """The number of an element. Raises UsageError with the row for what is no element."""
-        if type(element) is not int and type(element) is not str:
-            element = plain(element, f"row {row}")
-        return self.numbers.setdefault(element, len(self.numbers))
-
-    def element(self, number: int) -> int | str:
-        """The element that has a number."""
-        return list(self.numbers)[number]
-
-    def ranks(self) -> NDArray[np.uint64]:
-        """Number -> place in an order that is the elements' own: whole numbers, negative ones last as in words of 64 bits, then strings."""
-        order = sorted(self.numbers, key=lambda element: (1, False, element) if isinstance(element, str) else (0, element < 0, element))
-        ranks = np.empty(len(order), np.uint64)
-        ranks[[self.numbers[element] for element in order]] = np.arange(len(order), dtype=np.uint64)
-        return ranks
-
-    def table(self, groups: Mapping[Any, Any]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """The numbers of those elements that have a group, ascending, and the numbers of their groups."""
-        of_group: dict[int | str, int] = {}
-        known = {}
-        for element, group in groups.items():
-            number = self.numbers.get(plain(element, "groups"))
-            label = plain(group, f"groups, of {shown(element)}", "a group")
-            if number is not None:
-                known[number] = of_group.setdefault(label, len(of_group))
-        elements = sorted(known)
-        return np.array(elements, np.uint64), np.array([known[element] for element in elements], np.uint64)
+    words: Words
+    missing: NDArray[np.bool_] = NONE  # null or NaN
+    wrong: NDArray[np.bool_] = NONE  # numbers with fractions, and infinite ones
 
 
-def plain(element: Any, where: str, what: str = "an element") -> int | str:
-    """An element as a Python int or str. Raises UsageError for anything else, also for True, which Python takes for 1."""
-    if isinstance(element, str):
-        return str(element)
-    if (number := whole(element)) is not None:
-        return number
-    raise UsageError(f"{where}: {shown(element)}; {what} is a whole number or a string")
+def words_of(values: pa.Array, hasher: Hasher) -> Elements | None:
+    """The elements of an array; None if its type holds none."""
+    if pa.types.is_dictionary(values.type):
+        if (each := words_of(values.dictionary, hasher)) is None:
+            return None
+        at = values.indices.fill_null(len(each.words)).to_numpy(zero_copy_only=False)
+        missing, wrong = (mask if len(mask) else np.zeros(len(each.words), bool) for mask in (each.missing, each.wrong))
+        return Elements(np.append(each.words, np.uint64(0))[at], np.append(missing, True)[at], np.append(wrong, False)[at])
+    values = plain(values)
+    null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else NONE
+    if pa.types.is_large_binary(values.type):
+        return Elements(hasher.strings(values), null)
+    if pa.types.is_integer(values.type) or pa.types.is_null(values.type):
+        return Elements(hasher.integers(numbers_of(values, None)), null)  # type: ignore[arg-type]
+    if pa.types.is_decimal(values.type):
+        numbers = [0 if value is None else value for value in values.to_pylist()]
+        wrong = np.array([value != int(value) for value in numbers], bool)
+        return Elements(hasher.listed([int(value) for value in numbers]), null, wrong)
+    if pa.types.is_floating(values.type):
+        return of_floats(numbers_of(values, np.float64), null, hasher)  # type: ignore[arg-type]
+    return None
 
 
-def hashed(elements: Sequence[int | str], seed: int) -> NDArray[np.uint64]:
-    """A word for each element: that of a whole number of 64 bits is its own, -1 the same as 2^64 - 1; those of strings and larger numbers are
-    made by items.words, keyed by the seed."""
-    found = [word(element) for element in elements]
-    others = [place for place, own in enumerate(found) if own is None]
-    words = np.array([own or 0 for own in found], np.uint64)
-    if others:
-        from likewise.items.words import Hasher
-
-        words[others] = Hasher(seed).listed([elements[place] for place in others])
-    return words
-
-
-def word(element: Any) -> int | None:
-    """An element as a word of 64 bits, -1 the same as 2^64 - 1; None for what is no whole number of 64 bits."""
-    number = whole(element)
-    return number & 0xFFFF_FFFF_FFFF_FFFF if number is not None and -(2**63) <= number < 2**64 else None
+def of_floats(numbers: NDArray[np.float64], null: NDArray[np.bool_], hasher: Hasher) -> Elements:
+    """1.0 is the element 1, and NaN a missing one."""
+    missing = np.isnan(numbers) | (null if len(null) else False)
+    with np.errstate(invalid="ignore"):
+        wrong = ~missing & ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
+    numbers = np.where(missing | wrong, 0.0, numbers)
+    large = np.abs(numbers) >= 2.0**63
+    words = hasher.integers(np.where(large, 0.0, numbers).astype(np.int64))
+    words[large] = hasher.listed([int(number) for number in numbers[large].tolist()])
+    return Elements(words, missing, wrong)
 
 
-def whole(element: Any) -> int | None:
+def hasher(want: Want) -> Hasher:
+    """Makes the words of elements that are wanted."""
+    return Hasher(want.seed, own=want.own)
+
+
+def without_wrong(found: Rows, wrong: NDArray[np.bool_]) -> Rows:
+    """``found`` without a value in each row that holds a wrong item."""
+    if wrong.any():
+        found.gone = found.gone | (np.diff(ends(wrong)[found.offsets]) > 0)
+    return found
+
+
+def element(value: Any) -> int | str | None:
+    """An element: a string or a whole number, 1.0 as 1; None for anything else."""
+    return value if isinstance(value, str) else whole(value)
+
+
+def whole(value: Any) -> int | None:
     """A whole number as int, also one that is a float; None for anything else."""
-    if is_whole(element):
-        return int(element)
-    return int(element) if isinstance(element, float | np.floating) and float(element).is_integer() else None
+    if is_whole(value):
+        return int(value)
+    return int(value) if isinstance(value, float | np.floating) and float(value).is_integer() else None
 
 
-def is_missing(element: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """True for None and NaN, which stand for a missing element."""
-    return element is None or (isinstance(element, float | np.floating) and element != element)
+    return value is None or (isinstance(value, float | np.floating) and value != value)
 
 
-def present(elements: Iterable[Any]) -> list[Any]:
-    """The elements without missing ones."""
-    return [element for element in elements if not is_missing(element)]
+def is_element(kind: pa.DataType) -> bool:
+    """True for types of values that are elements; in Python's data, bytes are none."""
+    return pa.types.is_integer(kind) or is_string(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)

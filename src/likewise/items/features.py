@@ -4,48 +4,127 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from likewise.errors import DataError, UsageError
-from likewise.items.arrow import is_arrow, lists
-from likewise.items.given import borders, refuse_masked, rows
+from likewise.errors import UsageError
+from likewise.items.arrow import all_refused, is_arrow, listed, numbers_of, plain
+from likewise.items.given import refuse_masked
+from likewise.items.json_values import Texts, decoded, floats, lists_of, rows_of
+from likewise.items.payloads import Fault, Rows, ends
+from likewise.items.python_values import as_json, of_lists, of_numbers
+from likewise.items.reader import Reader, read
 from likewise.items.sets import read_only
-from likewise.items.vectors import vectors
+from likewise.messages import counted
+from likewise.records import Want
 
 #: values float32[total, d], a feature a row, all finite; offsets int64[n + 1], from 0 on, each set with one feature at least.
 Features = tuple[NDArray[np.float32], NDArray[np.int64]]
 
-FORMS = "sets of features are a list of 2-D arrays, a feature a row; or a 3-D array; or (values, offsets), two arrays"
+#: Why a list of numbers is no set of features.
+FLAT = "a list of numbers is one feature; a set of features is a list of such lists, [[...], ...]; single vectors compare by cosine"
 
 
 def features(batch: Any) -> Features:
     """A batch of sets of feature vectors as float32[total, d] and int64[n + 1], both read-only.
 
     batch: a list (or Arrow array) of sets, each a 2-D array or a list of equally long lists of numbers; a 3-D array [n, m, d]; or the two arrays
-    values[total, d] and offsets[n + 1]. Numbers become float32. Raises UsageError with the item, counted from 0, and its feature: for an empty set,
+    values[total, d] and offsets[n + 1]. Numbers become float32. Raises UsageError with the row, counted from 0, and its feature: for an empty set,
     NaN, infinity, what is no number or beyond float32, and for features of different lengths.
     """
-    if isinstance(batch, tuple) and len(batch) == 2 and all(isinstance(part, np.ndarray) for part in batch):
-        return joined(*batch)
-    if is_arrow(batch):
-        flat, offsets = lists(batch, FORMS)
-        values, sizes = of_arrow(flat, offsets)
-        return checked(values, sizes)
-    listed = rows(batch, FORMS)
-    if isinstance(listed, np.ndarray) and listed.dtype != object:
-        if listed.ndim != 3:
-            raise UsageError(f"{FORMS}; here came an array of shape {listed.shape}; one set alone is a batch of one: [set]")
-        return joined(listed.reshape(-1, listed.shape[2]), np.arange(len(listed) + 1) * listed.shape[1])
-    parts = [of_item(one, item) for item, one in enumerate(listed)]
-    for item, part in enumerate(parts):
-        if part.shape[1] != parts[0].shape[1]:
-            raise UsageError(f"item {item} has features of {part.shape[1]} numbers, item 0 of {parts[0].shape[1]}; all must have as many")
-    values = np.concatenate(parts) if parts else np.empty((0, 0), np.float32)
-    return checked(values, np.cumsum([0, *map(len, parts)], dtype=np.int64))
+    rows = read(batch, READER)
+    assert rows.width is not None
+    if not rows.sizes.all():
+        raise UsageError(f"row {int(rows.sizes.argmin())} has no features; leave it out")
+    width = int(rows.width[0]) if len(rows) else 0
+    values = np.ascontiguousarray(rows.used).reshape(-1, width) if width else np.empty((0, 0), np.float32)
+    return read_only(values), read_only(rows.begins // max(1, width))
+
+
+def from_python(rows: list[Any]) -> pa.Array:
+    """Arrays of one type and width as they are; else JSON texts, of which each tells what is wrong with it."""
+    for row, one in enumerate(rows):
+        refuse_masked(one, f"row {row} is an array")
+    rows = [np.asarray(row) if hasattr(row, "__array__") else row for row in rows]
+    there = [row for row in rows if row is not None]
+    if not all(isinstance(row, np.ndarray) and row.ndim == 2 and row.dtype.kind in "iuf" and row.dtype.itemsize <= 8 for row in there):
+        return as_json(rows)
+    if len({(row.shape[1], row.dtype) for row in there}) != 1 or not there[0].shape[1]:
+        return as_json(rows)
+    offsets = ends([0 if row is None else len(row) for row in rows])
+    return of_lists(offsets, of_numbers(np.concatenate(there)), [row is None for row in rows])
+
+
+def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+    """A list of lists of numbers."""
+    if (outer := listed(values)) is None:
+        return None
+    found, flat = outer
+    flat = plain(flat)
+    if pa.types.is_null(flat.type):  # of lists that are empty, or hold nulls alone
+        return Rows(found.gone | (found.sizes > 0), np.zeros(len(found) + 1, np.int64), np.zeros(0, np.float32))
+    if (inner := listed(flat)) is None:
+        return None if numbers_of(flat, np.float32) is None else all_refused(values, want, FLAT)
+    each, numbers = inner
+    if (floats := numbers_of(numbers, np.float32)) is None:
+        return None
+    holes = found.gone | (np.diff(ends(flat.is_null().to_numpy(zero_copy_only=False))[found.offsets]) > 0)
+    if numbers.null_count:
+        hollow = np.diff(ends(numbers.is_null().to_numpy(zero_copy_only=False))[each.offsets]) > 0
+        holes |= np.diff(ends(hollow)[found.offsets]) > 0
+    if holes.any():  # a list that holds a null is none, whatever else it holds
+        kept = np.repeat(~holes, found.sizes)
+        floats = floats[np.repeat(kept, each.sizes)]
+        each, found = Rows(each.gone[kept], ends(each.sizes[kept]), floats), Rows(holes, ends(np.where(holes, 0, found.sizes)), floats)
+    return of_features(found, each.sizes, floats)
+
+
+def from_json(texts: Texts, want: Want) -> Rows:
+    def other(value: Any) -> Any:
+        if not isinstance(value, list):
+            return None
+        if value and floats(value) is not None:
+            return Fault(FLAT)
+        features = [floats(feature) for feature in value]
+        return None if None in features else features
+
+    values = decoded(texts, list[list[float]], other)
+    sizes = np.array([len(feature) for feature in chain.from_iterable(lists_of(values))], np.int64)
+    with np.errstate(over="ignore"):
+        numbers = np.fromiter(chain.from_iterable(chain.from_iterable(lists_of(values))), np.float64, int(sizes.sum())).astype(np.float32)
+    return of_features(rows_of(values, lists_of(values), lambda flat: numbers), sizes, numbers)
+
+
+def of_features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32]) -> Rows:
+    """Rows of numbers from rows of features, of which feature i has the next sizes[i]."""
+    begins, count, first = ends(sizes), rows.sizes, rows.offsets[:-1]
+    own = np.zeros(len(rows), np.int64)
+    own[count > 0] = sizes[first[count > 0]]
+    row = np.repeat(np.arange(len(rows)), count)
+    used = np.arange(int(rows.offsets[0]), int(rows.offsets[-1]))
+    found = Rows(rows.gone, begins[rows.offsets], numbers, own, rows.faults)
+
+    def refuse(bad: NDArray[np.int64], why: Callable[[int, int], str]) -> None:
+        """A fault for the first of the features ``bad``, as places in ``used``, of each row."""
+        rows_at, places = np.unique(row[bad], return_index=True)
+        for at, feature in zip(rows_at.tolist(), used[bad[places]].tolist(), strict=True):
+            found.faults.setdefault(at, Fault(f"feature {feature - int(first[at]) + 1} of {count[at]} {why(at, feature)}"))
+
+    refuse(np.flatnonzero(sizes[used] == 0), lambda at, feature: "has no numbers; give one at least")
+    odd = np.flatnonzero(sizes[used] != own[row])
+    refuse(odd, lambda at, feature: f"has {counted(sizes[feature], 'number')} and the first has {own[at]:,}; all must have the same length")
+    if not np.isfinite(numbers).all():
+        places = np.flatnonzero(~np.isfinite(numbers))
+        holders, which = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
+        wrong = dict(zip(holders.tolist(), numbers[places[which]].tolist(), strict=True))
+        refuse(
+            np.flatnonzero(np.isin(used, holders)), lambda at, feature: f"holds {wrong[feature]}; give finite numbers, within the range of float32"
+        )
+    return found
 
 
 def alone(given: Any) -> bool | None:
@@ -60,55 +139,10 @@ def alone(given: Any) -> bool | None:
     return not len(first) or np.ndim(first[0]) == 0 if isinstance(first, Sequence) else np.ndim(first) < 2
 
 
-def of_item(one: Any, item: int) -> NDArray[np.float32]:
-    """One set as float32[m, d]."""
-    if isinstance(one, np.ndarray) and one.ndim == 1 and one.dtype != object:
-        raise UsageError(f"item {item} is an array of shape {one.shape}; {FORMS}; one set alone is a batch of one: [set]")
-    try:
-        found = vectors(one)
-    except (UsageError, DataError) as error:
-        raise type(error)(f"item {item}: {error}; a set of features is a 2-D array, a feature a row") from None
-    if not len(found):
-        raise UsageError(f"item {item} has no features; leave it out")
-    return narrowed(found, np.array([0, len(found)]), item)
-
-
-def of_arrow(flat: Any, offsets: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    try:
-        found = vectors(flat)
-    except (UsageError, DataError) as error:
-        raise type(error)(renamed(error, lambda row: place(offsets, row))) from None
-    return narrowed(found, offsets), offsets
-
-
-def joined(values: NDArray[Any], offsets: NDArray[Any]) -> Features:
-    """(values, offsets) as given."""
-    refuse_masked(values, "(values, offsets): values are numbers")
-    if values.ndim != 2 or values.dtype.kind not in "iuf":
-        raise UsageError(f"(values, offsets): values are a 2-D array of numbers, a feature a row; here came {values.dtype} of shape {values.shape}")
-    ends = borders(offsets, len(values))
-    if len(ends) > 1 and not values.shape[1]:
-        raise UsageError("item 0 has features of no numbers; a vector has one dimension at least")
-    used = values[int(ends[0]) : int(ends[-1])]
-    return checked(narrowed(used, ends - ends[0]), ends - ends[0])
-
-
-def narrowed(values: NDArray[Any], offsets: NDArray[np.int64], item: int = 0) -> NDArray[np.float32]:
-    """As float32. Raises UsageError with the item, the first of which is number ``item``, for what is not finite, or not in float32."""
-    with np.errstate(over="ignore"):
-        narrow = np.ascontiguousarray(values, np.float32)
-    if not np.isfinite(narrow).all():
-        row, column = divmod(int(np.isfinite(narrow).argmin()), narrow.shape[1])
-        where = place(offsets, row, item)
-        what = "beyond the range of float32: scale the features" if np.isfinite(values[row, column]) else "features are finite numbers"
-        raise UsageError(f"{where}: {values[row, column]} in column {column}; {what}")
-    return narrow
-
-
 def place(offsets: NDArray[np.int64], row: int, first: int = 0) -> str:
     """Which item, and which of its features, row ``row`` of all features is."""
     at = int(np.searchsorted(offsets, row, side="right")) - 1
-    return f"item {first + at}, feature {row - int(offsets[at])}"
+    return f"row {first + at}, feature {row - int(offsets[at])}"
 
 
 def renamed(error: Exception, name: Callable[[int], str]) -> str:
@@ -116,15 +150,22 @@ def renamed(error: Exception, name: Callable[[int], str]) -> str:
     return re.sub(r"^row (\d+)", lambda row: name(int(row[1])), str(error))
 
 
-def checked(values: NDArray[np.float32], offsets: NDArray[np.int64]) -> Features:
-    empty = np.flatnonzero(np.diff(offsets) == 0)
-    if len(empty):
-        raise UsageError(f"item {empty[0]} has no features; leave it out")
-    return read_only(values), read_only(offsets)
-
-
 def spans(offsets: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
     """Runs of whole sets of about ``most`` features each: (begin, end)."""
     sets = len(offsets) - 1
     ends = np.unique(np.searchsorted(offsets, np.arange(most, int(offsets[-1]) + most, most)).clip(max=sets))
     return list(pairwise([0, *ends.tolist()]))
+
+
+READER = Reader(
+    "features",
+    "set of features",
+    "sets of features: a list of 2-D arrays, a feature a row; a 3-D array; or (values, offsets), all features and where each set begins",
+    from_python,
+    from_arrow,
+    from_json,
+    dimensions="3",
+    numbers="iuf",
+    arrays=2,
+    joins=False,
+)

@@ -91,7 +91,8 @@ def is_whole(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a whole number or a float."""
+    """Whether this is a whole number or a float, also in an array of no dimension."""
+    value = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     return is_whole(value) or isinstance(value, float | np.floating)
 
 

@@ -8,29 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from likewise.errors import UsageError
 from likewise.items import binary
-from likewise.items.sets import is_matrix
-from likewise.items.sparse import summed
-from likewise.items.weighted import BEYOND, LEAST, MOST
-from likewise.items.words import Hasher
 from likewise.messages import counted
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.
 WEIGHTED = np.dtype([("word", "<u8"), ("weight", "<f8")])
 ENTRY = np.dtype([("index", "<u8"), ("value", "<f8")])
-#: What a hexadecimal digit counts, by its byte.
-NO_DIGIT = 255
-DIGITS = np.full(256, NO_DIGIT, np.uint8)
-DIGITS[list(b"0123456789abcdef")] = DIGITS[list(b"0123456789ABCDEF")] = range(16)
-#: Why a list of numbers is no set of features.
-FLAT = "a list of numbers is one feature; a set of features is a list of such lists, [[...], ...]; single vectors compare by cosine"
-#: The kinds in which one missing part leaves no value; of a set the other parts are left.
-WHOLE = ("vector", "code")
 
 
 class Fault(NamedTuple):
@@ -61,6 +47,16 @@ class Rows:
     def sizes(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
 
+    @property
+    def used(self) -> NDArray[Any]:
+        """The values that rows have."""
+        return self.values[self.offsets[0] : self.offsets[-1]]
+
+    @property
+    def begins(self) -> NDArray[np.int64]:
+        """Where each row begins in ``used``, and where the last ends; int64[n + 1]."""
+        return self.offsets - self.offsets[0]
+
     def refuse(self, bad: NDArray[np.bool_], why: Callable[[int], str]) -> None:
         """A fault for the first of its items in ``values`` that is ``bad``, in each row that has one."""
         places = np.flatnonzero(bad[self.offsets[0] : self.offsets[-1]]) + self.offsets[0]
@@ -74,7 +70,7 @@ class Rows:
         sizes = np.where(rows, 0, self.sizes)
         if (sizes == self.sizes).all():
             return self
-        values = self.values[self.offsets[0] : self.offsets[-1]][np.repeat(~rows, self.sizes)]
+        values = self.used[np.repeat(~rows, self.sizes)]
         return replace(self, offsets=ends(sizes), values=values)
 
     def thinned(self, missing: NDArray[np.bool_]) -> Rows:
@@ -106,7 +102,7 @@ def joined(parts: Sequence[Rows], *, whole: bool) -> Rows:
     values = np.empty(int(offsets[-1]), parts[0].values.dtype)
     begin = offsets[:-1].copy()
     for part, size in zip(parts, sizes, strict=True):
-        used = part.values[part.offsets[0] : part.offsets[-1]]
+        used = part.used
         values[np.arange(len(used)) + np.repeat(begin - part.offsets[:-1] + part.offsets[0], size)] = used
         begin += size
     nulls = sum((part.nulls for part in parts if part.nulls is not None), np.zeros(len(gone), np.int64))
@@ -165,174 +161,6 @@ def refused(
         name = f", id {called.decode('utf-8', 'replace')}" if called else ""
         found.append(Rejected(row, f"{place(row, fault)}{name}, {where}: {fault.what}", raw(row)))
     return found
-
-
-def vector(rows: Rows) -> Rows:
-    """Rows of numbers, all finite."""
-    if not np.isfinite(rows.values).all():
-        rows.refuse(~np.isfinite(rows.values), lambda at: f"{rows.values[at]} is no coordinate of a vector; give a finite number")
-    rows.width = rows.sizes
-    return rows
-
-
-def features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32]) -> Rows:
-    """Rows of numbers from rows of features, of which feature i has the next sizes[i]."""
-    begins, count, first = ends(sizes), rows.sizes, rows.offsets[:-1]
-    own = np.zeros(len(rows), np.int64)
-    own[count > 0] = sizes[first[count > 0]]
-    row = np.repeat(np.arange(len(rows)), count)
-    used = np.arange(int(rows.offsets[0]), int(rows.offsets[-1]))
-    found = Rows(rows.gone, begins[rows.offsets], numbers, own, rows.faults)
-
-    def refuse(bad: NDArray[np.int64], why: Callable[[int, int], str]) -> None:
-        """A fault for the first of the features ``bad``, as places in ``used``, of each row."""
-        rows_at, places = np.unique(row[bad], return_index=True)
-        for at, feature in zip(rows_at.tolist(), used[bad[places]].tolist(), strict=True):
-            found.faults.setdefault(at, Fault(f"feature {feature - int(first[at]) + 1} of {count[at]} {why(at, feature)}"))
-
-    refuse(np.flatnonzero(sizes[used] == 0), lambda at, feature: "has no numbers; give one at least")
-    odd = np.flatnonzero(sizes[used] != own[row])
-    refuse(odd, lambda at, feature: f"has {counted(sizes[feature], 'number')} and the first has {own[at]:,}; all must have the same length")
-    if not np.isfinite(numbers).all():
-        places = np.flatnonzero(~np.isfinite(numbers))
-        holders, which = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
-        wrong = dict(zip(holders.tolist(), numbers[places[which]].tolist(), strict=True))
-        refuse(
-            np.flatnonzero(np.isin(used, holders)), lambda at, feature: f"holds {wrong[feature]}; give finite numbers, within the range of float32"
-        )
-    return found
-
-
-def weighted(rows: Rows) -> Rows:
-    """Rows of WEIGHTED, all weights finite and not negative, and their total neither too small nor too great to be signed."""
-    weights = rows.values["weight"]
-    rows.refuse(~((weights >= 0) & (weights < np.inf)), lambda at: f"the weight {weights[at]}; a weight is a finite number of 0 or more")
-    used = weights[rows.offsets[0] : rows.offsets[-1]]
-    with np.errstate(over="ignore", invalid="ignore"):
-        totals = np.bincount(np.repeat(np.arange(len(rows)), rows.sizes), used, len(rows))
-    for row in np.flatnonzero(~rows.gone & (totals != 0) & ~((totals >= LEAST) & (totals <= MOST))).tolist():
-        rows.faults.setdefault(row, Fault(f"its weights add up to {totals[row]:.3g}; {BEYOND}"))
-    return rows
-
-
-def sparse(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[np.bool_]) -> Rows:
-    """Rows of ENTRY from rows of indices and rows of float64: ascending, repeats added up, without zeros.
-
-    dim: int64[n], where ``said``. Repeats are added from the least value up, so that their order in the file changes nothing.
-    """
-    gone = indices.gone | values.gone
-    faults = {**indices.faults, **values.faults}
-    uneven = ~gone & (indices.sizes != values.sizes)
-    for at in np.flatnonzero(uneven).tolist():
-        faults.setdefault(at, Fault(f"{indices.sizes[at]} indices and {values.sizes[at]} values; a sparse vector has a value for each index"))
-    for at in np.flatnonzero(~gone & said & (dim < 0)).tolist():
-        faults.setdefault(at, Fault(f"a dimension of {dim[at]}; give 0 or more"))
-    bad = gone | uneven
-    indices, values = indices.without(bad), values.without(bad)
-    index, value = (part.values[part.offsets[0] : part.offsets[-1]] for part in (indices, values))
-    found = Rows(gone, ends(indices.sizes), np.zeros(0, ENTRY), np.where(said, dim, 0), faults)
-    row = np.repeat(np.arange(len(gone)), indices.sizes)
-    word = index.astype(np.uint64)
-    below = index < 0 if index.dtype.kind == "i" else np.zeros(len(index), bool)
-    out = below | (said[row] & (word >= dim.astype(np.uint64)[row]))
-    found.refuse(
-        out, lambda at: f"index {index[at]} is out of range: " + (f"the dimension is {dim[row[at]]}" if said[row[at]] else "it counts from 0")
-    )
-    found.refuse(~np.isfinite(value), lambda at: f"{value[at]} is no coordinate of a vector; give a finite number")
-    good = np.ones(len(gone), bool)
-    good[list(faults)] = False
-    return merged(found, row[good[row]], word[good[row]], value[good[row]])
-
-
-def merged(found: Rows, row: NDArray[np.int64], index: NDArray[np.uint64], value: NDArray[np.float64]) -> Rows:
-    """``found`` with the entries (row, index, value), rows ascending."""
-    row, index, value = summed(row, index, value)
-    for at in np.flatnonzero(np.isinf(value)).tolist():
-        found.faults.setdefault(int(row[at]), Fault(f"the values at index {index[at]} add up beyond the range of float64; scale the vectors"))
-    some = value != 0
-    found.values = np.empty(int(some.sum()), ENTRY)
-    found.values["index"], found.values["value"] = index[some], value[some]
-    found.offsets = ends(np.bincount(row[some], minlength=len(found)))
-    return found
-
-
-def positions(rows: Rows, words: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> Rows:
-    """The indices of sparse vectors as elements of sets."""
-    return replace(rows, values=words(rows.values["index"]), width=None)
-
-
-def code(rows: Rows) -> Rows:
-    """Rows of bytes, padded to whole words."""
-    sizes = rows.sizes
-    width = 8 * sizes
-    words = -(-sizes // 8)
-    if (sizes % 8).any():
-        offsets = ends(8 * words)
-        values = np.zeros(int(offsets[-1]), np.uint8)
-        used = rows.values[rows.offsets[0] : rows.offsets[-1]]
-        if (sizes == sizes[0]).all():
-            values.reshape(len(sizes), -1)[:, : sizes[0]] = used.reshape(len(sizes), -1)
-        else:
-            values[np.arange(len(used)) + np.repeat(offsets[:-1] - rows.offsets[:-1] + rows.offsets[0], sizes)] = used
-        return Rows(rows.gone, offsets, values, width, rows.faults)
-    rows.width = width
-    return rows
-
-
-def bits(rows: Rows) -> Rows:
-    """Rows of bools, or of 0 and 1, as codes."""
-    sizes = rows.sizes
-    if rows.values.dtype != bool:
-        other = (rows.values != 0) & (rows.values != 1)
-        rows.refuse(other, lambda at: f"{rows.values[at]} is no bit; a list of integers is the bits of a code, 0 or 1")
-    offsets = ends(-(-sizes // 64) * 64)
-    spread = np.zeros(int(offsets[-1]), bool)
-    used = rows.values[rows.offsets[0] : rows.offsets[-1]]
-    spread[np.arange(len(used)) + np.repeat(offsets[:-1] - rows.offsets[:-1] + rows.offsets[0], sizes)] = used
-    return Rows(rows.gone, offsets // 8, np.packbits(spread, bitorder="little"), sizes, rows.faults)
-
-
-def hexadecimal(texts: pa.LargeBinaryArray) -> Rows:
-    """Texts such as ``0xff00`` or ``FF00`` as codes: two digits a byte, the first byte first."""
-    if pc.any(pc.starts_with(texts, b"0x")).as_py():
-        texts = binary.from_list(text and text.removeprefix(b"0x") for text in texts.to_pylist())
-    offsets, data = binary.parts(texts)
-    rows = Rows(texts.is_null().to_numpy(zero_copy_only=False), offsets, DIGITS[data])
-    rows.refuse(rows.values == NO_DIGIT, lambda at: f"{chr(data[at])!r} is no hexadecimal digit; a string is the bytes of a code in hexadecimal")
-    for row in np.flatnonzero(rows.sizes % 2 == 1).tolist():
-        rows.faults.setdefault(row, Fault(f"{rows.sizes[row]} hexadecimal digits; two make a byte"))
-    dropped = rows.gone.copy()
-    dropped[list(rows.faults)] = True
-    rows = rows.without(dropped)
-    used = rows.values[rows.offsets[0] : rows.offsets[-1]]
-    return code(Rows(rows.gone, (rows.offsets - rows.offsets[0]) // 2, used[::2] << 4 | used[1::2], faults=rows.faults))
-
-
-#: What is checked of rows once their parts are joined. Sparse vectors, codes and sets are checked as they are read.
-CHECKS: dict[str, Callable[[Rows], Rows]] = {"vector": vector, "weighted": weighted}
-
-
-def compared(parts: Sequence[Rows], kind: str) -> Rows:
-    """What is compared, from its parts."""
-    if kind == "features" and len(parts) > 1:
-        raise UsageError("--field: a set of features is one field; name it alone, without +")
-    rows = CHECKS.get(kind, lambda rows: rows)(joined(parts, whole=kind in WHOLE))
-    if rows.width is None and kind in ("sparse", "code", "features"):
-        rows.width = np.zeros(len(rows), np.int64)
-    return rows
-
-
-def checked(rows: Rows, want: Want) -> Rows:
-    """The same rows; of sets with the mark of a matrix, if all that have a value look like one."""
-    if want.kind != "elements":
-        return rows
-    there = ~rows.gone
-    there[list(rows.faults)] = False
-    good = rows.without(~there)
-    offsets = ends(good.sizes[there]) + good.offsets[0]
-    if is_matrix(good.values, offsets, Hasher(want.seed).integers(np.arange(2))):
-        rows.matrix = int(good.sizes[there][0])
-    return rows
 
 
 def item(want: Want) -> Any:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.items.given import SINGLE, borders, is_number, is_whole, shown
-
-FORMS = 'sparse vectors are a CSR matrix, or a list of mappings {"indices": [..], "values": [..]}'
-PARTS = ("indptr", "indices", "data", "shape")
+from likewise.items.arrow import all_refused, filled, integers_of, is_list, listed, numbers_of
+from likewise.items.given import SINGLE
+from likewise.items.json_values import Texts, decoded, floats, rows_of
+from likewise.items.payloads import ENTRY, Fault, Rows, ends
+from likewise.items.python_values import UNFIT, as_json
+from likewise.items.reader import Reader, csr_of, read
+from likewise.items.sparse_names import LIST_AMONG_SPARSE, SPARSE
+from likewise.items.words import is_word
+from likewise.records import Want
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +64,14 @@ class Sparse:
         return self.indices, self.values, self.offsets
 
 
+class Entries(msgspec.Struct):
+    """One sparse vector in JSON."""
+
+    indices: list[int]
+    values: list[float]
+    dim: int | None = None
+
+
 def of_words(words: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Sparse:
     """From the words of the work folder: of each vector the indices, and then the values."""
     size = np.diff(offsets) // 2
@@ -85,11 +101,141 @@ def summed(row: NDArray[np.int64], index: NDArray[np.uint64], value: NDArray[np.
         return row[first], index[first], np.add.reduceat(value, first)
 
 
-def csr_of(given: Any) -> Any | None:
-    """A CSR matrix: scipy's, or whatever has its parts or can become one. None for anything else."""
-    if hasattr(given, "tocsr"):
-        return given.tocsr()
-    return given if all(hasattr(given, part) for part in PARTS) and getattr(given, "format", "csr") == "csr" else None
+def sparse(batch: Any) -> Sparse:
+    """A batch of sparse vectors. Indices in any order; the values of repeated ones add up, zeros are left out, as scipy has it.
+
+    batch: a CSR matrix, or a list of mappings with ``indices``, ``values`` and, if wanted, ``dim``. Raises UsageError with the row.
+    """
+    if isinstance(batch, Sparse):
+        return batch
+    rows = read(batch, READER)
+    return Sparse(rows.used["index"].copy(), rows.used["value"].copy(), rows.begins)
+
+
+def nonempty(vectors: Sparse, what: str) -> Sparse:
+    """The same vectors. Raises UsageError with the row of the first without a coordinate; ``what`` says what needs a direction, as "its angle"."""
+    empty = vectors.sizes == 0
+    if empty.any():
+        raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; take such rows out first")
+    return vectors
+
+
+def from_python(rows: list[Any]) -> pa.Array:
+    """A column of structs, or of JSON texts."""
+    rows = [{**row} if isinstance(row, Mapping) else row for row in rows]
+    try:
+        made = pa.array(rows)
+    except UNFIT:
+        return as_json(rows)
+    return made if pa.types.is_struct(made.type) and not holds_none(made.type) else as_json(rows)
+
+
+def holds_none(kind: pa.DataType) -> bool:
+    """Whether these structs are meant as sparse vectors, and none is one for its type: one index of 1.0 makes all of them float64."""
+    if not pa.types.is_struct(kind) or not set(SPARSE[:2]) <= set(kind.names):
+        return False
+    indices, values, *dim = (kind.field(name).type for name in SPARSE if name in kind.names)
+    lists = is_list(indices) and is_list(values)
+    return not lists or not all(pa.types.is_integer(each) or pa.types.is_null(each) for each in (indices.value_type, *dim))
+
+
+def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+    """A struct of a list of indices, a list of values, and the dimension."""
+    if is_list(values.type) and (pa.types.is_integer(values.type.value_type) or pa.types.is_floating(values.type.value_type)):
+        return all_refused(values, want, LIST_AMONG_SPARSE)
+    if not pa.types.is_struct(values.type) or not set(SPARSE[:2]) <= set(values.type.names):
+        return None
+    fields = {name: pc.struct_field(values, [values.type.names.index(name)]) for name in SPARSE if name in values.type.names}
+    dim = fields.get(SPARSE[2], pa.nulls(len(values), pa.int64()))
+    indices, numbers = (listed(fields[name]) for name in SPARSE[:2])
+    if indices is None or numbers is None:
+        return None
+    index, value, size = integers_of(indices[1]), numbers_of(numbers[1], np.float64), integers_of(dim)
+    if index is None or value is None or size is None:
+        return None
+    said = dim.is_valid().to_numpy(zero_copy_only=False)
+    return entries(filled(indices[0], index, indices[1]), filled(numbers[0], value, numbers[1]), size.astype(np.int64), said)
+
+
+def from_json(texts: Texts, want: Want) -> Rows:
+    def other(value: Any) -> Any:
+        return Fault(LIST_AMONG_SPARSE) if isinstance(value, list) and value and floats(value) else as_sparse(value)
+
+    return rows_of_vectors(decoded(texts, Entries, other))
+
+
+def as_sparse(value: Any) -> Entries | None:
+    """What JSON cannot say, but Python does: numbers that are too large for the decoder."""
+    if not isinstance(value, dict):
+        return None
+    indices, values, dim = (value.get(name) for name in SPARSE)
+    whole = [*indices, 0 if dim is None else dim] if isinstance(indices, list) else [None]
+    numbers = floats(values)
+    if numbers is None or not isinstance(indices, list) or not all(isinstance(number, int) and not isinstance(number, bool) for number in whole):
+        return None
+    return Entries(indices, numbers, dim)
+
+
+def rows_of_vectors(values: Sequence[Any]) -> Rows:
+    values = [in_words(value) if isinstance(value, Entries) else value for value in values]
+    there = [value if isinstance(value, Entries) else Entries([], []) for value in values]
+    indices = rows_of(values, [value.indices for value in there], lambda flat: np.array(flat, np.uint64))
+    numbers = rows_of(values, [value.values for value in there], lambda flat: np.array(flat, np.float64))
+    dim = np.array([max(-1, min(value.dim or 0, 2**63 - 1)) for value in there], np.int64)
+    return entries(indices, numbers, dim, np.array([value.dim is not None for value in there], bool))
+
+
+def in_words(vector: Entries) -> Entries | Fault:
+    if vector.indices and (min(vector.indices) < 0 or not is_word(max(vector.indices))):
+        item = next(place for place, index in enumerate(vector.indices) if index < 0 or not is_word(index))
+        return Fault(f"index {vector.indices[item]} is out of range; indices go from 0 to 2^64 - 1", item, len(vector.indices))
+    return vector
+
+
+def entries(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[np.bool_]) -> Rows:
+    """Rows of ENTRY from rows of indices and rows of float64: ascending, repeats added up, without zeros.
+
+    dim: int64[n], where ``said``. Repeats are added from the least value up, so that their order in the file changes nothing.
+    """
+    gone = indices.gone | values.gone
+    faults = {**indices.faults, **values.faults}
+    uneven = ~gone & (indices.sizes != values.sizes)
+    for at in np.flatnonzero(uneven).tolist():
+        faults.setdefault(at, Fault(f"{indices.sizes[at]} indices and {values.sizes[at]} values; a sparse vector has a value for each index"))
+    for at in np.flatnonzero(~gone & said & (dim < 0)).tolist():
+        faults.setdefault(at, Fault(f"a dimension of {dim[at]}; give 0 or more"))
+    bad = gone | uneven
+    indices, values = indices.without(bad), values.without(bad)
+    index, value = (part.used for part in (indices, values))
+    found = Rows(gone, ends(indices.sizes), np.zeros(0, ENTRY), np.where(said, dim, 0), faults)
+    row = np.repeat(np.arange(len(gone)), indices.sizes)
+    word = index.astype(np.uint64)
+    below = index < 0 if index.dtype.kind == "i" else np.zeros(len(index), bool)
+    out = below | (said[row] & (word >= dim.astype(np.uint64)[row]))
+    found.refuse(
+        out, lambda at: f"index {index[at]} is out of range: " + (f"the dimension is {dim[row[at]]}" if said[row[at]] else "it counts from 0")
+    )
+    found.refuse(~np.isfinite(value), lambda at: f"{value[at]} is no coordinate of a vector; give a finite number")
+    good = np.ones(len(gone), bool)
+    good[list(faults)] = False
+    return merged(found, row[good[row]], word[good[row]], value[good[row]])
+
+
+def merged(found: Rows, row: NDArray[np.int64], index: NDArray[np.uint64], value: NDArray[np.float64]) -> Rows:
+    """``found`` with the entries (row, index, value), rows ascending."""
+    row, index, value = summed(row, index, value)
+    for at in np.flatnonzero(np.isinf(value)).tolist():
+        found.faults.setdefault(int(row[at]), Fault(f"the values at index {index[at]} add up beyond the range of float64; scale the vectors"))
+    some = value != 0
+    found.values = np.empty(int(some.sum()), ENTRY)
+    found.values["index"], found.values["value"] = index[some], value[some]
+    found.offsets = ends(np.bincount(row[some], minlength=len(found)))
+    return found
+
+
+def positions(rows: Rows, words: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> Rows:
+    """The indices of sparse vectors as elements of sets."""
+    return replace(rows, values=words(rows.values["index"]), width=None)
 
 
 def alone(given: Any) -> bool:
@@ -106,71 +252,11 @@ def is_sparse(batch: Any) -> bool:
     return csr_of(batch) is not None
 
 
-def sparse(batch: Any) -> Sparse:
-    """A batch of sparse vectors. Indices in any order; the values of repeated ones add up, zeros are left out, as scipy has it.
-
-    batch: a CSR matrix, or a list of mappings with ``indices``, ``values`` and, if wanted, ``dim``. Raises UsageError with the row.
-    """
-    if isinstance(batch, Sparse):
-        return batch
-    index, value, offsets, dim = of_matrix(csr_of(batch)) if not isinstance(batch, Sequence) else of_mappings(batch)
-    row = np.repeat(np.arange(len(dim)), np.diff(offsets))
-    below = index < 0 if index.dtype.kind == "i" else np.zeros(len(index), bool)
-    out = below | ((dim[row] >= 0) & (index.astype(np.uint64) >= dim[row].astype(np.uint64)))
-    if out.any():
-        at = int(out.argmax())
-        why = "it counts from 0" if below[at] else f"the dimension is {dim[row[at]]}"
-        raise UsageError(f"row {row[at]}: index {index[at]} is out of range: {why}")
-    if (odd := ~np.isfinite(value)).any():
-        raise UsageError(f"row {row[odd.argmax()]}: {value[odd.argmax()]} is no coordinate of a vector; give a finite number")
-    row, index, value = summed(row, index.astype(np.uint64), value)
-    if (infinite := np.isinf(value)).any():
-        raise UsageError(f"row {row[infinite.argmax()]}: the values of one index add up beyond the range of float64; scale the vectors")
-    some = value != 0
-    return Sparse(index[some], value[some], np.concatenate(([0], np.cumsum(np.bincount(row[some], minlength=len(dim))))))
-
-
-Parts = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]  # indices, values, offsets, dimension of each or -1
-
-
-def of_matrix(given: Any) -> Parts:
-    offsets, index, value = (np.asarray(part) for part in (given.indptr, given.indices, given.data))
-    if len(given.shape) != 2 or value.dtype.kind not in "iufb" or index.dtype.kind not in "iu":
-        raise UsageError(f"a CSR matrix holds numbers and has two dimensions; here came one of {value.dtype} of shape {tuple(given.shape)}")
-    offsets = borders(offsets, min(len(index), len(value)))
-    used = slice(int(offsets[0]), int(offsets[-1]))
-    return index[used], value[used].astype(np.float64), offsets - offsets[0], np.full(len(offsets) - 1, given.shape[1], np.int64)
-
-
-def of_mappings(batch: Sequence[Any]) -> Parts:
-    index: list[int] = []
-    value: list[float] = []
-    sizes, dims = [0], []
-    for row, one in enumerate(batch):
-        indices, values, dim = (one.get(name) for name in ("indices", "values", "dim")) if isinstance(one, Mapping) else (None, None, None)
-        if indices is None or values is None:
-            raise UsageError(f"row {row} is {shown(one)}; {FORMS}")
-        indices, values = list(indices), list(values)
-        if len(indices) != len(values):
-            raise UsageError(f"row {row}: {len(indices)} indices and {len(values)} values; a sparse vector has a value for each index")
-        if odd := [number for number in [*indices, 0 if dim is None else dim] if not is_whole(number) or not 0 <= number < 2**64]:
-            raise UsageError(f"row {row}: index {shown(odd[0])} is out of range; indices are whole numbers from 0 to 2^64 - 1")
-        if odd := [number for number in values if not is_number(number)]:
-            raise UsageError(f"row {row}: {shown(odd[0])}; a coordinate is a number (int or float)")
-        index += indices
-        value += values
-        sizes.append(len(index))
-        dims.append(-1 if dim is None else min(int(dim), 2**63 - 1))
-    try:
-        numbers = np.array(value, np.float64)
-    except OverflowError:
-        raise UsageError("a sparse vector holds a whole number beyond the range of float64; scale the vectors") from None
-    return np.array(index, np.uint64), numbers, np.array(sizes, np.int64), np.array(dims, np.int64)
-
-
-def nonempty(vectors: Sparse, what: str) -> Sparse:
-    """The same vectors. Raises UsageError with the row of the first without a coordinate; ``what`` says what needs a direction, as "its angle"."""
-    empty = vectors.sizes == 0
-    if empty.any():
-        raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; take such rows out first")
-    return vectors
+READER = Reader(
+    "sparse",
+    "sparse vector",
+    'sparse vectors: a CSR matrix, or a list of mappings {"indices": [..], "values": [..]}',
+    from_python,
+    from_arrow,
+    from_json,
+)

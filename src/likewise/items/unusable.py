@@ -13,9 +13,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from likewise.items.given import shown
-from likewise.items.sets import MATRIX
 from likewise.records import Want
 
+#: Why rows of 0 and 1 are refused as sets.
+MATRIX = (
+    "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1; "
+    "write the numbers of the columns that are 1, or in Python give booleans: M.astype(bool), or np.array(row, bool) for one row"
+)
 #: The name of values of each kind, and how to write them.
 NEEDED = {
     "text": "texts",
@@ -34,6 +38,7 @@ ADVICE = {
     ("elements", "lists of floats"): "vectors are compared by cosine",
     ("elements", "lists of booleans"): "write the numbers of the columns that are true",
     ("vector", "strings"): "CSV holds one number per column (--field x0..x3); JSON and Parquet hold lists",
+    ("weighted", "lists of whole numbers"): "sets without weights are compared by elements",
     ("weighted", "strings"): "JSON and Parquet hold maps and lists",
     ("text", "lists of whole numbers"): "token ids are compared with --by tokens:K",
     ("text", "records"): "name what is inside: --field {field}.KEY",
@@ -54,11 +59,17 @@ NOUNS: tuple[tuple[tuple[type, ...], str], ...] = (
 )
 
 
+#: Items of a list whose types are named.
+LOOKED = 100
+
+
 def noun(value: Any) -> str:
     """The name of values such as this one."""
-    if isinstance(value, list | tuple):
-        first = next((item for item in value if item is not None), None)
-        return f"lists of {noun(first)}" if first is not None else "empty lists"
+    if isinstance(value, np.ndarray):
+        return noun(value.tolist()) if value.dtype.kind in "biufUTO" else f"arrays of {value.dtype}"
+    if isinstance(value, list | tuple | range):
+        nouns = list(dict.fromkeys(noun(item) for item in value[:LOOKED] if item is not None))
+        return f"lists of {' and '.join(nouns)}" if nouns else "lists of nulls" if value else "empty lists"
     return next((name for types, name in NOUNS if isinstance(value, types)), f"values of type {type(value).__name__}")
 
 
@@ -74,7 +85,10 @@ def of_column(values: pa.Array, gone: NDArray[np.bool_]) -> str:
     rows = np.flatnonzero(gone & values.is_valid().to_numpy(zero_copy_only=False))
     if not len(rows):
         return ""
-    value = values[int(rows[0])].as_py()
+    try:
+        value = values[int(rows[0])].as_py()
+    except ValueError:  # nanoseconds, which Python's times have not
+        return f"values of type {values.type}"
     if isinstance(values.type, pa.JsonType):
         return of_texts([value.encode("utf-8", "surrogatepass")], np.ones(1, bool)) if isinstance(value, str) else held(value)
     if isinstance(value, bytes):  # strings are read as bytes
@@ -96,11 +110,16 @@ def of_texts(texts: Sequence[bytes | None], gone: NDArray[np.bool_]) -> str:
 
 def matrix(source: str, want: Want) -> str:
     """The message for a matrix of 0 and 1 in place of sets."""
-    return f"{source}: the field {want.text!r}: {MATRIX}; write the numbers of the columns that are 1"
+    return f"{source}: the field {want.text!r}: {MATRIX}"
+
+
+def needed(other: str, kind: str, by: str = "") -> str:
+    """Such as ``--by elements compares sets: ...``: what is needed in place of values such as these, and advice."""
+    held, _, _ = other.partition(", such as ")
+    advice = ADVICE.get((kind, held), "")
+    return f"{f'--by {by} compares' if by else 'needed are'} {NEEDED[kind]}{f'; {advice}' if advice else ''}"
 
 
 def message(source: str, other: str, want: Want, by: str) -> str:
     """The message about a field with values of another kind than ``by`` compares."""
-    held, _, _ = other.partition(", such as ")
-    advice = ADVICE.get((want.kind, held), "").replace("{field}", want.text)
-    return f"{source}: the field {want.text!r} holds {other}; --by {by} compares {NEEDED[want.kind]}{f'; {advice}' if advice else ''}"
+    return f"{source}: the field {want.text!r} holds {other}; {needed(other, want.kind, by).replace('{field}', want.text)}"

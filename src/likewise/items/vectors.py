@@ -6,21 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.items.arrow import is_arrow, lists
-from likewise.items.given import SINGLE, is_number, refuse_masked, rows, shown
+from likewise.items.arrow import all_refused, filled, listed, numbers_of
+from likewise.items.given import SINGLE, is_number
+from likewise.items.json_values import Texts, decoded, floats, lists_of, rows_of
+from likewise.items.payloads import Fault, Rows, item
+from likewise.items.python_values import typed
+from likewise.items.reader import Reader, column_of, read_column
 from likewise.items.sets import read_only
+from likewise.items.sparse_names import SPARSE, SPARSE_AMONG_LISTS, looks_sparse
+from likewise.records import Want
 
 Vectors = NDArray[Any]  # float32[n, d] or float64[n, d]
 
 #: What float32 holds exactly. Every other number is read as float64, which holds whole numbers up to 2^53 exactly.
-NARROW = ("float16", "float32", "int8", "uint8", "int16")
-
-FORMS = "vectors are a 2-D array or a list of lists of numbers"
-ALONE = "one vector alone is a batch of one: [vector]"
-NUMBER = (int, float)
+NARROW = (pa.float16(), pa.float32(), pa.int8(), pa.uint8(), pa.int16())
 
 
 def vectors(batch: Any) -> Vectors:
@@ -29,18 +32,29 @@ def vectors(batch: Any) -> Vectors:
     batch: a 2-D array, or a list (or Arrow array) of equally long lists or 1-D arrays of numbers. An empty list is float64[0, 0].
     Raises UsageError with the row for NaN, infinity, what is no number, or rows of different lengths.
     """
-    batch = arrow_rows(batch) if is_arrow(batch) else rows(batch, FORMS, (NUMBER, ALONE))
-    if isinstance(batch, np.ndarray) and batch.dtype != object:
-        array = batch if batch.size or batch.ndim == 2 else batch.reshape(0, 0)
-        if array.ndim != 2:
-            raise UsageError(f"vectors are a 2-D array, one a row; here came the shape {batch.shape}; {ALONE}")
-        array = numbers(array, 0)
-    else:
-        array = stacked([row_of(row, place) for place, row in enumerate(batch)])
-    if len(array) and array.shape[1] == 0:
-        raise UsageError("row 0 has no numbers; a vector has one dimension at least")
-    refuse_not_finite(array)
-    return read_only(np.ascontiguousarray(array))
+    column = column_of(batch, READER)
+    if pa.types.is_struct(column.type):
+        raise UsageError("give vectors that are written out; here came sparse ones")
+    wide = is_wide(column.type) or pa.types.is_null(column.type)
+    rows = read_column(column, READER, Want(kind=READER.kind, wide=wide))
+    if not len(rows):
+        return read_only(np.empty((0, getattr(column.type, "list_size", 0)), np.float64 if wide else np.float32))
+    if not rows.sizes.all():
+        raise UsageError(f"row {int(rows.sizes.argmin())} has no numbers; a vector has one dimension at least")
+    return read_only(np.ascontiguousarray(rows.used.reshape(len(rows), -1)))
+
+
+def is_wide(kind: pa.DataType | None) -> bool:
+    """True if a column of this type has numbers that float32 does not hold, or JSON texts."""
+    while kind is not None and not isinstance(kind, pa.JsonType):
+        if isinstance(kind, pa.BaseExtensionType):
+            kind = kind.storage_type
+        elif hasattr(kind, "value_type"):  # lists, dictionaries and runs
+            kind = kind.value_type
+        else:
+            break
+    numbers = kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+    return isinstance(kind, pa.JsonType) or (numbers and kind not in NARROW)
 
 
 def nonzero(vectors: Vectors, what: str) -> Vectors:
@@ -59,56 +73,35 @@ def of_dimension(items: Vectors, dimension: int) -> Vectors:
     return items
 
 
-def numbers(array: NDArray[Any], place: int) -> NDArray[Any]:
-    """The array as float32 or float64. ``place``: its first row, for the message."""
-    if array.dtype.kind not in "iuf":
-        raise UsageError(f"row {place} is of type {array.dtype}; a vector is numbers: integers or floats of at most 64 bits")
-    with np.errstate(over="ignore"):  # of a longdouble, refused as infinite later
-        return array.astype(np.float32 if array.dtype.name in NARROW else np.float64, copy=False)
+def from_python(rows: list[Any]) -> pa.Array:
+    """A column of lists of numbers, or of JSON texts."""
+    return typed(rows, lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind))
 
 
-def row_of(row: Any, place: int) -> NDArray[Any]:
-    """One vector of a list of them."""
-    if isinstance(row, np.ndarray) and (row.dtype != object or row.ndim != 1):
-        refuse_masked(row, f"row {place}: a vector is a 1-D array")
-        if row.ndim != 1:
-            hint = f"; {ALONE}" if row.ndim == 0 else ""
-            raise UsageError(f"row {place} is an array of shape {row.shape}; a vector is a 1-D array{hint}")
-        return numbers(row, place)
-    if is_number(row):
-        raise UsageError(f"row {place} is the number {shown(row)}, and a batch is a list of vectors; {ALONE}")
-    if not isinstance(row, Sequence | np.ndarray) or isinstance(row, SINGLE):
-        raise UsageError(f"row {place} is {shown(row)}; a vector is a list of numbers")
-    for column, number in enumerate(row):
-        if not is_number(number):
-            raise UsageError(f"row {place}: {shown(number)} in column {column}; a vector is numbers (int or float)")
-    try:
-        return np.array([float(number) for number in row], np.float64)
-    except OverflowError:
-        raise UsageError(f"row {place}: a whole number beyond the range of float64; scale the vectors") from None
+def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+    """A list of numbers, or a number."""
+    if pa.types.is_struct(values.type) and set(SPARSE[:2]) <= set(values.type.names):
+        return all_refused(values, want, SPARSE_AMONG_LISTS)
+    lists = listed(values) or (Rows(np.zeros(len(values), bool), np.arange(len(values) + 1), np.zeros(0)), values)
+    numbers = numbers_of(lists[1], item(want))
+    return None if numbers is None else filled(lists[0], numbers, lists[1])
 
 
-def stacked(rows: list[NDArray[Any]]) -> NDArray[Any]:
-    for place, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise UsageError(f"row {place} has {len(row)} numbers, row 0 has {len(rows[0])}; all vectors of a batch have one length")
-    return np.stack(rows) if rows else np.empty((0, 0))
+def from_json(texts: Texts, want: Want) -> Rows:
+    def other(value: Any) -> Any:
+        return Fault(SPARSE_AMONG_LISTS) if looks_sparse(value) else floats(value if isinstance(value, list) else [value])
+
+    values = [[value] if isinstance(value, float) else value for value in decoded(texts, list[float] | float, other)]
+    with np.errstate(over="ignore"):
+        return rows_of(values, lists_of(values), lambda flat: np.fromiter(flat, np.float64, len(flat)).astype(item(want), copy=False))
 
 
-def refuse_not_finite(array: NDArray[Any]) -> None:
-    finite = np.isfinite(array)
-    if not finite.all():
-        row, column = divmod(int(finite.argmin()), array.shape[1])
-        raise UsageError(f"row {row}: {array[row, column]} in column {column}; vectors are finite numbers: take such rows out first")
-
-
-def arrow_rows(batch: Any) -> NDArray[Any] | list[NDArray[Any]]:
-    """The rows of an Arrow array of lists (of one size or of any), without a Python object a number."""
-    flat, begins = lists(batch, "vectors are an Arrow array of lists of numbers")
-    values, sizes = numbers(flat.to_numpy(zero_copy_only=False), 0), np.diff(begins)
-    if (sizes == sizes[:1]).all():
-        return values.reshape(len(sizes), -1) if values.size else np.empty((len(sizes), 0))
-    return np.split(values, begins[1:-1])
+def checked(rows: Rows, want: Want) -> Rows:
+    """Rows of numbers, all finite."""
+    if not np.isfinite(rows.values).all():
+        rows.refuse(~np.isfinite(rows.values), lambda at: f"{rows.values[at]} is no coordinate of a vector; give a finite number")
+    rows.width = rows.sizes
+    return rows
 
 
 def alone(given: Any) -> bool:
@@ -116,3 +109,17 @@ def alone(given: Any) -> bool:
     if isinstance(given, np.ndarray):
         return given.ndim == 1 and given.size > 0 and (given.dtype != object or is_number(given[0]))
     return isinstance(given, Sequence) and not isinstance(given, SINGLE) and len(given) > 0 and is_number(given[0])
+
+
+READER = Reader(
+    "vector",
+    "vector",
+    "vectors: a 2-D array of numbers, a list of lists or 1-D arrays, or a CSR matrix",
+    from_python,
+    from_arrow,
+    from_json,
+    dimensions="2",
+    numbers="iuf",
+    checked=checked,
+    whole=True,
+)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.items.arrow import unpacked
-from likewise.items.elements import Numbering, hashed, is_missing, plain, word
-from likewise.items.given import SINGLE, borders, is_number, refuse_masked, rows, shown
+from likewise.items.arrow import PAIR, filled, listed, numbers_of, unpacked
+from likewise.items.elements import element, hasher, is_element, without_wrong, words_of
+from likewise.items.given import SINGLE, refuse_masked
+from likewise.items.json_values import Texts, Thinned, as_float, decoded, lists_of, nulls_of, rows_of, thinned
+from likewise.items.payloads import WEIGHTED, Fault, Rows, ends
+from likewise.items.python_values import UNFIT, as_json, of_lists
+from likewise.items.reader import Reader, read
 from likewise.items.sets import read_only
+from likewise.records import Want
 
 #: values uint64[m], ascending and distinct within a set; weights float64[m], above 0; offsets int64[n + 1].
 Weighted = tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]
@@ -23,115 +31,103 @@ Weighted = tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]
 LEAST, MOST = 1e-30, 1e30
 BEYOND = f"a total from {LEAST} to {MOST} can be signed; multiply the weights of all sets by one number"
 
-FORMS = "weighted sets are a list of mappings element -> weight, or of lists of pairs, or three arrays (values, weights, offsets)"
 
-
-def weighted(batch: Any, number: Numbering | None = None, seed: int | None = None) -> Weighted:
+def weighted(batch: Any, seed: int = 0, *, own: bool = True) -> Weighted:
     """A batch of weighted sets as (values, weights, offsets). Weights of repeated elements add up; weights of 0 are left out.
 
     batch: a list of mappings from element to weight, or of lists of (element, weight), or three arrays (values, weights, offsets).
-    Elements are whole numbers of 64 bits, -1 the same as 2^64 - 1; with ``number`` they are any, and values their numbers; with a ``seed``
-    strings and larger numbers are words that are hashed by it.
-    Raises UsageError with the set's row and the element for a weight that is negative, NaN or infinite.
+    Elements become words as in `items.sets.ragged`. Raises UsageError with the set's row for a weight that is negative, NaN or infinite.
     """
-    element = number.element if number else int
-    if isinstance(batch, tuple) and len(batch) == 3 and all(isinstance(part, np.ndarray) for part in batch):
-        values, weights, offsets = three(*batch)
-        if number:
-            values = np.array([number(value, 0) for value in values.view(batch[0].dtype.kind + "8").tolist()], np.uint64)
-        return merged(values, weights, offsets, element)
-    sets = rows(batch, FORMS, (Mapping, "one weighted set alone is a batch of one: [set]"))
-    if seed is None:
-        elements, weights, offsets = listed(sets, number or checked_word)
-        return merged(np.array(elements, np.uint64), weights, offsets, element)
-    elements, weights, offsets = listed(sets, lambda element, row: plain(element, f"row {row}"))
-    values = hashed(elements, seed)
-    return merged(values, weights, offsets, lambda value: elements[values.tolist().index(value)])
+    rows = read(batch, READER, Want(kind=READER.kind, seed=seed, own=own))
+    pairs = rows.used
+    return merged(pairs["word"], pairs["weight"], rows.begins)
 
 
-def listed(batch: Sequence[Any] | NDArray[Any], number: Callable[[Any, int], Any]) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
-    """Elements as ``number`` has them, weights, and where each set begins."""
-    elements: list[Any] = []
-    weights: list[float] = []
-    sizes = [0]
-    for row, one in enumerate(batch):
-        for pair in pairs(one, row):
-            if not is_pair(pair):
-                raise UsageError(f"row {row}: {shown(pair)} is no pair (element, weight); for sets without weights there is by='elements'")
-            element, weight = pair
-            if is_missing(element):
-                continue
-            elements.append(number(element, row))
-            weights.append(checked(weight, element, row))
-        sizes.append(len(elements))
-    return elements, np.array(weights, np.float64), np.array(sizes, np.int64)
-
-
-def pairs(one: Any, row: int) -> Iterable[Any]:
-    """The pairs of one weighted set. Raises UsageError for what is none, an iterator among it: it is empty when it is read again."""
-    one = unpacked(one)
-    if isinstance(one, Mapping):
-        return one.items()
-    if isinstance(one, np.ndarray) and one.ndim:
-        refuse_masked(one, f"row {row}: a weighted set is a list of pairs")
-        return one
-    if isinstance(one, Sequence | AbstractSet) and not isinstance(one, SINGLE):
-        return one
-    raise UsageError(f"row {row} is {shown(one)}; a weighted set is a mapping element -> weight, or a list of pairs (element, weight)")
-
-
-def is_pair(given: Any) -> bool:
-    """Whether this is a list, tuple or array of two. A set or a mapping has no first."""
-    if isinstance(given, np.ndarray):
-        return given.shape[:1] == (2,)
-    return isinstance(given, Sequence) and not isinstance(given, SINGLE) and len(given) == 2
-
-
-def checked(weight: Any, element: Any, row: int) -> float:
-    if not is_number(weight):
-        raise UsageError(f"row {row}: the weight of {shown(element)} is {shown(weight)}; a weight is a number")
-    if not 0 <= weight < math.inf:  # NaN is neither
-        raise UsageError(f"row {row}: the weight of {shown(element)} is {shown(weight)}; a weight is a finite number of 0 or more")
+def from_python(rows: list[Any]) -> pa.Array:
+    """A column of lists of pairs of an element and a weight, or of JSON texts."""
+    pairs = [list(map(list, row.items())) if isinstance(row, Mapping) else unpacked(row) for row in rows]
+    for row, one in enumerate(pairs):
+        refuse_masked(one, f"row {row} is an array")
+    listed = [[] if row is None else row for row in pairs]
+    if any(isinstance(row, SINGLE) or not isinstance(row, Sequence | AbstractSet | np.ndarray) for row in listed):
+        return as_json(pairs)
     try:
-        amount = float(weight)
-    except OverflowError:
-        amount = math.inf
-    if amount == math.inf:
-        raise UsageError(f"row {row}: the weight of {shown(element)} is beyond the range of float64; scale the weights")
-    return amount
+        elements, weights = (pa.array([pair[side] for row in listed for pair in row]) for side in (0, 1))
+        good = all(len(pair) == 2 for row in listed for pair in row) and is_element(elements.type) and not elements.null_count
+    except (TypeError, IndexError, KeyError, *UNFIT):
+        return as_json(pairs)
+    if not good or not (pa.types.is_floating(weights.type) or pa.types.is_integer(weights.type) or pa.types.is_null(weights.type)):
+        return as_json(pairs)
+    return of_lists(ends([len(row) for row in listed]), pa.StructArray.from_arrays([elements, weights], PAIR), [row is None for row in pairs])
 
 
-def checked_word(element: Any, row: int) -> int:
-    """An element as a word of 64 bits."""
-    if (found := word(element)) is None:
-        raise UsageError(f"row {row}: {shown(element)} is no element; elements are whole numbers of 64 bits; hash anything else first")
-    return found
+def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+    """A map, or a list of structs: with the fields element and weight, or with two fields."""
+    if (lists := listed(values)) is None or not pa.types.is_struct(lists[1].type):
+        return None
+    found, flat = lists
+    fields = flat.type.names
+    if not set(PAIR) <= set(fields) and len(fields) != 2:
+        return None
+    element, weight = (pc.struct_field(flat, [fields.index(name) if set(PAIR) <= set(fields) else place]) for place, name in enumerate(PAIR))
+    elements, weights = words_of(element, hasher(want)), numbers_of(weight, np.float64)
+    if elements is None or weights is None:
+        return None
+    pairs = np.empty(len(weights), WEIGHTED)
+    pairs["word"], pairs["weight"] = elements.words, weights
+    return without_wrong(filled(found, pairs, weight), elements.wrong).thinned(elements.missing)
 
 
-def three(values: NDArray[Any], weights: NDArray[Any], offsets: NDArray[Any]) -> Weighted:
-    for part in (values, weights):
-        refuse_masked(part, "(values, weights, offsets): values are whole numbers and weights numbers")
-    if values.dtype.kind not in "iu" or weights.dtype.kind not in "iuf" or values.ndim != 1 or values.shape != weights.shape:
-        came = f"{values.dtype} of shape {values.shape} and {weights.dtype} of shape {weights.shape}"
-        raise UsageError(f"(values, weights, offsets): values are whole numbers and weights numbers, as many of them; here came {came}")
-    ends = borders(offsets, values.size)
-    used = slice(int(ends[0]), int(ends[-1]))
-    words = values[used].astype(np.uint64 if values.dtype.kind == "u" else np.int64).view(np.uint64)
-    with np.errstate(over="ignore"):  # of a longdouble, refused as infinite
-        amounts, ends = weights[used].astype(np.float64), ends - ends[0]
-    bad = ~((amounts >= 0) & (amounts < np.inf))
-    if bad.any():
-        at = int(bad.argmax())
-        row = int(np.searchsorted(ends, at, side="right")) - 1
-        raise UsageError(f"row {row}: the weight of {values[used][at]} is {amounts[at]}; a weight is a finite number of 0 or more")
-    return words, amounts, ends
+class Pair(msgspec.Struct):
+    element: int | str
+    weight: float
 
 
-def merged(values: NDArray[np.uint64], weights: NDArray[np.float64], offsets: NDArray[np.int64], element: Callable[[int], Any] = int) -> Weighted:
-    """Elements ascending and distinct within each set. Repeats are added from the least weight up: in what order they came changes nothing.
+def from_json(texts: Texts, want: Want) -> Rows:
+    def other(value: Any) -> Any:
+        if isinstance(value, dict):
+            pairs = list(value.items())
+        elif isinstance(value, list):
+            pairs = [(one["element"], one.get("weight")) if isinstance(one, dict) and "element" in one else one for one in value]
+        else:
+            return None
+        if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+            return None
+        found = thinned(pairs, lambda pair: pair[0])
+        found[:] = [(element(one), as_float(weight)) for one, weight in found]
+        return None if any(None in pair for pair in found) else found
 
-    ``element``: of a value, for the message where weights add up to more than there is.
-    """
+    def plain(value: Any) -> Any:
+        if isinstance(value, Thinned):
+            return value
+        if isinstance(value, dict):
+            return list(value.items())
+        return [(one.element, one.weight) if isinstance(one, Pair) else one for one in value] if isinstance(value, list) else value
+
+    def laid(pairs: list[Any]) -> Any:
+        array = np.empty(len(pairs), WEIGHTED)
+        array["word"] = hasher(want).listed([one for one, _ in pairs])
+        array["weight"] = [weight for _, weight in pairs]
+        return array
+
+    values = [plain(value) for value in decoded(texts, dict[str, float] | list[tuple[int | str, float] | Pair], other)]
+    return replace(rows_of(values, lists_of(values), laid), nulls=nulls_of(values))
+
+
+def checked(rows: Rows, want: Want) -> Rows:
+    """Rows of WEIGHTED, all weights finite and not negative, and their total neither too small nor too great to be signed."""
+    weights = rows.values["weight"]
+    rows.refuse(~((weights >= 0) & (weights < np.inf)), lambda at: f"the weight {weights[at]}; a weight is a finite number of 0 or more")
+    used = rows.used["weight"]
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = np.bincount(np.repeat(np.arange(len(rows)), rows.sizes), used, len(rows))
+    for row in np.flatnonzero(~rows.gone & (totals != 0) & ~((totals >= LEAST) & (totals <= MOST))).tolist():
+        rows.faults.setdefault(row, Fault(f"its weights add up to {totals[row]:.3g}; {BEYOND}"))
+    return rows
+
+
+def merged(values: NDArray[np.uint64], weights: NDArray[np.float64], offsets: NDArray[np.int64]) -> Weighted:
+    """Elements ascending and distinct within each set. Repeats are added from the least weight up: in what order they came changes nothing."""
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     if ((row[1:] != row[:-1]) | (values[1:] > values[:-1])).all() and (weights > 0).all():
         return read_only(values), read_only(weights), read_only(offsets)  # nothing to do
@@ -144,16 +140,9 @@ def merged(values: NDArray[np.uint64], weights: NDArray[np.float64], offsets: ND
     row, values = row[first], values[first]
     if not np.isfinite(weights).all():
         at = int(np.isinf(weights).argmax())
-        what = shown(element(int(values[at])))
-        raise UsageError(f"row {row[at]}: the weights of {what} add up beyond the range of float64; scale the weights")
+        raise UsageError(f"row {row[at]}: the weights of one element add up beyond the range of float64; scale the weights")
     ends = np.searchsorted(row, np.arange(len(offsets)))
     return read_only(values), read_only(weights), read_only(ends.astype(np.int64))
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Whether two batches are arrays of elements of one kind, signed or unsigned, so that they compare as words."""
-    kinds = {side[0].dtype.kind if isinstance(side, tuple) and len(side) == 3 and isinstance(side[0], np.ndarray) else "O" for side in (a, b)}
-    return len(kinds) == 1 and kinds <= {"i", "u"}
 
 
 def alone(given: Any) -> bool | None:
@@ -170,3 +159,15 @@ def alone(given: Any) -> bool | None:
         if isinstance(one, Sequence) and len(one):
             return not isinstance(one[0], Sequence) or isinstance(one[0], SINGLE)
     return False
+
+
+READER = Reader(
+    "weighted",
+    "weighted set",
+    "weighted sets: a list of mappings element -> weight, or of lists of pairs (element, weight), or three arrays (values, weights, offsets)",
+    from_python,
+    from_arrow,
+    from_json,
+    arrays=3,
+    checked=checked,
+)

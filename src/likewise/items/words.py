@@ -43,9 +43,10 @@ def without_fractions(texts: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
 
 
 class Hasher:
-    """Maps elements to words. Threads may share it."""
+    """Maps elements to words. Threads may share it. ``own``: an integer of 64 bits is its own word, -1 the same as 2^64 - 1."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, *, own: bool = False):
+        self.own = own
         *self.keys, self.plain, self.negative, self.string, self.large = derive(np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF), ELEMENT_KEYS, KEYS + 4)
         self.keys = np.array(self.keys)
 
@@ -53,6 +54,8 @@ class Hasher:
         """Words of integers of any width: uint64[n]."""
         signed = values.dtype.kind == "i"
         bits = np.ascontiguousarray(values, np.int64 if signed else np.uint64).view(np.uint64)
+        if self.own:
+            return bits
         bits.flags.writeable = False  # one type for the kernel, for any array
         return mix_integers(bits, signed, self.plain, self.negative)
 

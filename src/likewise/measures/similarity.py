@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,21 +10,17 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import DataError, UsageError
-from likewise.items import codes, features, sets, sparse, strings, vectors, weighted
-from likewise.items.arrow import unpacked
-from likewise.items.elements import Numbering
-from likewise.items.weighted import Weighted, merged
+from likewise.items import codes, features, sets, sparse, texts, vectors, weighted
 from likewise.measures import measure
 from likewise.methods import Measure
 
 Convert = Callable[[Any], Any]  # from a batch as given to one that a measure takes
 
 
-def is_bits(batch: Any) -> bool:
-    """Whether sets come as bits, one for each possible element: a 2-D array of bool, or a list of 1-D ones."""
-    if isinstance(batch, np.ndarray):
-        return batch.dtype == bool
-    return isinstance(batch, list) and len(batch) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in batch)
+def of_sets(a: Any, b: Any) -> Convert:
+    """As bits, one for each possible element, where both are 2-D arrays of as many booleans in a row."""
+    bits = all(isinstance(side, np.ndarray) and side.dtype == bool and side.ndim == 2 and side.shape[1] for side in (a, b))
+    return codes.codes if bits and a.shape[1] == b.shape[1] and not any(isinstance(side, np.ma.MaskedArray) for side in (a, b)) else sets.sets
 
 
 def of_codes(a: Any, b: Any) -> Convert:
@@ -34,15 +30,7 @@ def of_codes(a: Any, b: Any) -> Convert:
             f"a list of {len(a)} whole numbers, all 0 or 1, may be the bits of one code or {len(a)} codes of 64 bits; "
             "give bits as bool, [bit == 1 for bit in bits], and codes as np.array(codes, np.uint64)"
         )
-    return codes_or_strings
-
-
-def codes_or_strings(batch: Any) -> Any:
-    """Codes, or a list of strings as they are."""
-    batch = unpacked(batch)
-    first = batch[0] if isinstance(batch, Sequence) and len(batch) else batch.flat[0] if isinstance(batch, np.ndarray) and batch.size else None
-    text = isinstance(first, str) and not isinstance(batch, str)
-    return strings.strings(batch) if text else codes.codes(batch)
+    return codes.codes
 
 
 def vectors_or_sparse(batch: Any) -> Any:
@@ -55,16 +43,16 @@ class Kind:
 
     name: str  # of one
     alone: Callable[[Any], bool | None]  # whether this is one item and not a batch; None where it may be either
-    reader: Callable[[Any, Any], Convert]  # of two batches; one for both, because elements must be numbered together
+    reader: Callable[[Any, Any], Convert]  # of two batches
 
 
 KINDS = {
-    "sets": Kind("set", sets.alone, lambda a, b: codes.codes if is_bits(a) and is_bits(b) else sets.reader(a, b)),
-    "weighted sets": Kind("weighted set", weighted.alone, lambda a, b: weighted.weighted),
+    "sets": Kind("set", sets.alone, of_sets),
+    "weighted sets": Kind("weighted set", weighted.alone, lambda a, b: partial(weighted.weighted, own=False)),
     "vectors": Kind("vector", lambda given: sparse.alone(given) or vectors.alone(given), lambda a, b: vectors_or_sparse),
-    "codes": Kind("code", lambda given: codes.alone(given) or strings.alone(given), of_codes),
+    "codes": Kind("code", codes.alone, of_codes),
     "feature sets": Kind("set of features", features.alone, lambda a, b: features.features),
-    "strings": Kind("string", strings.alone, lambda a, b: strings.strings),
+    "strings": Kind("string", texts.is_string, lambda a, b: texts.strings),
 }
 
 
@@ -83,42 +71,24 @@ def batch_of(method: Measure, given: Any) -> Any:
     kind = kind_of(method)
     if kind.alone(given):
         raise UsageError(f"one {kind.name} alone is given where many are wanted: give a list of them")
-    if method.name == "weighted" and not weighted.alike(given, given):
-        return weighted.weighted(given, Numbering())
-    return sets.reader(given, given)(given) if kind.name == "set" else kind.reader(given, given)(given)
+    return sets.sets(given) if kind.name == "set" else kind.reader(given, None)(given)
 
 
-def values_of(method: Measure, a: Any, b: Any, groups: Mapping[Any, Any] | None = None) -> Any:
-    """The measure of two items, or of two batches item by item. Raises UsageError, naming the side and the row."""
+def values_of(method: Measure, a: Any, b: Any, groups: Callable[[Any], Any] | None = None) -> Any:
+    """The measure of two items, or of two batches item by item. ``groups`` maps the words of elements to those of their groups.
+
+    Raises UsageError, naming the side and the row.
+    """
     kind = kind_of(method)
     if groups is not None:
-        if method.name != "elements" or not isinstance(groups, Mapping):
-            raise UsageError("groups= is a mapping from element to group, and goes with by='elements'")
-        return of_groups(kind, function_of(method), a, b, groups)
-    if method.name == "weighted" and not weighted.alike(a, b):
-        return of_weights(kind, function_of(method), a, b)
+        kind = replace(kind, reader=lambda a, b: partial(of_groups, groups=groups))
     return compared(kind, function_of(method), a, b)
 
 
-def of_groups(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any, groups: Mapping[Any, Any]) -> Any:
-    """A measure of the sets of groups. Elements have their numbers once both sides are read, and then so have those in ``groups``."""
-    from likewise.measures.clustered import clustered
-
-    number = Numbering()
-    convert = partial(sets.numbered, number=number)
-    return compared(replace(kind, reader=lambda a, b: convert), lambda left, right: function(*clustered(left, right, *number.table(groups))), a, b)
-
-
-def of_weights(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """A measure of weighted sets with elements of any kind. Its sums run in the elements' own order, so that they depend on the two sets alone."""
-    number = Numbering()
-    convert = partial(weighted.weighted, number=number)
-
-    def ordered(left: Weighted, right: Weighted) -> Any:
-        ranks = number.ranks()
-        return function(*(merged(ranks[values], weights, offsets) for values, weights, offsets in (left, right)))
-
-    return compared(replace(kind, reader=lambda a, b: convert), ordered, a, b)
+def of_groups(batch: Any, groups: Callable[[Any], Any]) -> Any:
+    """Sets of the groups of elements; different sets with the same groups are equal."""
+    values, offsets = sets.sets(batch)
+    return sets.distinct(groups(values), offsets)
 
 
 def compared(kind: Kind, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.families.checks import index
 from likewise.io.idcolumn import id_column
-from likewise.io.ids import as_json
+from likewise.io.ids import as_json, from_json
 from likewise.items import binary
-from likewise.items.arrow import is_arrow, lists
-from likewise.items.elements import Numbering
-from likewise.items.given import borders, refuse_masked
-from likewise.items.sets import numbered, refuse_flags
+from likewise.items.arrow import is_string, listed, plain
+from likewise.items.elements import element, is_missing
+from likewise.items.reader import column_of, read_column
+from likewise.items.sets import READER
+from likewise.items.unusable import MATRIX
 from likewise.kernels.baskets import count_items, count_pairs
 from likewise.kernels.hashing import derive
+from likewise.records import Want
 from likewise.runs.results import Table
 
 METHODS = ("apriori", "pcy")
@@ -29,8 +31,6 @@ BUCKETS = 2**20
 MOST = 2**31 - 1
 #: What hashing pairs to buckets is for, among the constants of a seed.
 PURPOSE = 0x70637900
-
-FORMS = "baskets are a list of sets or lists of items, an Arrow column of lists, a 2-D array of whole numbers, or (values, offsets)"
 
 #: Items as numbers from 0 on, uint32[m], where each basket begins, int64[n + 1], and the items, a column, ascending.
 Coded = tuple[NDArray[np.uint32], NDArray[np.int64], pa.Array]
@@ -129,36 +129,26 @@ def key_of(seed: Any) -> np.uint64:
 
 def coded(baskets: Any) -> Coded:
     """Baskets as numbers, and the items that have them."""
-    for part in baskets if isinstance(baskets, tuple) else [baskets]:
-        refuse_masked(part, FORMS)
-    if is_arrow(baskets):
-        flat, offsets = lists(baskets, FORMS)
-    elif isinstance(baskets, tuple) and len(baskets) == 2 and all(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in baskets):
-        if baskets[0].ndim != 1:
-            raise UsageError(f"(values, offsets): values are a 1-D array of items; here came the shape {baskets[0].shape}")
-        flat, offsets = pa.array(baskets[0]), borders(baskets[1], len(baskets[0]))
-    elif isinstance(baskets, np.ndarray) and baskets.ndim == 2 and baskets.dtype.kind in "iu":
-        flat, offsets = pa.array(baskets.reshape(-1)), np.arange(len(baskets) + 1) * baskets.shape[1]
-        refuse_flags(baskets)
-    else:
-        return of_python(baskets)
-    if not (pa.types.is_integer(flat.type) or pa.types.is_null(flat.type) or is_text(flat.type)):
-        raise UsageError(f"items are whole numbers or strings; here came {flat.type}")
-    encoded = flat.dictionary_encode()
-    return ordered(encoded.indices.to_numpy(zero_copy_only=False), offsets, encoded.dictionary)
+    column = column_of(baskets, READER)
+    rows = read_column(column, READER, Want(kind=READER.kind))
+    if rows.matrix:
+        raise UsageError(MATRIX)
+    values = pa.concat_arrays([plain(chunk) for chunk in column.chunks] or [plain(pa.array([], column.type))])
+    if (lists := listed(values)) is not None:
+        found, flat = lists
+        if not flat.null_count and (pa.types.is_integer(flat.type) or pa.types.is_null(flat.type) or is_string(flat.type)):
+            encoded = flat.dictionary_encode()
+            return ordered(encoded.indices.to_numpy(zero_copy_only=False), found.offsets, encoded.dictionary)
+    return of_python(values, rows.begins)
 
 
-def is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-
-
-def of_python(baskets: Any) -> Coded:
-    """The same of Python's data, numbers of any size and strings in one basket among it."""
-    number = Numbering()
-    values, offsets = numbered(baskets, number)
-    texts = binary.from_list(map(as_json, number.numbers))
-    column = id_column(texts)
-    return ordered(values, offsets, pa.array([], pa.string()) if column is None else column.values)
+def of_python(values: pa.Array, offsets: NDArray[np.int64]) -> Coded:
+    """The same of items of several types in one basket, of floats, and of missing ones."""
+    baskets = map(from_json, values.storage.to_pylist()) if isinstance(values.type, pa.JsonType) else values.to_pylist()
+    numbers: dict[Any, int] = {}
+    found = [numbers.setdefault(element(item), len(numbers)) for basket in baskets for item in basket if not is_missing(item)]
+    column = id_column(binary.from_list(map(as_json, numbers)))
+    return ordered(np.array(found, np.int64), offsets, pa.array([], pa.string()) if column is None else column.values)
 
 
 def ordered(values: NDArray[Any], offsets: NDArray[np.int64], items: pa.Array) -> Coded:

@@ -70,7 +70,7 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     if seen.matrix:
         raise DataError(unusable.matrix(", ".join(seen.names[:3]), want))
     if len(drawn) < 2:
-        seen.explain(want)
+        seen.explain(want, str(job.method))
         if texts and seen.texts and not drawn:
             few = f"no text of the sample holds a shingle of {job.method}; name a shorter one with --by, or"
         else:
@@ -97,6 +97,7 @@ class Seen:
     fields: dict[str, None] = field(default_factory=dict)  # names of others, in their order
     names: list[str] = field(default_factory=list)  # of sources
     fault: str = ""  # of the first row that could not be read
+    other: str = ""  # description of the first value of another kind than wanted
     matrix: bool | None = None  # all rows look like those of a matrix of 0 and 1; None: no such rows
 
     def note(self, name: str, records: Records) -> None:
@@ -104,16 +105,19 @@ class Seen:
             self.names.append(name)
         self.texts = self.texts or bool((records.kind == TEXT).any())
         self.found = self.found or records.found
+        self.other = self.other or records.other
         if (records.kind == TEXT).any():
             self.matrix = self.matrix is not False and records.matrix > 0
         self.fields.update(dict.fromkeys(records.fields))
         if records.rejected and not self.fault:
             self.fault = f"{name}, {records.rejected[0].reason}"
 
-    def explain(self, want: Want) -> None:
+    def explain(self, want: Want, by: str) -> None:
         """Raises what kept items from being found, where that is known."""
         if self.fault:
             raise DataError(self.fault)
+        if self.other and not self.texts:
+            raise DataError(unusable.message(self.names[0], self.other, want, by))
         if self.names and not self.found:
             raise DataError(presence.message([Lack(name, [*self.fields]) for name in self.names], self.names, want))
 
@@ -165,8 +169,6 @@ def of_all_sets(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def of_items(data: Any, method: Measure, seed: int) -> Pilot:
     """Up to ITEMS random items of a batch, as `similarity` takes them. Raises UsageError for what is no batch, and with the row for a bad item."""
     items = batch_of(method, data)
-    if isinstance(items, list):
-        raise UsageError(f"strings have no hash family by {method}: give codes, or leave the data out to plan without a sample")
     if method.facts.becomes:
         items, method = method.kind.become(items, method.facts), Measure(method.base.name)
     rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]

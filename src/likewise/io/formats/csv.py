@@ -27,7 +27,7 @@ from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, save_rows, values
 from likewise.io.headers import once
-from likewise.items import binary, payloads, unusable
+from likewise.items import binary, codes, payloads, unusable, vectors
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
@@ -230,11 +230,11 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
     text, offsets = cells(chunk.data, first.reshape(-1, 1), last.reshape(-1, 1))
     cell = nullable(offsets, text, np.diff(offsets) > 0)
     if want.kind == "vector":
-        rows = payloads.vector(_vectors(cell, len(names), want))
+        rows = vectors.checked(_vectors(cell, len(names), want), want)
     elif len(names) > 1:
         raise UsageError(f"--field {want.text!r}: a code is in one column")
     else:
-        rows = (code_cells.decimal if names[0] in chunk.state.more.decimal else payloads.hexadecimal)(cell)
+        rows = (code_cells.decimal if names[0] in chunk.state.more.decimal else codes.hexadecimal)(cell)
     kind, records.text, records.width = payloads.laid(rows, want)
     if want.kind == "vector" and rows.gone.any():
         cells_of = cell.take(pa.array(np.flatnonzero(np.repeat(rows.gone, len(names)))))

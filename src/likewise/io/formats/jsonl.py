@@ -47,8 +47,8 @@ from likewise.io.headers import once
 from likewise.io.ids import as_json, compact, from_json
 from likewise.io.ranges import END, WHOLE, Range
 from likewise.io.ranges import cut as equal_ranges
-from likewise.items import binary, payloads, sparse_names, unusable
-from likewise.items import json_items as decoded
+from likewise.items import binary, json_values, payloads, reader, sparse_names, unusable
+from likewise.items.readers import READERS
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
@@ -202,7 +202,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
     texts = [[raw[at:stop] if at >= 0 and raw[at : at + 4] != b"null" else None for at, stop in part] for part in places]
     if want.kind in ("sparse", "elements") and sparse_names.are_parts(parts):
         texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
-    rows = decoded.rows(texts, want)
+    rows = reader.from_json(texts, READERS[want.kind], want)
     kind, records.text, records.width = payloads.laid(rows, want)
     records.nulls, records.other, records.matrix = rows.nulls, rows.other, rows.matrix
     records.kind = np.where(records.kind == REJECTED, REJECTED, kind).astype(np.uint8)
@@ -212,7 +212,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
         values = [part for part in range(len(parts)) if first[row, part] >= 0]
         at = int(first[row, values[0]])
         if want.kind == "vector" and fault.item >= 0:
-            at = decoded.place(raw, [(int(first[row, part]), int(last[row, part])) for part in values], fault.item)
+            at = json_values.place(raw, [(int(first[row, part]), int(last[row, part])) for part in values], fault.item)
         return ruler.place(at)  # type: ignore[union-attr]
 
     def record(row: int) -> bytes:

@@ -19,8 +19,11 @@ from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import mentioned, top
 from likewise.io.formats.arrow import save
 from likewise.io.ranges import WHOLE, Range, cut, few
-from likewise.items import python_items as arrays
+from likewise.items import unusable
 from likewise.items.given import shown
+from likewise.items.python_values import as_json
+from likewise.items.readers import READERS
+from likewise.items.sparse import holds_none
 from likewise.records import Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "table", "write"]
@@ -38,7 +41,8 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     """
     if (made := handed.table(given, want.text)) is not None:
         return made
-    if (items := arrays.column(given, want)) is not None:
+    reader = READERS.get(want.kind)
+    if reader and (items := reader.column(given)) is not None:
         return pa.table({want.text: items})
     if isinstance(given, np.ndarray) and given.dtype.kind in "iufb":
         other = "compare its rows as vectors, as with by='cosine', as codes or as sets"
@@ -49,7 +53,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
         _check_names(given)
         if tables := [name for name, value in given.items() if handed.is_table(value)]:
             raise UsageError(f"an input is a dict of tables ({', '.join(map(shown, tables[:3]))}); give one of them, as in data[{tables[0]!r}]")
-        if want.kind in arrays.FORMS and not holds(given, want.text):
+        if reader and not holds(given, want.text):
             known = ", ".join(map(shown, list(given)[:3])) + ", ..." * (len(given) > 3)
             typed = f'[{{"id": key, "{want.text}": value}} for key, value in given.items()]'
             raise UsageError(f"an input is a dict, so read as columns, and none of {known} is {want.text!r} (field=); of ids and items give {typed}")
@@ -59,15 +63,15 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
             raise UsageError(f"an input is a dict of columns of {len(sizes)} lengths: {counted}; give columns of one length")
         return pa.table(columns)
     rows = list(given)
-    if (items := arrays.listed(rows, want)) is not None:
-        return pa.table({want.text: items})
+    if reader and not any(isinstance(row, Mapping) and (want.kind != "weighted" or want.text in row) for row in rows):
+        return pa.table({want.text: reader.listed(rows)})
     for position, row in enumerate(rows):
         if not isinstance(row, str | bytes | Mapping | Sequence | np.ndarray | None):
-            raise UsageError(f"row {position} of an input is {_described(row)}; give {ACCEPTED}")
+            raise UsageError(f"row {position} holds {unusable.held(row)}; give {ACCEPTED}")
     if not any(isinstance(row, Mapping) for row in rows):
         return pa.table({want.text: _column(want.text, rows, want) if rows else pa.array([], pa.string())})
     if (odd := next((position for position, row in enumerate(rows) if not isinstance(row, Mapping)), None)) is not None:
-        raise UsageError(f"row {odd} of an input is {_described(rows[odd])} and others are dicts; give rows of one kind")
+        raise UsageError(f"row {odd} holds {unusable.held(rows[odd])}, and others records; give rows of one kind")
     names = dict.fromkeys(name for row in rows for name in row)
     _check_names(names)
     return pa.table({name: _column(name, [row.get(name) for row in rows], want) for name in names})
@@ -89,13 +93,13 @@ def _described(given: Any) -> str:
 
 def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedArray:
     compared = name == want.text or name in mentioned(want.text)
-    if compared and want.kind in arrays.FORMS and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
-        return arrays.items(values, want.kind)
+    if compared and want.kind in READERS and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
+        return READERS[want.kind].items(values)
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1:
         try:
             made = pa.array(values)
-            if not (compared and arrays.holds_none(made.type)):
+            if not (compared and holds_none(made.type)):
                 return made
         except UnicodeEncodeError:  # lone surrogates, which an Arrow string cannot hold
             if kinds == {str}:
@@ -108,7 +112,7 @@ def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedAr
         except pa.ArrowException:
             pass
     try:
-        return arrays.as_json(values)
+        return as_json(values)
     except (TypeError, ValueError) as error:
         types = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise UsageError(f"column {name!r} of an input holds values that no column can ({types}): {error}") from error

@@ -22,7 +22,7 @@ from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.field_names import mentioned
 from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, cut, few
-from likewise.items import python_items as arrays
+from likewise.items.readers import READERS
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "write"]
@@ -92,11 +92,12 @@ def run(path: Path, found: Header, first: int, count: int) -> np.ndarray:
 
 def check(path: Path, found: Header, want: Want) -> None:
     """Refuse an array that does not hold what is wanted."""
-    if want.kind not in arrays.SHAPES:
+    reader = READERS.get(want.kind)
+    if reader is None or not reader.dimensions:
         raise UsageError(f"{path}: rows of a .npy file are numbers, and no {want.kind}; leave it out, or compare vectors, as with --by cosine")
-    if not arrays.fits(want.kind, found.shape, found.dtype):
-        hint = "; save one item as a row: array.reshape(1, -1)" if arrays.is_one(want.kind, found) else ""
-        raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected are {arrays.FORMS[want.kind]}{hint}")
+    if not reader.fits(found.shape, found.dtype):
+        hint = "; save one item as a row: array.reshape(1, -1)" if reader.is_one(found) else ""
+        raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected are {reader.forms}{hint}")
     if row_bytes(found) > want.most:
         raise DataError(f"{path}: a row of this array has {row_bytes(found):,} bytes, and --max-record allows {want.most:,}; raise that")
 
@@ -120,7 +121,7 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
     check(path, found, want)
     step, end = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found))), min(part[1], found.shape[0])
     for first in range(max(start, part[0]), end, step):
-        yield Chunk(pa.table({COLUMN: arrays.of_matrix(rows(path, found, first, min(first + step, end)), want.kind)}), first, 0, (COLUMN,))
+        yield Chunk(pa.table({COLUMN: READERS[want.kind].from_array(rows(path, found, first, min(first + step, end)))}), first, 0, (COLUMN,))
 
 
 def row_bytes(found: Header) -> int:

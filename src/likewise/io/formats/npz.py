@@ -20,8 +20,8 @@ import pyarrow as pa
 from likewise.errors import DataError, LikewiseError, UsageError
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.formats.npy import COLUMN, Header, header_of, known, parse
-from likewise.items import python_items as arrays
 from likewise.items.given import borders
+from likewise.items.python_values import of_lists, of_numbers
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "known", "parse", "write"]
@@ -107,7 +107,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
                 end = min(max(end, first + 1), first + CHUNK_ROWS)
                 here = offsets[first : end + 1] - offsets[first]
                 values = np.frombuffer(taken(stream, int(here[-1]) * row, path), header.dtype).reshape(-1, header.shape[1])
-                yield Chunk(pa.table({COLUMN: arrays.of_lists(here, arrays.of_numbers(values))}), first, 0, (COLUMN,))
+                yield Chunk(pa.table({COLUMN: of_lists(here, of_numbers(values))}), first, 0, (COLUMN,))
                 first = end
 
 

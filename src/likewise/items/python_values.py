@@ -1,0 +1,98 @@
+"""Values of Python as Arrow columns. Arrays are not copied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import UsageError
+from likewise.items.arrow import PAIR, is_list
+from likewise.items.given import SINGLE, borders, refuse_masked, shown
+from likewise.items.sparse_names import SPARSE
+
+#: What Arrow raises for values that no column of one type holds; the last for lone surrogates.
+UNFIT = (pa.ArrowException, OverflowError, UnicodeEncodeError)
+
+
+def of_numbers(array: np.ndarray) -> pa.Array:
+    """A 1-D array, or a list for each row: the array's own memory where it is contiguous and of this machine's byte order."""
+    if array.ndim == 3:
+        return pa.FixedSizeListArray.from_arrays(of_numbers(array.reshape(-1, array.shape[2])), array.shape[1])
+    flat = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1)
+    memory = pa.py_buffer(np.packbits(flat, bitorder="little") if flat.dtype == bool else flat)
+    values = pa.Array.from_buffers(pa.from_numpy_dtype(flat.dtype), len(flat), [None, memory])
+    return values if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(values, array.shape[1])
+
+
+def of_lists(offsets: np.ndarray, values: pa.Array, gone: Sequence[bool] | None = None) -> pa.LargeListArray:
+    mask = pa.array(gone) if gone is not None and any(gone) else None
+    return pa.LargeListArray.from_arrays(pa.array(np.ascontiguousarray(offsets, np.int64)), values, mask=mask)
+
+
+def of_csr(given: Any, kind: str, forms: str) -> pa.Array:
+    """A CSR matrix (scipy's, or whatever has its parts), an item a row."""
+    offsets, indices, data = (np.asarray(part) for part in (given.indptr, given.indices, given.data))
+    if kind not in ("sparse", "vector", "elements", "weighted") or len(given.shape) != 2 or data.dtype.kind not in "iufb" or data.dtype.itemsize > 8:
+        raise UsageError(f"give {forms}; here came a sparse matrix of {data.dtype} of shape {tuple(given.shape)}")
+    offsets = borders(offsets, min(len(indices), len(data)))
+    if len(offsets) - 1 != given.shape[0]:
+        raise UsageError(f"here came a sparse matrix of shape {tuple(given.shape)} whose indptr is for {len(offsets) - 1} rows")
+    if indices.dtype.kind not in "iu":
+        raise UsageError(f"here came a sparse matrix with indices of {indices.dtype}; they are whole numbers")
+    index, value = of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data)
+    if kind == "weighted":
+        return of_lists(offsets, pa.StructArray.from_arrays([index, value], PAIR))
+    size = np.full(len(offsets) - 1, given.shape[1], np.int64)
+    return pa.StructArray.from_arrays([of_lists(offsets, index), of_lists(offsets, value), pa.array(size)], SPARSE)
+
+
+def typed(rows: list[Any], good: Callable[[pa.DataType], bool]) -> pa.Array:
+    """A column of lists where the items have one type that is ``good``, else one of JSON texts, in which each keeps its own."""
+    rows = [as_list(row, place) for place, row in enumerate(rows)]
+    try:
+        made = pa.array(rows)
+    except UNFIT:
+        return as_json(rows)
+    return made if pa.types.is_null(made.type) or (is_list(made.type) and good(made.type.value_type)) else as_json(rows)
+
+
+def as_list(row: Any, place: int) -> Any:
+    """An array, or any sequence, as Arrow takes it."""
+    refuse_masked(row, f"row {place} is an array")
+    if hasattr(row, "__array__"):
+        return np.asarray(row)
+    if isinstance(row, AbstractSet):  # Arrow takes one for a list
+        raise UsageError(f"row {place} is {shown(row)}; a set has no order: give a list")
+    return list(row) if isinstance(row, Sequence) and not isinstance(row, SINGLE) else row
+
+
+def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
+    """Values without a common Arrow type as JSON texts, marked by the Arrow type ``arrow.json``. Raises TypeError where JSON has no such value."""
+    texts = []
+    for row, value in enumerate(values):
+        try:
+            texts.append(None if value is None else json.dumps(value, default=plain))
+        except TypeError as error:
+            raise TypeError(f"row {row} holds {error}") from error
+        except ValueError as error:  # Python does not write out whole numbers of more than 4,300 digits
+            raise TypeError(f"row {row} holds a whole number of thousands of digits, or a list that holds itself") from error
+    return pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), pa.array(texts, pa.large_string()))
+
+
+def plain(value: Any) -> Any:
+    """An array or number of numpy as JSON has it. Raises TypeError for anything else, such as a time, which numpy gives as a number."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO" and (value.dtype.kind != "f" or value.dtype.itemsize <= 8):
+        return value.tolist()
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"an array of {value.dtype}")
+    raise TypeError(f"a value of type {type(value).__name__}")
+
+
+def is_records(rows: Sequence[Any], field: str | None = None) -> bool:
+    """Whether some of these rows are records, with a value under each name; ``field``: those that have this one."""
+    return any(isinstance(row, Mapping) and (field is None or field in row) for row in rows)
