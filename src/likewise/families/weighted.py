@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.families.checks import check_layout
 from likewise.families.similarity import SimilarityFamily
-from likewise.items.weighted import BEYOND, LEAST, MOST, weighted
+from likewise.items.payloads import BEYOND, LEAST, MOST
+from likewise.items.weighted import weighted
 from likewise.kernels import darts
 from likewise.planning.curves import Curve, jaccard
 

@@ -15,7 +15,7 @@ from likewise.errors import UsageError
 from likewise.items import binary
 from likewise.items.arrow import BYTES, filled, integers_of, is_list, listed
 from likewise.items.given import BYTES as OCTETS
-from likewise.items.given import SINGLE, is_whole, shown
+from likewise.items.given import SINGLE, is_whole, refuse_masked, shown
 from likewise.items.json_values import Texts, decoded, rows_of
 from likewise.items.payloads import Fault, Rows, ends
 from likewise.items.python_values import UNFIT, as_json
@@ -58,11 +58,12 @@ def codes(batch: Any) -> Codes:
 
 def from_python(rows: list[Any]) -> pa.Array:
     """A column of bytes, strings, words or lists, as all of the codes are, or of JSON texts."""
-    if all(isinstance(row, int | np.integer | None) and not isinstance(row, bool) for row in rows):
+    if all(row is None or is_whole(row) for row in rows):
         for place, row in enumerate(rows):
             if row is not None and not is_word(row):
                 raise UsageError(f"row {place} is {shown(row)}; a code as a number is from -2^63 to 2^64 - 1; give longer ones as bytes")
         return pa.array([row if row is None else int(row) % 2**64 for row in rows], pa.uint64())
+    refuse_mixed(rows)
     octets = [isinstance(row, OCTETS) for row in rows]
     if any(octets) and (others := [place for place, row in enumerate(rows) if row is not None and not octets[place]]):
         where = f"row {others[0]} holds {noun(rows[others[0]])}, and row {octets.index(True)} bytes"
@@ -72,6 +73,18 @@ def from_python(rows: list[Any]) -> pa.Array:
     except UNFIT:
         return as_json(rows)
     return made if is_code(made.type) else as_json(rows)
+
+
+def refuse_mixed(rows: list[Any]) -> None:
+    """Raises UsageError for masked arrays, and for packed words of one width among other codes, as which Arrow would take them."""
+    kinds = [row.dtype if type(row) is np.ndarray and row.ndim else type(row) for row in rows]
+    there = set(kinds) - {type(None)}
+    if np.ma.MaskedArray in there:
+        refuse_masked(rows[kinds.index(np.ma.MaskedArray)], f"row {kinds.index(np.ma.MaskedArray)} is an array")
+    if len(there) > 1 and any(isinstance(kind, np.dtype) and kind.kind == "u" for kind in there):
+        first = next(kind for kind in kinds if kind is not type(None))
+        place = next(place for place, kind in enumerate(kinds) if kind not in (first, type(None)))
+        raise UsageError(f"row {place} is of {kinds[place]}, row {kinds.index(first)} of {first}; give all codes in one form")
 
 
 def is_code(kind: pa.DataType) -> bool:

@@ -19,6 +19,11 @@ WEIGHTED = np.dtype([("word", "<u8"), ("weight", "<f8")])
 ENTRY = np.dtype([("index", "<u8"), ("value", "<f8")])
 
 
+#: The total weight of a set lies between these, well within the cells that darts are drawn in (families.weighted).
+LEAST, MOST = 1e-30, 1e30
+BEYOND = f"a total from {LEAST} to {MOST} can be signed; multiply the weights of all sets by one number"
+
+
 class Fault(NamedTuple):
     """Why the value of a row has no meaning; and which of how many items in it is to blame, from 0."""
 
@@ -131,9 +136,19 @@ def fit(rows: Rows, want: Want) -> None:
         rows.faults.setdefault(row, Fault(f"has {told(width)}, but {first}{place} has {told(want.width)}; {all_must}"))
 
 
+def signable(rows: Rows) -> None:
+    """A fault for each row of WEIGHTED whose total is too small or too great to be signed."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = np.bincount(np.repeat(np.arange(len(rows)), rows.sizes), rows.used["weight"], len(rows))
+    for row in np.flatnonzero(~rows.gone & (totals != 0) & ~((totals >= LEAST) & (totals <= MOST))).tolist():
+        rows.faults.setdefault(row, Fault(f"its weights add up to {totals[row]:.3g}; {BEYOND}"))
+
+
 def laid(rows: Rows, want: Want) -> tuple[NDArray[np.uint8], pa.LargeBinaryArray, NDArray[np.int64] | None]:
     """(kind, text, width) for Records; the payload is the values' own memory where all of them are good."""
     fit(rows, want)
+    if want.kind == "weighted":
+        signable(rows)
     kind = np.where(rows.gone, NO_TEXT, TEXT).astype(np.uint8)
     kind[list(rows.faults)] = REJECTED
     good = rows.without(kind != TEXT)

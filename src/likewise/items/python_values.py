@@ -65,10 +65,21 @@ def as_list(row: Any, place: int) -> Any:
     """An array, or any sequence, as Arrow takes it."""
     refuse_masked(row, f"row {place} is an array")
     if hasattr(row, "__array__"):
-        return np.asarray(row)
+        return of_known_type(np.asarray(row), place)
     if isinstance(row, AbstractSet):  # Arrow takes one for a list
         raise UsageError(f"row {place} is {shown(row)}; a set has no order: give a list")
-    return list(row) if isinstance(row, Sequence) and not isinstance(row, SINGLE) else row
+    if not isinstance(row, Sequence) or isinstance(row, SINGLE):
+        return row
+    if len(row) and isinstance(row[0], np.timedelta64):  # which Arrow takes for a whole number among others
+        raise TypeError(f"row {place} holds a value of type timedelta64")
+    return list(row)
+
+
+def of_known_type(array: np.ndarray, place: int) -> np.ndarray:
+    """The array of a row. Raises TypeError for one of times, or of numbers that Arrow does not have."""
+    if array.dtype.kind not in "biufUTO" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
+        raise TypeError(f"row {place} holds an array of {array.dtype}")
+    return array
 
 
 def as_json(values: Sequence[Any]) -> pa.ExtensionArray:

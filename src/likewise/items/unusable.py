@@ -36,6 +36,7 @@ NEEDED = {
 ADVICE = {
     ("elements", "strings"): "if a row holds one element, collect the rows of a set into a list; if it holds a whole set, write it as a list",
     ("elements", "lists of floats"): "vectors are compared by cosine",
+    ("elements", "records"): "weights are compared by weighted",
     ("elements", "lists of booleans"): "write the numbers of the columns that are true",
     ("vector", "strings"): "CSV holds one number per column (--field x0..x3); JSON and Parquet hold lists",
     ("weighted", "lists of whole numbers"): "sets without weights are compared by elements",
@@ -65,6 +66,8 @@ LOOKED = 100
 
 def noun(value: Any) -> str:
     """The name of values such as this one."""
+    if isinstance(value, np.generic) and value.dtype.kind in "biufUS":
+        return noun(value.item())
     if isinstance(value, np.ndarray):
         return noun(value.tolist()) if value.dtype.kind in "biufUTO" else f"arrays of {value.dtype}"
     if isinstance(value, list | tuple | range):

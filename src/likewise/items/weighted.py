@@ -18,7 +18,7 @@ from likewise.items.arrow import PAIR, filled, listed, numbers_of, unpacked
 from likewise.items.elements import element, hasher, is_element, without_wrong, words_of
 from likewise.items.given import SINGLE, refuse_masked
 from likewise.items.json_values import Texts, Thinned, as_float, decoded, lists_of, nulls_of, rows_of, thinned
-from likewise.items.payloads import WEIGHTED, Fault, Rows, ends
+from likewise.items.payloads import WEIGHTED, Rows, ends
 from likewise.items.python_values import UNFIT, as_json, of_lists
 from likewise.items.reader import Reader, read
 from likewise.items.sets import read_only
@@ -26,10 +26,6 @@ from likewise.records import Want
 
 #: values uint64[m], ascending and distinct within a set; weights float64[m], above 0; offsets int64[n + 1].
 Weighted = tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]
-
-#: The total weight of a set lies between these, well within the cells that darts are drawn in (families.weighted).
-LEAST, MOST = 1e-30, 1e30
-BEYOND = f"a total from {LEAST} to {MOST} can be signed; multiply the weights of all sets by one number"
 
 
 def weighted(batch: Any, seed: int = 0, *, own: bool = True) -> Weighted:
@@ -115,14 +111,9 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def checked(rows: Rows, want: Want) -> Rows:
-    """Rows of WEIGHTED, all weights finite and not negative, and their total neither too small nor too great to be signed."""
+    """Rows of WEIGHTED, all weights finite and not negative."""
     weights = rows.values["weight"]
     rows.refuse(~((weights >= 0) & (weights < np.inf)), lambda at: f"the weight {weights[at]}; a weight is a finite number of 0 or more")
-    used = rows.used["weight"]
-    with np.errstate(over="ignore", invalid="ignore"):
-        totals = np.bincount(np.repeat(np.arange(len(rows)), rows.sizes), used, len(rows))
-    for row in np.flatnonzero(~rows.gone & (totals != 0) & ~((totals >= LEAST) & (totals <= MOST))).tolist():
-        rows.faults.setdefault(row, Fault(f"its weights add up to {totals[row]:.3g}; {BEYOND}"))
     return rows
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import DataError, UsageError
+from likewise.families.weighted import check_totals
 from likewise.io import presence
 from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
@@ -169,6 +170,8 @@ def of_all_sets(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def of_items(data: Any, method: Measure, seed: int) -> Pilot:
     """Up to ITEMS random items of a batch, as `similarity` takes them. Raises UsageError for what is no batch, and with the row for a bad item."""
     items = batch_of(method, data)
+    if method.name == "weighted":
+        check_totals(items[1], items[2])
     if method.facts.becomes:
         items, method = method.kind.become(items, method.facts), Measure(method.base.name)
     rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]
