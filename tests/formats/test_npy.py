@@ -232,7 +232,7 @@ def test_an_array_of_another_type_is_not_taken_for_one_item(tmp_path, dtype, alo
     """One dimension of booleans is one code, of whole numbers many; floats are none, in one row or in many."""
     path, array = tmp_path / "a.npy", np.array([0, 1, 1], dtype)
     np.save(path, array)
-    for codes, hint in ((path, "reshape(1, -1)"), (array, "[item]")):
+    for codes, hint in ((path, "reshape(1, -1)"), (array, "[code]")):
         with pytest.raises(lw.LikewiseError, match="codes: an array of bool or of whole numbers") as error:
             lw.pairs(codes, by="hamming", within=1)
         assert (hint in str(error.value)) == alone

@@ -51,7 +51,7 @@ def test_sets_are_given_as_similarity_takes_them(rows: Any) -> None:
 
 
 def test_what_is_no_element_is_named_by_its_type() -> None:
-    with pytest.raises(lw.UsageError, match="an input holds a value of type bytes; give sets"):
+    with pytest.raises(lw.UsageError, match="row 0 holds a value of type bytes; give sets"):
         lw.pairs([[b"a"], [b"a"]], **HALF)
 
 

@@ -317,7 +317,7 @@ def test_arrays_of_items() -> None:
     wrong = [(np.zeros(3), "vector"), (np.zeros((2, 2, 2)), "vector"), (np.zeros((2, 0)), "vector"), (np.array([["a"]]), "vector")]
     wrong += [(np.zeros((2, 2), complex), "vector"), (np.zeros((2, 2)), "elements"), (np.zeros((2, 2)), "code"), (np.zeros(2, bool), "code")]
     for array, kind in wrong:
-        with pytest.raises(UsageError, match="an input is an array of"):
+        with pytest.raises(UsageError, match="here came an array of"):
             bare(array, kind)
 
 
@@ -347,7 +347,7 @@ def test_lists_of_items() -> None:
     assert codes(bare([1, -1], "code")) == ["01" + 14 * "0", "ff" * 8]
     with pytest.raises(UsageError, match="from -2\\^63 to 2\\^64 - 1"):
         bare([1, -(2**63) - 1], "code")
-    with pytest.raises(UsageError, match="elements are whole numbers and strings"):
+    with pytest.raises(UsageError, match="an element is a whole number or a string"):
         bare([{1, (2, 3)}], "elements")
     with pytest.raises(UsageError, match="holds a"):
         bare([[1, object()]], "elements")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import combinations
 from typing import Any
@@ -164,13 +165,12 @@ def test_refused_choices(arguments, said):
 @pytest.mark.parametrize(
     ("baskets", "said"),
     [
-        ([["a"], ["b", 1.5]], "row 1: 1.5; an element is a whole number or a string"),
-        ([["a"], "bc"], "row 1 is 'bc'"),
+        ([["a"], ["b", 1.5]], "row 1 holds lists of strings and floats"),
+        ([["a"], "bc"], "row 1 holds strings, such as 'bc'"),
         ([["a"], None], "row 1 is None"),
-        ([["a", True]], "row 0: True"),
-        (pa.array([[1], None]), "row 1 is null"),
-        (pa.array([["a"], ["b", None]]), "row 1 holds a null"),
-        (pa.array([[1.0]]), "items are whole numbers or strings; here came double"),
+        ([["a", True]], "row 0 holds lists of strings and booleans"),
+        (pa.array([[1], None]), "row 1 is None"),
+        (pa.array([[1.0], [1.5]]), "row 1 holds lists of floats"),
         ((np.array([1, 2]), np.array([0, 3])), "offset 1 is 3"),
         ({"a": 1}, "give a list of its values|list of sets"),
     ],
@@ -178,6 +178,11 @@ def test_refused_choices(arguments, said):
 def test_refused_baskets(baskets, said):
     with pytest.raises(UsageError, match=said):
         lw.frequent(baskets, support=1)
+
+
+def test_missing_items_are_left_out_and_one_is_one_however_it_is_written():
+    for baskets in (pa.array([[1.0, 2.0, None], [2.0, 1.0]]), [[1, 2, None], [2.0, 1.0]], [{1.0, 2}, {2, 1, math.nan}]):
+        assert lw.frequent(baskets, support=2).to_arrow().to_pylist() == [{"item_a": 1, "item_b": 2, "count": 2}]
 
 
 def test_a_lower_support_needs_a_new_count():

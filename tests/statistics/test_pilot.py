@@ -170,7 +170,7 @@ def ends(sets) -> np.ndarray:
 
 
 SETS = [list(range(i, i + 10)) for i in range(30)]
-WEIGHTS = [{element: 1 + element / 7 for element in one} for one in SETS]
+WEIGHTS = [{element: 1 + element / 8 for element in one} for one in SETS]
 VECTORS = np.random.default_rng(5).normal(size=(30, 4))
 CODES = np.random.default_rng(6).integers(0, 2**64, 30, np.uint64)
 #: by -> the same thirty items in many forms

@@ -67,6 +67,8 @@ class Reader:
         if not self.fits(array.shape, array.dtype):
             alone = f"; one {self.item} alone is a batch of one: [{self.item}]" if self.is_one(array) else ""
             raise UsageError(f"give {self.forms}; here came an array of {array.dtype} of shape {array.shape}{alone}")
+        if self.kind == "elements":
+            refuse_flags(array)
         return self.from_array(array)
 
     def items(self, rows: list[Any]) -> pa.Array:
@@ -96,6 +98,12 @@ class Reader:
         offsets = borders(offsets, min(map(len, parts)))
         values = [pa.array(part.tolist()) if part.dtype.kind in "UO" else of_numbers(part) for part in parts]
         return of_lists(offsets, values[0] if len(values) == 1 else pa.StructArray.from_arrays(values, PAIR))
+
+
+def refuse_flags(array: np.ndarray) -> None:
+    """Raises UsageError for a 2-D array of 0 and 1. One of two columns is a matrix too, although two such lists may be sets."""
+    if array.dtype != bool and array.shape[1] > 1 and (array == 1).any() and (array == 0).any() and ((array == 0) | (array == 1)).all():
+        raise UsageError(unusable.MATRIX)
 
 
 def csr_of(given: Any) -> Any | None:

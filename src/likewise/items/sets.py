@@ -69,8 +69,6 @@ def from_array(array: NDArray[Any]) -> pa.Array:
     """Sets from the rows of a 2-D array."""
     if array.dtype == bool:
         return of_lists(ends(array.sum(axis=1)), pa.array(np.nonzero(array)[1]))
-    if array.shape[1] > 1 and (array == 1).any() and (array == 0).any() and ((array == 0) | (array == 1)).all():
-        raise UsageError(MATRIX)  # also of two columns, although two such lists may be sets
     return of_numbers(array)
 
 

@@ -212,9 +212,8 @@ def entries(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[n
     word = index.astype(np.uint64)
     below = index < 0 if index.dtype.kind == "i" else np.zeros(len(index), bool)
     out = below | (said[row] & (word >= dim.astype(np.uint64)[row]))
-    found.refuse(
-        out, lambda at: f"index {index[at]} is out of range: " + (f"the dimension is {dim[row[at]]}" if said[row[at]] else "it counts from 0")
-    )
+    found.refuse(below, lambda at: f"index {index[at]} is out of range: it counts from 0")
+    found.refuse(out, lambda at: f"index {index[at]} is out of range: the dimension is {dim[row[at]]}")
     found.refuse(~np.isfinite(value), lambda at: f"{value[at]} is no coordinate of a vector; give a finite number")
     good = np.ones(len(gone), bool)
     good[list(faults)] = False
