@@ -273,7 +273,8 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     cosine               a list or 1-D array of numbers                              cosine similarity, -1 to 1
     angle                the same                                                    distance in degrees, 0 to 180
     l1, l2, linf, l2.5   the same                                                    distance
-    hamming              bytes, a whole number, a 1-D array of bool; or a string     distance: positions that differ
+    hamming              bytes, a whole number, a 1-D array of bool, or              distance: bits that differ
+                         a string of hexadecimal digits
     edit, levenshtein    a string                                                    distance: inserts and deletes; and substitutions
     features             a 2-D array, a feature a row                                similarity of histograms of the features' directions
     .. /one-to-many      the same                                                    the same, with each feature matched with all alike

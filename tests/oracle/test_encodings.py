@@ -138,8 +138,8 @@ def test_refused_fields(fields, said):
 
 
 def test_refused_sets():
-    with pytest.raises(UsageError, match="item 1, feature 1 is the zero vector"):
+    with pytest.raises(UsageError, match="row 1: feature 2 of 2 is the zero vector"):
         Encoding().documents([[[1.0, -1.0]], [[1.0, 2.0], [0.0, 0.0]]])
-    with pytest.raises(UsageError, match="item 1 has no features"):
+    with pytest.raises(UsageError, match="row 1 has no features"):
         Encoding().queries([[[1.0, -1.0]], []])
     assert Encoding(2, 1).documents([]).shape[0] == 0

@@ -284,22 +284,22 @@ GOOD = [[1.0, 2.0], [3.0, 4.0]]
 @pytest.mark.parametrize(
     ("sets", "said"),
     [
-        ([GOOD, []], "item 1 has no features"),
-        ([GOOD, np.empty((0, 2))], "item 1 has no features"),
-        ([GOOD, [[1.0, 2.0, 3.0]]], "item 1 has features of 3 numbers, item 0 of 2"),
-        ([GOOD, [[1.0, 2.0], [3.0]]], "item 1: row 1 has 1 numbers"),
-        ([GOOD, [[1.0, math.nan]]], "item 1: row 0: nan in column 1"),
-        ([GOOD, [[1.0, "a"]]], "item 1: row 0: 'a' in column 1"),
-        ([GOOD, GOOD[0]], "item 1: row 0 is the number 1.0"),
-        ([GOOD, np.ones(2)], r"item 1 is an array of shape \(2,\)"),
-        ([GOOD, [[1e300, 1.0]]], "item 1, feature 0: 1e[+]300 in column 0; beyond the range of float32"),
-        (np.ones((3, 2)), "one set alone is a batch of one"),
-        ((np.ones((3, 2)), np.array([0, 2, 2, 3])), "item 1 has no features"),
+        ([GOOD, []], "row 1 has no features"),
+        ([GOOD, np.empty((0, 2))], "row 1 has no features"),
+        ([GOOD, [[1.0, 2.0, 3.0]]], "row 1: has features of 3 numbers, but the first item .row 0. has features of 2 numbers"),
+        ([GOOD, [[1.0, 2.0], [3.0]]], "row 1: feature 2 of 2 has 1 number and the first has 2"),
+        ([GOOD, [[1.0, math.nan]]], "row 1: feature 1 of 1 holds nan"),
+        ([GOOD, [[1.0, "a"]]], "row 1 holds lists of lists of floats and strings"),
+        ([GOOD, GOOD[0]], "row 1: a list of numbers is one feature"),
+        ([GOOD, np.ones(2)], "row 1: a list of numbers is one feature"),
+        ([GOOD, [[1e300, 1.0]]], "row 1: feature 1 of 1 holds inf; give finite numbers, within the range of float32"),
+        (np.ones((3, 2)), "one set of features alone is a batch of one"),
+        ((np.ones((3, 2)), np.array([0, 2, 2, 3])), "row 1 has no features"),
         ((np.ones((3, 2)), np.array([0, 4])), "offset 1 is 4"),
-        ((np.array([[1, 2], [3, math.inf]]), np.array([0, 1, 2])), "item 1, feature 0: inf in column 1"),
-        (pa.array([[[1.0, 2.0]], []], pa.list_(pa.list_(pa.float64()))), "item 1 has no features"),
-        (pa.array([[[1.0, 2.0]], None]), "row 1 is null"),
-        (pa.array([[[1.0, 2.0]], [[3.0, 4.0], [math.nan, 4.0]]]), "item 1, feature 1: nan in column 0"),
+        ((np.array([[1, 2], [3, math.inf]]), np.array([0, 1, 2])), "row 1: feature 1 of 1 holds inf"),
+        (pa.array([[[1.0, 2.0]], []], pa.list_(pa.list_(pa.float64()))), "row 1 has no features"),
+        (pa.array([[[1.0, 2.0]], None]), "row 1 is None; a set of features is wanted"),
+        (pa.array([[[1.0, 2.0]], [[3.0, 4.0], [math.nan, 4.0]]]), "row 1: feature 2 of 2 holds nan"),
     ],
 )
 def test_refused_sets(sets, said):
@@ -309,11 +309,11 @@ def test_refused_sets(sets, said):
 
 def test_refused_features_are_named():
     sets = [np.ones((9000, 2)), np.ones((3, 2)), [[1.0, 1.0], [0.0, 0.0]]]
-    with pytest.raises(UsageError, match="item 2, feature 1 is the zero vector"):
+    with pytest.raises(UsageError, match="row 2: feature 2 of 2 is the zero vector"):
         Histograms(Hyperplane(), 2, 2).embed(sets)
-    with pytest.raises(UsageError, match=r"item 0, feature 0 is the zero vector.*from the centre"):
+    with pytest.raises(UsageError, match=r"row 0: feature 1 of 9000 is the zero vector.*from the centre"):
         Histograms(Hyperplane(), 2, 2, space=Space(np.ones(2))).embed(sets)
-    with pytest.raises(UsageError, match="item 1, feature 2: its coordinates add up to"):
+    with pytest.raises(UsageError, match="row 1: feature 3 of 3: its coordinates add up to"):
         Histograms(Stripe(1e-20), 2, 2).embed([[[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]])
     with pytest.raises(UsageError, match=r"item 1, feature 0: 7\.0 in column 1 is not from 0 to 5"):
         Histograms(Threshold(0, 5, 2), 2, 2).embed([GOOD, [[1.0, 7.0]]])

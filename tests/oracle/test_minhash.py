@@ -220,7 +220,7 @@ def test_what_theory_says():
 def test_elements_are_64_bit_integers_of_any_kind():
     family = MinHash(16)
     numpy_integers = [np.int64(-1), np.int64(5), np.int64(7)]
-    same = [[-1, 5, 7], np.array([-1, 5, 7]), {7, 5, 2**64 - 1}, np.array([-1, 5, 7], np.int8), numpy_integers, (x for x in (-1, 5, 7))]
+    same = [[-1, 5, 7], np.array([-1, 5, 7]), {7, 5, 2**64 - 1}, np.array([-1, 5, 7], np.int8), numpy_integers, (-1, 5, 7)]
     signatures = family.signature(same)
     assert (signatures == signatures[0]).all()
     assert (family.signature([[], set(), np.array([])]) == EMPTY).all()
@@ -242,7 +242,7 @@ def test_strings_and_large_numbers_are_hashed_by_the_seed(mode):
     "form",
     [
         lambda sets: [set(one) for one in sets],
-        lambda sets: [(element for element in one) for one in sets],
+        lambda sets: [tuple(one) for one in sets],
         lambda sets: [np.array(one, str) for one in sets],
         lambda sets: [np.array(one, object) for one in sets],
         lambda sets: (np.array([element for one in sets for element in one]), np.cumsum([0, *map(len, sets)])),
@@ -272,19 +272,18 @@ def test_keys_of_strings_are_those_of_a_run():
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        ([[1], [b"a"]], "set 1: b'a'; an element is a whole number or a string"),
-        ([[1.5]], "set 0: 1.5; an element is"),
-        ([[True]], "set 0: True; an element is"),
-        ([np.zeros((2, 2), int)], "set 0: .*shape"),
-        ({1, 2}, "a batch is a list of sets"),
-        ("abc", "a batch is a list of sets"),
+        ([[1], [b"a"]], "row 1 holds a value of type bytes; give sets"),
+        ([[1.5]], r"row 0 holds lists of floats, such as .1.5."),
+        ([[True]], "row 0 holds lists of booleans"),
+        ([np.zeros((2, 2), int)], "row 0 holds lists of lists of whole numbers"),
+        ({1, 2}, "one set alone is a batch of one"),
+        ("abc", "give sets: a list of sets .*; here came str"),
         (np.arange(3), "one set alone is a batch of one"),
-        (([1], [2]), "a tuple stands for .values, offsets."),
         ((np.arange(3), np.array([0, 4])), "offsets rise from 0 to the number of values, 3"),
         ((np.arange(3), np.array([0, 2, 1])), "offsets rise"),
         ((np.arange(3), np.array([], int)), "offsets rise"),
         ((np.arange(3), np.array([-1, 2])), "offsets rise"),
-        ((np.arange(3) / 2, np.array([0, 3])), "values: elements are whole numbers"),
+        ((np.arange(3) / 2, np.array([0, 3])), r"row 0 holds lists of floats, such as .0.0, 0.5, 1.0."),
     ],
 )
 def test_what_is_no_batch(batch, message):

@@ -213,6 +213,7 @@ READER = Reader(
     from_json,
     dimensions="12",
     numbers="iub",
+    single=(int, *SINGLE),
     strings=1,
     from_strings=hexadecimal,
     whole=True,

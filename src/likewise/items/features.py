@@ -140,9 +140,9 @@ def alone(given: Any) -> bool | None:
 
 
 def place(offsets: NDArray[np.int64], row: int, first: int = 0) -> str:
-    """Which item, and which of its features, row ``row`` of all features is."""
+    """The set, and which of its features, that row ``row`` of all features is."""
     at = int(np.searchsorted(offsets, row, side="right")) - 1
-    return f"row {first + at}, feature {row - int(offsets[at])}"
+    return f"row {first + at}: feature {row - int(offsets[at]) + 1} of {int(offsets[at + 1] - offsets[at])}"
 
 
 def renamed(error: Exception, name: Callable[[int], str]) -> str:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.items import unusable
 from likewise.items.arrow import PAIR, chunked, is_arrow, is_string, plain, valid
-from likewise.items.given import SINGLE, borders, is_number, refuse_masked, shown
+from likewise.items.given import borders, is_number, refuse_masked, shown
 from likewise.items.given import rows as rows_of_batch
 from likewise.items.json_values import Texts
 from likewise.items.payloads import Rows, fit, item, joined, nothing
@@ -36,6 +36,7 @@ class Reader:
     from_json: Callable[[Texts, Want], Rows]
     dimensions: str = ""  # that an array of items may have
     numbers: str = ""  # and the kinds of its numbers, numpy's letters
+    single: tuple[type, ...] = ()  # types of one item that are no batch
     strings: int = 0  # dimensions of an array of strings that holds items; 0: none does
     arrays: int = 0  # how many arrays stand for a batch, as in (values, offsets)
     from_strings: Callable[[pa.Array], Rows] | None = None  # of a column of strings, where those are items
@@ -51,7 +52,7 @@ class Reader:
 
     def is_one(self, array: Any) -> bool:
         """True if a rejected array, or its header, is a single item: it has numbers of the kind, and one dimension too few."""
-        return len(array.shape) == 1 and array.dtype.kind in self.numbers
+        return len(array.shape) == int(self.dimensions[-1:] or 0) - 1 and array.dtype.kind in self.numbers
 
     def column(self, given: Any) -> pa.Array | None:
         """The items of an array, of a matrix, or of the parts of one; None where ``given`` is something else."""
@@ -174,7 +175,7 @@ def column_of(batch: Any, reader: Reader) -> pa.ChunkedArray:
     if is_arrow(batch):
         return valid(chunked(batch, SPARSE[:2] if reader.kind == "sparse" else ()))
     if (found := reader.column(batch)) is None:
-        given = rows_of_batch(batch, f"give {reader.forms}", (SINGLE, f"one {reader.item} alone is a batch of one: [{reader.item}]"))
+        given = rows_of_batch(batch, f"give {reader.forms}", (reader.single, f"one {reader.item} alone is a batch of one: [{reader.item}]"))
         found = reader.listed([*given])
     return pa.chunked_array([found])
 

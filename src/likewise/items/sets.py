@@ -179,6 +179,7 @@ READER = Reader(
     from_json,
     dimensions="2",
     numbers="iub",
+    single=(AbstractSet,),
     strings=2,
     arrays=2,
     from_array=from_array,

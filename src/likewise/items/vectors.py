@@ -118,6 +118,7 @@ READER = Reader(
     from_python,
     from_arrow,
     from_json,
+    single=(int, float),
     dimensions="2",
     numbers="iuf",
     checked=checked,

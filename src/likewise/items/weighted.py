@@ -159,6 +159,7 @@ READER = Reader(
     from_python,
     from_arrow,
     from_json,
+    single=(Mapping,),
     arrays=3,
     checked=checked,
 )
