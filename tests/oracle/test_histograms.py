@@ -315,7 +315,7 @@ def test_refused_features_are_named():
         Histograms(Hyperplane(), 2, 2, space=Space(np.ones(2))).embed(sets)
     with pytest.raises(UsageError, match="row 1: feature 3 of 3: its coordinates add up to"):
         Histograms(Stripe(1e-20), 2, 2).embed([[[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]])
-    with pytest.raises(UsageError, match=r"item 1, feature 0: 7\.0 in column 1 is not from 0 to 5"):
+    with pytest.raises(UsageError, match=r"row 1: feature 1 of 1: 7\.0 in column 1 is not from 0 to 5"):
         Histograms(Threshold(0, 5, 2), 2, 2).embed([GOOD, [[1.0, 7.0]]])
 
 

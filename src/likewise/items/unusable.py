@@ -66,7 +66,7 @@ LOOKED = 100
 
 def noun(value: Any) -> str:
     """The name of values such as this one."""
-    if isinstance(value, np.generic) and value.dtype.kind in "biufUS":
+    if isinstance(value, np.generic) and not isinstance(value, np.longdouble) and value.dtype.kind in "biufUS":
         return noun(value.item())
     if isinstance(value, np.ndarray):
         return noun(value.tolist()) if value.dtype.kind in "biufUTO" else f"arrays of {value.dtype}"
