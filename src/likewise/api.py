@@ -23,7 +23,7 @@ from likewise.items.given import shown
 from likewise.items.texts import encoded, token_ids
 from likewise.kinds.kind import NOT_PROMISED
 from likewise.methods import Measure, Text
-from likewise.options import integer, parse_seed
+from likewise.options import Options, integer, parse_seed
 from likewise.options import resolve as options_of
 from likewise.planning import Plan
 from likewise.planning.families import family_for, findable
@@ -109,6 +109,11 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
         raise UsageError(f"{', '.join(idle)}: says what is written, and nothing is without out; give out=FOLDER, or leave it out")
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
+    return deduplicate(inputs, options, target, progress)
+
+
+def deduplicate(inputs: Inputs, options: Options, target: Path | None, progress: Progress | None) -> Removal:
+    """`dedup` by options that are checked, into a folder that may be written, or into memory."""
     with started(inputs, options, "dedup", target, progress) as (sources, run):
         return remove(sources, run, Local(run), target)
 
@@ -130,7 +135,11 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     """
     refuse_others("pairs", choices)
     refuse_empty(inputs=inputs, against=against, **choices)
-    options = options_of(one_way=True, **choices)
+    return list_pairs(inputs, against, options_of(one_way=True, **choices), progress)
+
+
+def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progress: Progress | None) -> Pairs:
+    """`pairs` by options that are checked. Raises UsageError for ``star`` of two collections."""
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
@@ -349,7 +358,11 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     """
     refuse_others("neighbors", choices)
     refuse_empty(inputs=inputs, query=query, **choices)
-    options = options_of(limited=False, **choices)
+    return find_neighbors(inputs, query, options_of(limited=False, **choices), k, progress)
+
+
+def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: int, progress: Progress | None) -> Pairs:
+    """`neighbors` by options that are checked. Raises UsageError for ``k``, and for items of which there are no neighbours."""
     k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")

@@ -246,7 +246,7 @@ def test_a_hopeless_layout_warns_before_it_runs(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: object, **__: object) -> None:
         raise UsageError("went on")
 
-    monkeypatch.setattr(api, "pairs", refuse)
+    monkeypatch.setattr(api, "list_pairs", refuse)
     result = run("pairs", "docs.jsonl", "--bands", "13", "--rows", "60")
     warning, error = result.stderr.splitlines()
     assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with 0.0020 % only")

@@ -225,14 +225,14 @@ def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, fo
 
 
 def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
-    def stop(*_: object, out: Path, **__: object) -> None:
+    def stop(inputs: object, options: object, out: Path, progress: object) -> None:
         work = out.with_name(out.name + ".work")
         work.mkdir()
         (work / "work.json").write_text(json.dumps({"format": "likewise/work", "version": 1, "made": True}))
         (work / "description.json").write_text("{}")
         raise error
 
-    monkeypatch.setattr(api, "dedup", stop)
+    monkeypatch.setattr(api, "deduplicate", stop)
     monkeypatch.setattr(sys, "argv", ["likewise", "dedup", "docs.jsonl", "-o", "my out"])
     return run("dedup", "docs.jsonl", "-o", "my out")
 

@@ -45,7 +45,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     if dry_run:
-        rehearse(screen, inputs, options, target, TAKES["dedup"])
+        rehearse(screen, inputs, options, target, TAKES["dedup"], walk=True)
         return 0
     if target is None:
         raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
@@ -54,7 +54,6 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     more = [] if options.resume else ["--resume"]
     if choices.get("seed") == "random":
         more += ["--seed", str(options.seed)]
-    choices["seed"] = options.seed  # one that was drawn is drawn once
 
     from likewise import api
     from likewise.cli.progress import told
@@ -62,7 +61,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
     progress = told(screen)
     with resumable(options.work or work_beside(target), more):
-        result = api.dedup([Path(given) for given in inputs], out=target, progress=progress, **choices)
+        result = api.deduplicate([Path(given) for given in inputs], options, target, progress)
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
@@ -188,16 +187,16 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         raise
 
 
-def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str) -> None:
-    """--dry-run: the plan and the inputs, with nothing written, and no more read than a plan for vectors or codes must know. taken: the options
-    of the verb; `Options` holds those of all."""
+def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str, *, walk: bool) -> None:
+    """--dry-run: the plan and the inputs, with nothing written, and no more read than the beginnings of the inputs. taken: the options of the verb;
+    `Options` holds those of all. walk: items would be removed."""
     from likewise.io.inputs import STDIN
     from likewise.runs.inspection import inspect_inputs, job_of
 
     found = sources_of(inputs, options, out)
     if STDIN in inputs and options.method.kind.needs_data:
         raise UsageError("--dry-run: a plan for vectors or codes needs the first of them, and standard input is not read; name a file")
-    job = inspect_inputs(found, options) if found and STDIN not in inputs else job_of(options)
+    job = inspect_inputs(found, options, walk=walk) if found and STDIN not in inputs else job_of(options)
     sources = list(named(found, piped=STDIN in inputs))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
     method = {name: value for name, value in job.described().items() if name not in others}

@@ -31,22 +31,22 @@ def command(
     screen: Screen,
     inputs: tuple[str, ...],
     query: tuple[str, ...] = (),
+    k: int = 10,
     out: str | None = None,
     overwrite: bool = False,
     csv_formulas: CsvFormulas = "escape",
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
-    target = None if out is None else Path(out)
+    options, target = resolve(limited=False, **choices), None if out is None else Path(out)
     if target is not None:
-        options = resolve(limited=False, **{name: choice for name, choice in choices.items() if name != "k"})
         check(target, overwrite, (*inputs, *query), options)
     from likewise import api
     from likewise.cli.progress import told
     from likewise.runs.results import write_table
 
     progress = told(screen)
-    found = api.neighbors([Path(given) for given in inputs], query=[Path(given) for given in query] or None, progress=progress, **choices)
+    found = api.find_neighbors([Path(given) for given in inputs], [Path(given) for given in query] or None, options, k, progress)
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))

@@ -50,18 +50,17 @@ def command(
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)
     if dry_run:
-        rehearse(screen, (*inputs, *against), options, target, TAKES["pairs"])
+        rehearse(screen, (*inputs, *against), options, target, TAKES["pairs"], walk=options.star)
         return 0
     for message in foretold(options):
         screen.warn(message)
-    choices["seed"] = options.seed  # one that was drawn is drawn once
 
     from likewise import api
     from likewise.cli.progress import told
     from likewise.runs.results import write_table
 
     progress = told(screen)
-    found = api.pairs([Path(given) for given in inputs], against=[Path(given) for given in against] or None, progress=progress, **choices)
+    found = api.list_pairs([Path(given) for given in inputs], [Path(given) for given in against] or None, options, progress)
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))

@@ -53,7 +53,8 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
 
 def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = False) -> Job:
     """The job, by what the inputs show: which field they have, what a file of groups holds, and the facts that a plan of vectors or codes needs, such
-    as how many numbers they have. Raises DataError for sources in which the field that is compared occurs nowhere."""
+    as how many numbers they have. ``walk``: items will be removed. Raises DataError for sources in which the field
+    that is compared occurs nowhere."""
     check_verify(options)
     field, some = presence.settled(sources, options.field, options.fields)
     asked = want(options)._replace(text=field, mapped=mapped(some))
