@@ -52,7 +52,7 @@ class Scan:
         some = np.arange(len(self.prepared.vectors)) if chosen is None else chosen
         order, low, high = partners(side, None if self.per is None else self.per[some], len(some))
         some = some[order]
-        height, width = EACH if self.prepared.measure == "l1" else PRODUCTS
+        height, width = EACH if self.prepared.power == 1 else PRODUCTS
         self.workers.expect(int((high - low).sum()))
         stop = Stop(most)
 
@@ -88,7 +88,7 @@ class Scan:
 
     def near(self, rows: Longs, columns: Longs) -> Longs:
         """The pairs of a row and a column that may be within the limit, as row · columns + column."""
-        if self.prepared.measure == "l1":
+        if self.prepared.power == 1:
             return np.arange(len(rows) * len(columns))
         products = self.factors(rows, False) @ self.factors(columns, True).T
         return np.flatnonzero(products.ravel() >= self.least)
@@ -120,14 +120,14 @@ class Scan:
     def least(self) -> float:
         """The product of a pair at the limit, and less than that by what it may be off."""
         limit = self.prepared.limit
-        if self.prepared.measure == "l2":
+        if self.prepared.power == 2:
             return float(-((limit * self.scale) ** 2) / 2 * (1 + self.slack) - 2.0**-100)
-        return (limit if self.prepared.measure == "cosine" else math.cos(math.radians(min(limit, 180.0)))) - self.slack
+        return (math.cos(math.radians(min(limit, 180.0))) if self.prepared.distances else limit) - self.slack
 
     @property
     def cost(self) -> float:
         """Predicted, in nanoseconds of one core, for all pairs."""
-        (n, dimension), (pair, number) = self.prepared.vectors.shape, L1_COST if self.prepared.measure == "l1" else PRODUCT_COST
+        (n, dimension), (pair, number) = self.prepared.vectors.shape, L1_COST if self.prepared.power == 1 else PRODUCT_COST
         return n * (n - 1) / 2 * (pair + number * dimension)
 
 

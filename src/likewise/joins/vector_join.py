@@ -19,7 +19,8 @@ from likewise.joins.hamming_join import Check, TableJoin, Tables
 from likewise.joins.pairs import PairBlock
 from likewise.joins.sign_codes import BITS, Coding, centre_of, encode, of_angles, of_coordinates, of_points
 from likewise.kernels.codejoin import distance_histogram
-from likewise.kernels.vectorjoin import MEASURES, decide
+from likewise.kernels.vectorjoin import ANGLE, COSINE, L1, L2, decide
+from likewise.kinds import measure as facts_of
 from likewise.planning.choose import bands_needed
 from likewise.stages.workers import ALONE, Workers
 
@@ -54,15 +55,24 @@ class Prepared:
 
     @property
     def angles(self) -> bool:
-        return self.measure in ("cosine", "angle")
+        return facts_of(self.measure).directed
+
+    @property
+    def distances(self) -> bool:
+        return facts_of(self.measure).distance
+
+    @property
+    def power(self) -> float:
+        """The r of L_r; 0 where directions are compared."""
+        return facts_of(self.measure).power
 
     def differ(self, coding: Coding, value: float) -> float:
         """The greatest chance of a bit to differ between two vectors of this cosine, angle or distance."""
-        return coding.differs(degrees_of(value) if self.measure == "cosine" else value)
+        return coding.differs(value if facts_of(self.measure).distance else degrees_of(value))
 
     def decider(self) -> Check:
         """What computes pairs, and leaves those that are within the limit."""
-        vectors, squared, measure, limit = self.vectors, self.squares, MEASURES[self.measure], self.limit
+        vectors, squared, measure, limit = self.vectors, self.squares, number_of(self.measure), self.limit
 
         def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
             found, values = np.empty(len(left), np.int64), np.empty(len(left))
@@ -98,19 +108,27 @@ class Layout:
         return (1 - (1 - agree) ** self.bands) * (1 - MISS) ** 2
 
 
+def number_of(measure: str) -> int:
+    """The number of a measure in kernels.vectorjoin."""
+    facts = facts_of(measure)
+    if facts.directed:
+        return ANGLE if facts.distance else COSINE
+    return L2 if facts.power == 2 else L1
+
+
 def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, workers: Workers = ALONE) -> Prepared:
     """Measure the vectors, and say how they could be coded. limit: a least cosine; a greatest angle in degrees, L2 or L1 distance."""
     vectors = read_only(np.asarray(vectors))
     count, dimension = vectors.shape
-    angles = measure in ("cosine", "angle")
+    angles, distance = facts_of(measure).directed, facts_of(measure).distance
     centre = read_only(np.zeros(dimension, vectors.dtype)) if angles or not count else centre_of(vectors)
     squared = squared_lengths(vectors, centre, workers.run)
     lengths = lengths_of(vectors, centre, squared)
     live = lengths > 0 if angles else np.ones(count, bool)
     codings: tuple[Coding, ...]
     if count < 2 or angles:
-        codings = (of_angles(lengths, dimension, degrees_of(limit) if measure == "cosine" else limit, seed),)
-    elif measure == "l2":
+        codings = (of_angles(lengths, dimension, limit if distance else degrees_of(limit), seed),)
+    elif facts_of(measure).power == 2:
         middle = np.partition(lengths, [(count - 1) // 2, count // 2])[[(count - 1) // 2, count // 2]] if count else np.zeros(2)
         typical = float(middle[0] / 2 + middle[1] / 2)  # the median, whose sum may be beyond float64
         codings = tuple(of_points(lengths, centre, limit, lift * (typical or limit), seed) for lift in LIFTS)
@@ -131,10 +149,11 @@ def vector_join(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE,
 
 def facts(prepared: Prepared, layout: Layout) -> dict[str, Any]:
     """For report.json: the layout, named as in a plan (`planning.Plan.to_dict`), and the chance that a pair meets, by its similarity or distance."""
-    measure = {"cosine": "cosine", "angle": "angle in degrees"}.get(prepared.measure, prepared.measure.upper() + " distance")
+    distance = facts_of(prepared.measure).distance
+    measure = f"{prepared.measure}{' in degrees' * distance}" if prepared.angles else f"{prepared.measure.upper()} distance"
     by, chosen = "bits of vectors", {"bands": layout.bands, "rows": layout.rows, "bits": layout.bits, "recall": layout.recall}
     join = {"by": by, "dimension": prepared.vectors.shape[1], "family": "Hyperplane" if prepared.angles else by, "measure": measure, **chosen}
-    end = 1.0 if prepared.measure == "cosine" else min(BEYOND * prepared.limit or 1.0, 180.0 if prepared.measure == "angle" else math.inf)
+    end = min(BEYOND * prepared.limit or 1.0, 180.0 if prepared.angles else math.inf) if distance else 1.0
     values = [end * step / STEPS for step in range(STEPS + 1)]
     return {"join": join, "curve": [[value, layout.chance(prepared.differ(layout.coding, value))] for value in values]}
 

@@ -15,7 +15,6 @@ from likewise.kernels.distances import LEAST, MOST, angle, cosine, euclidean, qu
 from likewise.kernels.jit import inline, kernel
 
 COSINE, ANGLE, L2, L1 = 0, 1, 2, 3
-MEASURES = {"cosine": COSINE, "angle": ANGLE, "l2": L2, "l1": L1}
 #: Lengths and distances between these are safe in float32: no square overflows, and any underflow is negligible in the sum.
 SHORT, LONG = 1e-15, 1e15
 

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from likewise.io.inputs import Source
+    from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
     from likewise.planning import Facts
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.workers import Workers
 
 #: How codes are shown.
 BITS_OF_NUMBERS = "Of a number the lowest byte comes first, and bit 0 is the lowest bit of the first byte."
@@ -90,6 +92,15 @@ class Codes(Stored):
     def searched(self, words: Words, job: Job) -> np.ndarray:
         values, offsets = words
         return values.reshape(len(offsets) - 1, -1)
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        import numpy as np
+
+        from likewise.joins.hamming_join import code_join
+
+        n = len(words[1]) - 1
+        codes = self.searched(words, job) if n else np.zeros((0, 1), np.uint64)
+        return code_join(codes, job.dimension, int(job.threshold), walk=walk, per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import CodeRule

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from likewise.io.inputs import Source
     from likewise.items.features import Features
+    from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
     from likewise.nearest.search import Found
@@ -157,6 +158,22 @@ class FeatureSets(Stored):
         from likewise.stages.verify import within
 
         return within(WHOLE[job.base.name](self.batch(a, job), self.batch(b, job)), float(job.threshold), distances=False)
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        """All pairs, or those whose encodings are near."""
+        import numpy as np
+
+        from likewise.joins.feature_join import Encoded, encoded_join, exact_join
+        from likewise.joins.hamming_join import code_join
+
+        n = len(words[1]) - 1
+        if n < 2:
+            return code_join(np.zeros((n, 1), np.uint64), 64, 0)
+        sets, limit = self.batch(words, job), float(job.threshold)
+        if job.exact:
+            return exact_join(sets, job.base.name, limit, per=per, workers=workers)
+        encoded = Encoded.of(sets, job.seed, workers)
+        return encoded_join(encoded, job.base.name, limit, job.target, walk=walk, per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         """No two sets of features are compared by a rule; what is stored of a walk is told by that of weighted sets."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from likewise.io.inputs import Source
+    from likewise.joins.pairs import Among, Join
     from likewise.methods import Measure, Text
     from likewise.nearest.search import Found
     from likewise.planning import Facts
@@ -102,6 +103,7 @@ class Kind:
     ruled: bool = True  # items are compared by a rule of kernels.compare, word by word
     sets: bool = False  # items are compared as sets of words, by their Jaccard similarity
     all_compared: bool = False  # its exact join looks at all pairs
+    audited: bool = True  # an exact search is there to audit by
     sparse: bool = False  # vectors of which only what is not 0 is kept
 
     def described(self, dimension: int | None) -> str:
@@ -159,6 +161,14 @@ class Kind:
 
     def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:
         """The k items of ``base`` most similar to each query. same: the queries are the items themselves."""
+        raise NotImplementedError
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        """The join that finds similar pairs of these items, without bands.
+
+        among: the pairs that will be wanted. per: uint64[n], pairs are wanted of equal values only; None: of all items. walk: the pairs are for a
+        walk, in which most items that are similar to an earlier one are left out.
+        """
         raise NotImplementedError
 
     def rule(self, job: Job, mode: int) -> Any:

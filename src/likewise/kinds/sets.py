@@ -9,9 +9,14 @@ from likewise.kinds.kind import MEMBERS, MeasureFacts
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from likewise.joins.pairs import Among, Join
+    from likewise.kinds.kind import Words
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.workers import Workers
 
 ELEMENTS = MeasureFacts(
     "elements",
@@ -60,6 +65,13 @@ class Sets(Stored):
         words, offsets = given.words()
         values, offsets = ascending(words if job.grouped is None else job.grouped(words), offsets)
         return sketched(np.diff(offsets), values, np.diff(offsets), keys_of(job, (values, offsets)))
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        from likewise.joins.set_join import SetJoin
+        from likewise.stages.ranking import ranked
+
+        ranking = ranked(*words, side=among.side, workers=workers)
+        return SetJoin(ranking, job.threshold, among=among, per=per, contained=job.contained, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import SetRule

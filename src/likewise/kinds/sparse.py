@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from likewise.items.sparse import Sparse
+    from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.workers import Workers
 
 
 class SparseVectors(Stored):
@@ -92,6 +94,12 @@ class SparseVectors(Stored):
             can = " and ".join(name for name, facts in measures().items() if facts.in_sparse)
             raise UsageError(f"--by {job.base.name}: of sparse vectors neighbours are looked for by {can}; choose one of them")
         return False
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        from likewise.joins.sparse_join import SparseJoin
+        from likewise.kernels.compare import EXACT
+
+        return SparseJoin.of(self.batch(words, job), self.rule(job, EXACT), per, workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import SparseRule

@@ -9,10 +9,14 @@ from likewise.kinds.kind import NEVER, SIGNS, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
     from likewise.stages.verify import Compared
+    from likewise.stages.workers import Workers
 
 #: Fills strings up to whole words.
 FILLING = 0xFF
@@ -45,7 +49,7 @@ class Strings(Stored):
     same = "The two strings are the same, character by character."
     measures = (EDIT, LEVENSHTEIN)
     bands = NEVER
-    looked_for = ruled = False
+    looked_for = ruled = audited = False
 
     def check_libraries(self) -> None:
         from likewise.measures import edit
@@ -77,6 +81,14 @@ class Strings(Stored):
 
         texts = ([text.decode("utf-8", "surrogatepass") for text in self.batch(words, job)] for words in (a, b))
         return within(loaded(job.base.function)(*texts), float(job.threshold), distances=True)
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        import pyarrow as pa
+
+        from likewise.joins.edit_join import EditJoin, edits
+
+        texts = pa.array(self.batch(words, job), pa.large_binary())
+        return EditJoin(texts, edits(job.threshold), levenshtein=job.base is LEVENSHTEIN, per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         """No two strings are compared by a rule; what is stored of a walk is told by that of sets."""

@@ -9,9 +9,14 @@ from likewise.kinds.sets import ELEMENTS
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from likewise.joins.pairs import Among, Join
+    from likewise.kinds.kind import Words
     from likewise.records import Records
     from likewise.runs.job import Job
     from likewise.stages.sketch import Columns, Stage
+    from likewise.stages.workers import Workers
 
 
 class Texts(Stored):
@@ -52,6 +57,11 @@ class Texts(Stored):
             return {"tokens": shingled.tokens, "chars": shingled.chars, "copy": shingled.copy, **compared}
 
         return sketch
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        from likewise.kinds.sets import KIND as SETS
+
+        return SETS.join(words, job, among=among, per=per, walk=walk, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kinds.sets import KIND as SETS

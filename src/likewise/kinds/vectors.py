@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from likewise.io.inputs import Source
+    from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
     from likewise.planning import Facts
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.workers import Workers
 
 COSINE = MeasureFacts(
     "cosine",
@@ -149,6 +151,22 @@ class Vectors(Stored):
 
     def scans(self, job: Job) -> bool:
         return job.base.scanned or job.exact
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        """By the way that was asked for: all pairs are looked at, or those whose codes are near."""
+        import numpy as np
+
+        from likewise.joins.hamming_join import code_join
+        from likewise.joins.scan import Scan
+        from likewise.joins.vector_join import choose_layout, prepare, vector_join
+
+        n = len(words[1]) - 1
+        if n < 2:  # of no vector the dimension is not known
+            return code_join(np.zeros((n, 1), np.uint64), 64, 0)
+        prepared = prepare(self.batch(words, job), job.base.name, float(job.threshold), job.seed, workers)
+        if job.exact:
+            return Scan(prepared, per=per, workers=workers)
+        return vector_join(prepared, choose_layout(prepared, job.target, job.seed, walk=walk), per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import DirectionRule, NormRule

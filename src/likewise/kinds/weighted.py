@@ -9,10 +9,14 @@ from likewise.kinds.kind import MEMBERS, MeasureFacts
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.workers import Workers
 
 WEIGHTED = MeasureFacts(
     "weighted",
@@ -85,6 +89,11 @@ class WeightedSets(Stored):
 
     def searched(self, words: Words, job: Job) -> Words:
         return words
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        from likewise.joins.weighted_join import weighted_join
+
+        return weighted_join(*words, float(job.threshold), per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import WeightedRule

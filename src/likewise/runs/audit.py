@@ -98,12 +98,12 @@ def gathered(blocks: Iterator[PairBlock], n: int) -> tuple[np.ndarray, np.ndarra
 
 def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[PairBlock]:
     """All alike pairs across, with none missed."""
-    kind = run.job.items
-    if kind in ("texts", "sets", "vectors", "codes", "weighted sets", "feature sets"):
-        return joined_pairs(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)
-    if kind == "sparse vectors":
+    kind = run.job.compared
+    if not kind.audited:
+        raise UsageError(f"--by {run.job.method}: there is no exact search to audit by; {kind.name} are joined exactly anyway")
+    if kind.sparse:
         return scanned(items, run, drawn)
-    raise UsageError(f"--by {run.job.method}: there is no exact search to audit by; strings are joined exactly anyway")
+    return joined_pairs(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)
 
 
 def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[PairBlock]:
@@ -112,7 +112,7 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[PairBlock]:
     if len(items.member) < 2:
         return
     vectors = of_words(*words(items, run))
-    limit, name = float(job.threshold), job.told_by
+    limit, name = float(job.threshold), job.base.name
     compare = measure(name)
     run.begin("scanning", len(drawn), "items")
     for query, other, done in close(vectors, drawn, name, limit):

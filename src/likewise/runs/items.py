@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,8 @@ import numpy as np
 from likewise.engines.threads import Threads, give_back, resident_memory
 from likewise.io.collection import Collection
 from likewise.io.work import Work
-from likewise.items.features import Features
-from likewise.items.sets import read_only
-from likewise.items.sparse import Sparse, of_words
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
-from likewise.kinds.strings import text_of
 from likewise.progress import Progress, heed
 from likewise.runs.job import Job
 from likewise.stages.walk import MODES, Sets
@@ -119,36 +114,3 @@ def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.nda
     gather(stored, begin[rows], offsets, values)
     run.work.rest("sets")
     return values, offsets
-
-
-def vectors(found: tuple[np.ndarray, np.ndarray], job: Job) -> np.ndarray | Sparse:
-    """What `words` gave of vectors, as they are compared."""
-    return of_words(*found) if job.facts.sparse else numbers(found[0], job)
-
-
-def numbers(values: np.ndarray, job: Job) -> np.ndarray:
-    """Words of vectors as float32 or float64[n, dimension]."""
-    dtype = np.dtype(np.float64 if job.facts.wide else np.float32)
-    each = -(-job.dimension * dtype.itemsize // 8) * 8 // dtype.itemsize
-    return np.ascontiguousarray(values.view(dtype).reshape(-1, each)[:, : job.dimension])
-
-
-def feature_sets(found: tuple[np.ndarray, np.ndarray], job: Job) -> Features:
-    """What `words` gave of sets of features, as they are compared: of length 1, and without zero vectors."""
-    from likewise.measures.feature_sets import directed
-
-    values, offsets = found
-    dimension = max(1, job.facts.features or 0)
-    numbers, sizes = values.view(np.float32), 2 * np.diff(offsets) // dimension
-    begins, lengths = 2 * offsets[:-1], sizes * dimension
-    ends = np.concatenate(([0], np.cumsum(lengths)))
-    if ends[-1] != len(numbers):  # words have room for two numbers, and some sets leave one
-        numbers = numbers[np.arange(int(ends[-1])) + np.repeat(begins - ends[:-1], lengths)]
-    return directed((read_only(numbers.reshape(-1, dimension)), read_only(ends // dimension)))
-
-
-def strings(items: Items, run: Run) -> list[bytes]:
-    """The items' strings, as UTF-8 with lone surrogates as three bytes each."""
-    values, offsets = words(items, run)
-    raw, ends = values.tobytes(), (8 * offsets).tolist()
-    return [text_of(raw[begin:end]) for begin, end in pairwise(ends)]

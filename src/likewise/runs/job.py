@@ -67,16 +67,6 @@ class Job:
         return self.method.base
 
     @property
-    def items(self) -> str:
-        """What is compared, in a word or two."""
-        return "texts" if self.compared.cut else self.compared.name
-
-    @property
-    def told_by(self) -> str:
-        """The name of `base`."""
-        return self.base.name
-
-    @property
     def threshold(self) -> Fraction:
         """The least similarity of a pair, or the greatest distance; 0, and of no meaning, where the nearest are wanted however far they are."""
         return self.options.bound or Fraction(0)

@@ -77,7 +77,7 @@ def joined_unasked(sources: Sequence[Source], job: Job, *, walk: bool) -> bool:
 def sets_are_joined(sample: Sample, job: Job, plan: Plan, walk: bool) -> bool:
     """An exact join beside making band keys, and comparing the items that share a bucket."""
     joined = cost_at(ranked(sample.words, sample.offsets), job.threshold, sample.times)
-    banded = (BAND_COST * plan.bands + costs("MinHash", 0).slot * plan.slots) * sample.items
+    banded = (BAND_COST * plan.bands + costs(plan.collision.family, 0).slot * plan.slots) * sample.items
     return joined < banded or joined < banded + MEETING_COST * meetings(sample, job, walk)
 
 

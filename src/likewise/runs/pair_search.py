@@ -1,4 +1,4 @@
-"""How the similar pairs of a run are found: in buckets, or, where a kind of item is joined, by a join of its own. The table is `JOINS`.
+"""How the similar pairs of a run are found: in buckets, or, where a kind of item is joined, by a join of its own (`Kind.join`).
 
 Where pairs across two collections are wanted, items have sides: uint8[items] of 1, 2 or 3 for A, B or both; empty where all pairs are wanted.
 """
@@ -8,25 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from likewise.items.sparse import of_words
-from likewise.joins.edit_join import EditJoin, edits
-from likewise.joins.hamming_join import code_join
 from likewise.joins.pairs import ALL, Among, Join, PairBlock
-from likewise.joins.scan import Scan
-from likewise.joins.set_join import SetJoin
-from likewise.joins.sparse_join import SparseJoin
-from likewise.joins.vector_join import choose_layout, prepare, vector_join
-from likewise.joins.weighted_join import weighted_join
 from likewise.planning import Plan
-from likewise.runs.items import Items, Run, feature_sets, numbers, rule, sets, strings, words
+from likewise.runs.items import Items, Run, sets, words
 from likewise.runs.job import Job
 from likewise.stages.buckets import Buckets, group
-from likewise.stages.ranking import ranked
 from likewise.stages.verify import all_pairs
 
 #: Candidate pairs whose comparison is announced: a minute or so.
@@ -82,9 +71,10 @@ def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -
 
     among: the pairs that will be wanted. walk: they are for a walk, in which most items that are similar to an earlier one are left out.
     """
-    run.begin("joining", *((elements(items), "elements") if run.job.items in ("texts", "sets") else (len(items.member), "items")))
-    found = JOINS[run.job.items](items, run, among, walk)
-    if isinstance(found, SetJoin):
+    kind, per = run.job.compared, items.per
+    run.begin("joining", *((elements(items), "elements") if kind.sets else (len(items.member), "items")))
+    found = kind.join(words(items, run), run.job, among=among, per=per if per.any() else None, walk=walk, workers=run.workers)
+    if kind.sets:
         announce(items, run, "joined", 0.0 if walk else found.cost)  # of a crowd a walk compares far fewer pairs than there are
     else:
         announce(items, run, "compared", found.cost * wanted(among.side))
@@ -93,7 +83,7 @@ def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -
 
 def announce(items: Items, run: Run, what: str, cost: float) -> None:
     """Say that a search will take long: once, though an audit searches twice. ``cost``: nanoseconds of one core."""
-    said = f"{len(items.member):,} {run.job.items} are to be {what}, which may take about {cost / 60e9:,.0f} minutes of one core"
+    said = f"{len(items.member):,} {run.job.compared.name} are to be {what}, which may take about {cost / 60e9:,.0f} minutes of one core"
     if cost > LONG and said not in run.progress.warnings:
         run.progress.warn(said)
 
@@ -104,77 +94,6 @@ def wanted(side: np.ndarray | None) -> float:
         return 1.0
     a, b, both = (float(np.count_nonzero(side == one)) for one in (1, 2, 3))
     return (a * b + (a + b) * both + both * (both - 1) / 2) / (len(side) * (len(side) - 1) / 2)
-
-
-def of_sets(items: Items, run: Run, among: Among = ALL, walk: bool = False) -> SetJoin:
-    """Texts as sets, and sets."""
-    job = run.job
-    ranking = ranked(*words(items, run), side=among.side, workers=run.workers)
-    return SetJoin(ranking, job.threshold, among=among, per=items.per, contained=job.contained, workers=run.workers)
-
-
-def of_sparse(items: Items, run: Run, among: Among = ALL, walk: bool = False) -> SparseJoin:
-    return SparseJoin.of(of_words(*words(items, run)), rule(run.job), items.per, run.workers)
-
-
-def of_strings(items: Items, run: Run, among: Among, walk: bool) -> EditJoin:
-    job, texts = run.job, pa.array(strings(items, run), pa.large_binary())
-    levenshtein = job.measure.name == "levenshtein"
-    return EditJoin(texts, edits(job.threshold), levenshtein=levenshtein, per=items.per, workers=run.workers)
-
-
-def of_weighted(items: Items, run: Run, among: Among, walk: bool) -> Join:
-    return weighted_join(*words(items, run), float(run.job.threshold), **how(items, run))
-
-
-def of_codes(items: Items, run: Run, among: Among, walk: bool) -> Join:
-    job, n = run.job, len(items.member)
-    codes = words(items, run)[0].reshape(n, -1) if n else np.zeros((0, 1), np.uint64)
-    return code_join(codes, job.dimension, int(job.threshold), walk=walk, **how(items, run))
-
-
-def of_vectors(items: Items, run: Run, among: Among, walk: bool) -> Join:
-    """Vectors by the way that was asked for."""
-    job = run.job
-    if len(items.member) < 2:  # of no vector the dimension is not known
-        return code_join(np.zeros((len(items.member), 1), np.uint64), 64, 0)
-    values = numbers(words(items, run)[0], job)
-    prepared = prepare(values, job.told_by, float(job.threshold), job.seed, run.workers)
-    if job.exact:
-        return Scan(prepared, **how(items, run))
-    return vector_join(prepared, choose_layout(prepared, job.target, job.seed, walk=walk), **how(items, run))
-
-
-def of_features(items: Items, run: Run, among: Among, walk: bool) -> Join:
-    """Sets of features that are compared as they are: all pairs, or those whose encodings are near."""
-    from likewise.joins.feature_join import Encoded, encoded_join, exact_join
-
-    job = run.job
-    if len(items.member) < 2:
-        return code_join(np.zeros((len(items.member), 1), np.uint64), 64, 0)
-    sets, name, limit = feature_sets(words(items, run), job), job.measure.name, float(job.threshold)
-    if job.exact:
-        return exact_join(sets, name, limit, **how(items, run))
-    encoded = Encoded.of(sets, job.seed, run.workers)
-    return encoded_join(encoded, name, limit, job.target, walk=walk, **how(items, run))
-
-
-def how(items: Items, run: Run) -> dict[str, Any]:
-    """What every join takes."""
-    return {"workers": run.workers, "per": per if (per := items.per).any() else None}
-
-
-#: What is compared -> how its similar pairs are found where they are joined.
-JOINS: dict[str, Callable[[Items, Run, Among, bool], Join]] = {
-    "texts": of_sets,
-    "sets": of_sets,
-    "vectors": of_vectors,
-    "sparse vectors": of_sparse,
-    "codes": of_codes,
-    "strings": of_strings,
-    "weighted sets": of_weighted,
-    "feature sets": of_features,
-}
 
 
 def pair_source(job: Job) -> Callable[[Items, Run, np.ndarray], Iterator[PairBlock]]:

@@ -145,7 +145,7 @@ def value_of(job: Job) -> pa.Field:
 
 def counted(job: Job) -> bool:
     """True if similarities are ratios of counted shingles (`Decision.counted`)."""
-    return job.items == "texts" and job.verify == "exact" and not job.contained
+    return bool(job.compared.cut) and job.verify == "exact" and not job.contained
 
 
 def decided(items: Items, found: Found, run: Run) -> Decision:
