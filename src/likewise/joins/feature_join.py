@@ -21,8 +21,10 @@ from likewise.items.sets import read_only
 from likewise.joins.hamming_join import Check, TableJoin, all_pairs_join, named
 from likewise.joins.pairs import PairBlock
 from likewise.joins.vector_join import choose_layout, prepare, vector_join
+from likewise.kinds import measure as facts_of
+from likewise.kinds.kind import loaded
 from likewise.measures.chamfer import of_sets
-from likewise.measures.feature_sets import WHOLE, directed
+from likewise.measures.feature_sets import chamfer_of_pairs, directed
 from likewise.nearest.neighbors import neighbors
 from likewise.nearest.search import Found
 from likewise.stages.workers import ALONE, Workers, unheard
@@ -83,7 +85,7 @@ class Encoded:
         for kind in (noisy, replaced, reduced):
             told = [(np.ones(len(some)), np.ones(len(some)))]
             for copies in kind(sample, self.sets[0], draw):
-                told.append((WHOLE["features/chamfer"](sample, copies), cosines(vectors, encode(copies, self.space, self.seed))))
+                told.append((chamfer_of_pairs(sample, copies), cosines(vectors, encode(copies, self.space, self.seed))))
             values, cosine = (np.array(parts) for parts in zip(*told, strict=True))
             order = np.argsort(values, axis=0, kind="stable")
             values, cosine = np.take_along_axis(values, order, 0), np.take_along_axis(cosine, order, 0)
@@ -146,7 +148,7 @@ def checker(sets: Features, name: str, limit: float, advance: Callable[[int], No
         values = np.empty(len(left))
         for at in range(0, len(left), PAIRS_AT_ONCE):
             some = slice(at, at + PAIRS_AT_ONCE)
-            values[some] = WHOLE[name](sets, sets, left[some], right[some])
+            values[some] = of_pairs(name)(sets, sets, left[some], right[some])
             advance(0)  # which raises where the run is being stopped
         good = values >= limit
         return PairBlock(left[good], right[good], values[good]), len(left)
@@ -173,12 +175,18 @@ def encoded_join(encoded: Encoded, name: str, limit: float, recall: float, *, wa
     return replace(found, recall=None, told=named("encodings", encoded.vectors.shape[1], least_cosine=least), counted="computed")
 
 
+def of_pairs(name: str) -> Callable[..., Floats]:
+    """The values of a measure for pairs of sets, by number."""
+    found: Callable[..., Floats] = loaded(facts_of(name).pairs)
+    return found
+
+
 def cost(sets: Features, name: str) -> float:
     """Predicted nanoseconds of one core for all pairs."""
     sizes, dimension = np.diff(sets[1]).astype(float), sets[0].shape[1]
     pairs = len(sizes) * (len(sizes) - 1) / 2
     size = float(sizes.mean()) if len(sizes) else 0.0
-    return pairs * (PRODUCT_COST * 2 * size**2 * dimension + (PAIRING_COST * size**3 if name == "features/assignment" else 0.0))
+    return pairs * (PRODUCT_COST * 2 * size**2 * dimension + (PAIRING_COST * size**3 if facts_of(name).paired else 0.0))
 
 
 def feature_neighbors(
@@ -215,7 +223,7 @@ def feature_neighbors(
         value = np.empty(len(these))
         for at in range(0, len(these), PAIRS_AT_ONCE):
             some = these[at : at + PAIRS_AT_ONCE]
-            value[at : at + PAIRS_AT_ONCE] = WHOLE[name](queries, base, np.full(len(some), query), some)
+            value[at : at + PAIRS_AT_ONCE] = of_pairs(name)(queries, base, np.full(len(some), query), some)
             workers.advance(0)
         order = np.lexsort((these, -value))[:k]
         order = order if limit is None else order[value[order] >= limit]

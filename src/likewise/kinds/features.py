@@ -58,6 +58,7 @@ CHAMFER = MeasureFacts(
     empty=NO_DIRECTION,
     real=True,
     directed=True,
+    pairs="likewise.measures.feature_sets:chamfer_of_pairs",
 )
 ASSIGNMENT = MeasureFacts(
     "features/assignment",
@@ -66,6 +67,8 @@ ASSIGNMENT = MeasureFacts(
     empty=NO_DIRECTION,
     real=True,
     directed=True,
+    pairs="likewise.measures.feature_sets:assignment_of_pairs",
+    paired=True,
 )
 
 
@@ -154,10 +157,9 @@ class FeatureSets(Stored):
         return feature_neighbors(left, right, job.base.name, k, same=same, workers=workers, **how)
 
     def alike(self, a: Words, b: Words, job: Job) -> Compared:
-        from likewise.measures.feature_sets import WHOLE
         from likewise.stages.verify import within
 
-        return within(WHOLE[job.base.name](self.batch(a, job), self.batch(b, job)), float(job.threshold), distances=False)
+        return within(loaded(job.base.pairs)(self.batch(a, job), self.batch(b, job)), float(job.threshold), distances=False)
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
         """All pairs, or those whose encodings are near."""

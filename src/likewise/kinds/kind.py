@@ -61,6 +61,8 @@ class MeasureFacts:
     whole: bool = False  # values are whole numbers
     in_sparse: bool = False  # neighbours of sparse vectors are looked for by it
     empty: str = "empty"  # items that hold nothing that could be compared, in words
+    pairs: str = ""  # "module:function": the values of pairs of items of two batches, by number
+    paired: bool = False  # parts of items are paired one with one, at a cost that grows with the third power of their number
     parts: str = ""  # what an item is made of, where a plan counts them
     distance: bool = False  # small values are similar
     real: bool = False  # similarities are no ratios of counts

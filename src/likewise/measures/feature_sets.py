@@ -6,7 +6,6 @@ left out. All are symmetric, 1 for equal sets, and depend on the two sets alone:
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -108,22 +107,21 @@ def one_to_many(a: Features, b: Features) -> Floats:
 
 def chamfer(a: Features, b: Features) -> Floats:
     """The mean cosine of each feature and its nearest one of the other set, averaged over both ways: float64[n], -1 to 1."""
-    return of_pairs(*comparable(a, b), name="features/chamfer")
+    return chamfer_of_pairs(*comparable(a, b))
 
 
 def assignment(a: Features, b: Features) -> Floats:
     """The sum of cosines over the best one-to-one pairing of features, divided by the size of the larger set: float64[n]."""
-    return of_pairs(*comparable(a, b), name="features/assignment")
+    return assignment_of_pairs(*comparable(a, b))
 
 
-def of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, name: str, run: Run = map) -> Floats:
-    """The measure of sets left[k] of ``a`` with right[k] of ``b``, float64[m]. All features must have length 1, and sets must not be empty."""
-    if name == "features/chamfer":
-        return np.minimum(nearest(a, b, left, right, by="product", both=True, run=run) / 2, 1.0)
+def chamfer_of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, run: Run = map) -> Floats:
+    """`chamfer` of sets left[k] of ``a`` with right[k] of ``b``, float64[m]. All features must have length 1, and sets must not be empty."""
+    return np.minimum(nearest(a, b, left, right, by="product", both=True, run=run) / 2, 1.0)
+
+
+def assignment_of_pairs(a: Features, b: Features, left: Any = None, right: Any = None, *, run: Run = map) -> Floats:
+    """`assignment` of sets left[k] of ``a`` with right[k] of ``b``, as `chamfer_of_pairs`."""
     sizes = [np.diff(side[1]) if numbers is None else np.diff(side[1])[numbers] for side, numbers in ((a, left), (b, right))]
     means = paired(a, b, left, right, by="product", run=run)
     return np.minimum(means * np.minimum(*sizes) / np.maximum(*sizes), 1.0)
-
-
-#: Measure of the features themselves -> its values for pairs of sets.
-WHOLE = {name: partial(of_pairs, name=name) for name in ("features/chamfer", "features/assignment")}
