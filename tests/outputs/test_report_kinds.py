@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import likewise as lw
 from command_line import run
 from likewise.cli.pairs import table, without_places
-from likewise.report import differences, values
+from likewise.report import differences
+from likewise.runs.shown import shortened
 
 DRAW = np.random.default_rng(5)
 
@@ -70,7 +71,7 @@ def test_bits_that_differ_are_named_by_their_place(code, flipped):
 
 
 def test_long_codes_are_shown_by_their_ends():
-    assert values.shortened("code", "0" * 300 + "f" * 100) == "0" * 32 + "...336 digits..." + "f" * 32
+    assert shortened("code", "0" * 300 + "f" * 100) == "0" * 32 + "...336 digits..." + "f" * 32
     assert differences.hexadecimal("a" + "0" * 400, "b" + "0" * 400)[-1] == ("equal", "0" * 32 + "...336 digits..." + "0" * 32)
     assert differences.hexadecimal("00", "0000") is None and differences.bits_apart("00", "0000") == ""
 
@@ -108,7 +109,7 @@ def test_numbers_of_a_long_vector_are_counted():
     )
     assert differences.numbers_apart(["1.0", "2.0"], ["1.5", "4.0"]).startswith("2 of 2 numbers differ, most of all at index 1: 2.0 in the removed")
     assert differences.numbers_apart(["1.0"], ["1.0"]) == "all numbers are the same" and differences.numbers_apart(["1.0"], ["1.0", "2.0"]) == ""
-    assert len(values.shortened("vector", " ".join(numbers))) < 130
+    assert len(shortened("vector", " ".join(numbers))) < 130
 
 
 # the page, and what is said at the end of a run

@@ -20,15 +20,16 @@ STYLES: dict[str, dict[str, Any]] = {"delete": {"fg": "red", "strikethrough": Tr
 
 
 def laid(screen: Screen, originals: Any, removed: str, kept: str, runs: list[tuple[str, str]] | None) -> None:
-    """A removed item and its witness, as `report.values.written` has them; ``runs`` where they are words or characters."""
-    from likewise.report import differences, values
+    """A removed item and its witness, as `runs.shown.written` has them; ``runs`` where they are words or characters."""
+    from likewise.report import differences
     from likewise.report.wording import UNGROUPED
+    from likewise.runs.shown import shortened
 
     kind, shown = originals.want.kind, of_payload(originals.want.kind)
     if removed == kept and shown.same:
         screen.data(shown.same + "\n")
         whole = "".join(view([("equal", removed)], False, whole=screen.verbose))
-        screen.data(whole if runs is not None or screen.verbose else harmless(values.shortened(kind, removed)))
+        screen.data(whole if runs is not None or screen.verbose else harmless(shortened(kind, removed)))
     elif runs is not None:
         show_runs(screen, runs)
     elif (parts := differences.parts(kind, removed, kept, originals.groups)) is not None:
@@ -53,22 +54,23 @@ def show_runs(screen: Screen, runs: list[tuple[str, str]]) -> None:
 
 def members(parts: Any, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Two sets: what both hold, and what one of them does."""
-    from likewise.report import values
+    from likewise.runs.shown import listed as listing
 
     weights = [f"{name}: {removed} in removed, {kept} in kept" for name, removed, kept in parts.other]
     other = "other value" if parts.unit == "coordinate" else "other weight"
     rows = [("in both", parts.both), (other, weights), ("only in removed", parts.removed), ("only in kept", parts.kept)]
     for name, said in rows:
         if said or name != other:
-            listed = ", ".join(said) if whole else values.listed(said, parts.unit)
+            listed = ", ".join(said) if whole else listing(said, parts.unit)
             yield name, f"{counted(len(said), parts.unit)}{': ' * bool(said)}{harmless(listed)}"
 
 
 def columns(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Two vectors number under number, or two codes digit under digit, and how much differs."""
-    from likewise.report import differences, values
+    from likewise.report import differences
+    from likewise.runs.shown import shortened
 
-    rows = [removed, kept] if whole else [values.shortened(kind, text) for text in (removed, kept)]
+    rows = [removed, kept] if whole else [shortened(kind, text) for text in (removed, kept)]
     look = of_payload(kind).look
     if look == NUMBERS:
         cells = [row.split("  ") for row in rows]

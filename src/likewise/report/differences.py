@@ -16,7 +16,7 @@ from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, MEMBERS, NUMBERS, SIGNS, WORDS
 from likewise.messages import counted
 from likewise.report import diff
-from likewise.report.values import ends, listed
+from likewise.runs.shown import ends, listed
 
 #: Pairs of characters up to which strings are aligned by character; longer ones are texts, and are aligned by word.
 MOST_PAIRS = 250_000

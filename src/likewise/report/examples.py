@@ -10,8 +10,9 @@ from likewise.drawing.markup import Html, join, named, tag
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS, SIGNS, WORDS
 from likewise.messages import counted
-from likewise.report import diff, differences, values
+from likewise.report import diff, differences
 from likewise.report.wording import amount
+from likewise.runs.shown import shortened
 
 #: Words that stay at each end of an elided run, by kind of run.
 CONTEXT = {"equal": 12, "delete": 40, "insert": 40}
@@ -22,7 +23,7 @@ MARKS = {"delete": "del", "insert": "ins"}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A removed item and its witness, as `values.written` has them. Positions tell items of equal ids apart, where they are given."""
+    """A removed item and its witness, as `runs.shown.written` has them. Positions tell items of equal ids apart, where they are given."""
 
     kept_id: object
     kept_source: str
@@ -46,7 +47,7 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
 
     def body(text: str, own: str) -> Html:
         if runs is None:
-            return join([values.shortened(example.kind, text)])
+            return join([shortened(example.kind, text)])
         return join(marked(runs, own, whole=of_payload(example.kind).look not in (WORDS, SIGNS)))
 
     look = "text digits" if of_payload(example.kind).look in (NUMBERS, DIGITS) else "text"

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from likewise.io.collection import Collection
-from likewise.records import Want
-from likewise.report import values
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
 from likewise.runs.job import Job
 from likewise.runs.results import REASONS, Decision
+from likewise.runs.shown import read_again
 
 #: Items are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
 NEAR_THE_BEGINNING = 2**28
 OF_LARGEST, OF_NEAR = 2, 4
-#: Characters of what an item holds, where that is only to be recognised.
-SHOWN = 200
 
 
 def examples(collection: Collection, decision: Decision, job: Job) -> list[Example]:
@@ -29,7 +24,7 @@ def examples(collection: Collection, decision: Decision, job: Job) -> list[Examp
     rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
     chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows], decision.value.name)]
     kept = decision.kept_row[chosen]
-    texts = written(collection, [*chosen.tolist(), *kept.tolist()], job.want)
+    texts = read_again(collection, [*chosen.tolist(), *kept.tolist()], job.want)
     sources, positions = collection.places(chosen)
     kept_sources, kept_positions = collection.places(kept)
     ids, kept_ids = collection.names(chosen), collection.names(kept)
@@ -52,29 +47,6 @@ def examples(collection: Collection, decision: Decision, job: Job) -> list[Examp
         )
         for i, row in enumerate(chosen)
     ]
-
-
-def written(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
-    """The contents of rows, as people read them, read again from their sources."""
-    found: dict[int, str] = {}
-    ascending = np.unique(rows)
-    numbers = collection.source_of(ascending)
-    for number in np.unique(numbers).tolist():
-        source, here = collection.sources[number], ascending[numbers == number]
-        asked = values.showing(source.asked(want))
-        left = dict(zip(collection.column("start")[here].tolist(), here.tolist(), strict=True))
-        for chunk in source.chunks_of(asked, [*left], collection.start_of_chunk(int(here[0]), number)):
-            if held := [at for at in left if chunk.start <= at < chunk.start + len(chunk.data)]:
-                records = source.parse(chunk, asked)
-                found |= {left.pop(at): values.written(records, int(np.searchsorted(records.start, at)), asked) for at in held}
-            if not left:
-                break
-    return found
-
-
-def beginning(collection: Collection, row: int, want: Want) -> str:
-    """The beginning of what a row holds."""
-    return values.shortened(want.kind, written(collection, [row], want).get(row, ""))[:SHOWN]
 
 
 def choose(head: np.ndarray, near: np.ndarray, value: np.ndarray, name: str) -> np.ndarray:

@@ -23,10 +23,10 @@ from likewise.io.manifest import SEAL, seal
 from likewise.io.output import checksums, work_beside
 from likewise.kinds import of_payload
 from likewise.records import Records
-from likewise.report import values
 from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
 from likewise.report.gather import choose
+from likewise.runs import shown
 
 Place = tuple[str, int]  # source and position
 
@@ -37,7 +37,7 @@ BY_ROWS = (".parquet", ".arrow", ".npy")
 class Original(NamedTuple):
     """An item as it stands in its source."""
 
-    text: str  # as people read it (values.written); lone surrogates are kept
+    text: str  # as people read it (runs.shown.written); lone surrogates are kept
     item: Any  # as it is compared
     kind: int
     id: str | None  # as JSON text
@@ -55,7 +55,7 @@ class Originals:
         self.method: dict[str, Any] = manifest["method"]
         self.paths = {entry["source"]: Path(entry["path"]) for entry in run["inputs"]}
         self.stamps = {entry["source"]: (entry.get("size"), entry.get("mtime_ns")) for entry in run["inputs"]}
-        self.want = values.wanted(self.method)
+        self.want = shown.wanted(self.method)
 
     @cached_property
     def report(self) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class Originals:
         [found] = resolve([path], want=self.want)
         by_rows = getattr(found.format, "__name__", "").endswith(BY_ROWS)
         first = 0
-        asked = values.showing(of_source(self.want, source))
+        asked = shown.showing(of_source(self.want, source))
         for chunk in found.chunks_of(asked, positions, 0) if by_rows and positions else found.chunks(asked):
             if by_rows:
                 first = chunk.start
@@ -163,7 +163,7 @@ class Originals:
         width = 0 if records.width is None else int(records.width[row])
         item = of_payload(self.want.kind).item_of(records.text[row].as_py() or b"", self.want, width)
         name = None if identity is None else identity.decode("utf-8", "replace")
-        return Original(values.written(records, row, self.want), item, int(records.kind[row]), name)
+        return Original(shown.written(records, row, self.want), item, int(records.kind[row]), name)
 
 
 def examples(originals: Originals) -> Iterator[Example]:

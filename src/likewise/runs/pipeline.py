@@ -22,11 +22,11 @@ from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.records import REJECTED, TEXT
-from likewise.report.gather import beginning
 from likewise.runs.items import Items, Run, words_of
 from likewise.runs.job import Job
 from likewise.runs.pair_search import pair_source
 from likewise.runs.results import Decision
+from likewise.runs.shown import beginning
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
 from likewise.stages.listing import Listing
 from likewise.stages.order import keep_order

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from likewise import methods
+from likewise.io.collection import Collection
 from likewise.io.field_names import mapped
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS
@@ -15,6 +18,8 @@ from likewise.records import TEXT, Records, Want
 
 #: Elements or bits of many that are shown; numbers of a long vector, and hexadecimal digits of a long code or of a stretch of one.
 FIRST, BEGINNING, ENDS = 12, 8, 64
+#: Characters of what an item holds, where that is only to be recognised.
+SHOWN = 200
 
 
 def wanted(method: dict[str, Any]) -> Want:
@@ -76,3 +81,26 @@ def listed(names: Sequence[str], unit: str) -> str:
     if len(names) <= 2 * FIRST:
         return ", ".join(names)
     return f"{', '.join(names[:FIRST])}, ... and {len(names) - FIRST:,} more {unit}s"
+
+
+def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
+    """The contents of rows, as people read them, read again from their sources."""
+    found: dict[int, str] = {}
+    ascending = np.unique(rows)
+    numbers = collection.source_of(ascending)
+    for number in np.unique(numbers).tolist():
+        source, here = collection.sources[number], ascending[numbers == number]
+        asked = showing(source.asked(want))
+        left = dict(zip(collection.column("start")[here].tolist(), here.tolist(), strict=True))
+        for chunk in source.chunks_of(asked, [*left], collection.start_of_chunk(int(here[0]), number)):
+            if held := [at for at in left if chunk.start <= at < chunk.start + len(chunk.data)]:
+                records = source.parse(chunk, asked)
+                found |= {left.pop(at): written(records, int(np.searchsorted(records.start, at)), asked) for at in held}
+            if not left:
+                break
+    return found
+
+
+def beginning(collection: Collection, row: int, want: Want) -> str:
+    """The beginning of what a row holds."""
+    return shortened(want.kind, read_again(collection, [row], want).get(row, ""))[:SHOWN]
