@@ -1,4 +1,4 @@
-"""Arrow batches on their way in and out: cut into chunks, thinned to the kept rows, with damage turned into DataError."""
+"""Arrow batches, read and written: cut into chunks, filtered to the kept rows, with damage turned into DataError."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from likewise.io.ranges import WHOLE, Range
 from likewise.items.arrow import as_bytes
 from likewise.records import Chunk
 
-#: A chunk closes when it holds this many bytes or rows. Rows are bounded too: a dictionary-encoded row is small here and large once decoded.
+#: A chunk closes at this many bytes or rows. Rows are limited too, because a dictionary-encoded row is small here and large once decoded.
 CHUNK_BYTES = 8 << 20
 CHUNK_ROWS = 1 << 16
 
 
 @contextmanager
 def reading(place: str | Path, kind: str) -> Iterator[None]:
-    """What pyarrow says about a damaged or unreadable file, as a DataError that names the place; an OSError where the disk failed."""
+    """Context manager: turn pyarrow's errors about a file into DataError that names the place. Errors of the device stay OSError."""
     try:
         yield
     except MemoryError:
@@ -37,11 +37,12 @@ def reading(place: str | Path, kind: str) -> Iterator[None]:
 
 
 def changed(place: str | Path) -> DataError:
+    """Return the error for a file that became shorter during the run."""
     return DataError(f"{place}: is shorter than when it was first read; leave it alone while likewise runs, and start again")
 
 
 def nonempty(path: Path, kind: str) -> None:
-    """A columnar file has a header even without rows, so zero bytes are damage."""
+    """Raise DataError for zero bytes: a columnar file has a header even without rows."""
     with reading(path, kind):
         size = path.stat().st_size
     if size == 0:
@@ -49,18 +50,18 @@ def nonempty(path: Path, kind: str) -> None:
 
 
 def check_names(fields: Any) -> None:
-    """Look at all names of a schema, or of a type: to ask for one that is not UTF-8 raises UnicodeDecodeError, and better here than anywhere."""
+    """Access all names of a schema or type, to raise UnicodeDecodeError for one that is not UTF-8 here rather than later."""
     for number in range(fields.num_fields if isinstance(fields, pa.DataType) else len(fields)):
         if fields.field(number).name is not None:
             check_names(fields.field(number).type)
 
 
 def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int = 0, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-    """Batches in order as chunks of about CHUNK_BYTES: small ones joined, large ones sliced, copying nothing. Those before damage come first,
-    and then its DataError.
+    """Yield batches as chunks of about CHUNK_BYTES: small ones joined, large ones sliced, without copying.
 
     ``first`` is the row number of the first batch; rows before ``start`` or not in ``part`` are left out. ``names`` are all top-level
-    columns, also those that were not read; ``parse`` finds them in ``Chunk.state``. ``Chunk.data`` is a pa.Table.
+    columns, including those not read; ``parse`` finds them in ``Chunk.state``. ``Chunk.data`` is a pa.Table.
+    Chunks before damage are yielded first; then its DataError is raised.
     """
     state, size, rows = tuple(names), 0, 0
     start, end = max(start, part[0]), part[1]
@@ -93,7 +94,7 @@ def gather(batches: Iterable[pa.RecordBatch], names: Iterable[str], first: int =
 
 
 def _pieces(batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """Slices of a batch, and the bytes that each takes once it is decoded: CHUNK_BYTES at most, or one row."""
+    """Yield slices of a batch, and the bytes of each once decoded: at most CHUNK_BYTES, or one row."""
     for at in range(0, batch.num_rows, CHUNK_ROWS):
         part = batch.slice(at, CHUNK_ROWS)
         shared = [expansion.of_rows(column) for column in part.columns]
@@ -108,7 +109,7 @@ def _pieces(batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, int]]:
 
 
 def _plain(batch: pa.RecordBatch, chosen: list[bool]) -> pa.RecordBatch:
-    """The batch with no views in the ``chosen`` columns."""
+    """Return the batch with views replaced in the ``chosen`` columns."""
     kinds = [_wide(kind) if change else kind for kind, change in zip(batch.schema.types, chosen, strict=True)]
     if kinds == batch.schema.types:
         return batch
@@ -116,7 +117,7 @@ def _plain(batch: pa.RecordBatch, chosen: list[bool]) -> pa.RecordBatch:
 
 
 def _wide(kind: pa.DataType) -> pa.DataType:
-    """The type with plain strings and bytes in place of views: these drag the memory of all rows along in every slice, and cannot be filtered."""
+    """Return the type with plain strings and bytes in place of views, whose slices keep the memory of all rows and which cannot be filtered."""
     if kind in (pa.string_view(), pa.binary_view()):
         return pa.large_string() if kind == pa.string_view() else pa.large_binary()
     if pa.types.is_struct(kind):
@@ -131,22 +132,22 @@ def _wide(kind: pa.DataType) -> pa.DataType:
 
 
 def check(batch: pa.RecordBatch, *, full: bool = False) -> pa.RecordBatch:
-    """The batch, if its buffers are as long as they must be; ``full``: and offsets and indices lead into them, so that all columns can be filtered.
+    """Return the batch if its buffers are long enough; ``full``: and if all offsets and indices are in bounds, so that it can be filtered.
 
-    Raises pa.ArrowInvalid. pyarrow takes what an IPC message says as it is, and what leads nowhere ends the process. That strings are UTF-8 is
-    not asked here: rows in which they are not are rejected by themselves.
+    Raises pa.ArrowInvalid. pyarrow trusts an IPC message, and an offset out of bounds crashes the process. UTF-8 is not checked here, because rows
+    with invalid text are rejected individually.
     """
     batch.validate()
     if full:
         for column in batch.columns:
-            with suppress(pa.ArrowException):  # where a type cannot be looked at as another, strings must be UTF-8
+            with suppress(pa.ArrowException):  # if a type cannot be viewed as bytes, strings must be UTF-8
                 column = column.view(as_bytes(column.type))
             column.validate(full=True)
     return batch
 
 
 def select(batch: pa.RecordBatch, keep: np.ndarray) -> pa.RecordBatch:
-    """The rows where ``keep`` (bool[rows]) is true, whatever the types of the columns."""
+    """Return the rows where ``keep`` (bool[rows]) is true, for columns of any type."""
     return pa.RecordBatch.from_arrays([_select(column, keep) for column in batch.columns], schema=batch.schema)
 
 
@@ -158,15 +159,15 @@ def _select(column: pa.Array, keep: np.ndarray) -> pa.Array:
         return column
     try:
         return column.filter(pa.array(keep))
-    except pa.ArrowNotImplementedError:  # runs (run-end encoding) cannot be filtered, but slices of them can be joined
+    except pa.ArrowNotImplementedError:  # run-end encoded arrays cannot be filtered, but their slices can be joined
         edges = np.flatnonzero(np.diff(keep, prepend=False, append=False)).reshape(-1, 2)
         return pa.concat_arrays([column.slice(first, end - first) for first, end in edges.tolist()] or [column.slice(0, 0)])
 
 
 class Keeper:
-    """Hands each batch of a file its share of ``keep`` and of the columns to append. Batches must come in file order.
+    """Filters each batch of a file by its part of ``keep`` and appends columns. Batches must come in file order.
 
-    What follows the last kept row need not be read (``done``): it may be damaged, or beyond --limit.
+    Batches after the last kept row need not be read (``done``): they may be damaged, or beyond --limit.
     """
 
     def __init__(self, place: str | Path, schema: pa.Schema, keep: np.ndarray, add: pa.Table | None) -> None:
@@ -194,7 +195,7 @@ class Keeper:
         return chosen
 
     def wanted(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The batches up to the one that holds the last kept row."""
+        """Yield the batches up to the one with the last kept row. Raises DataError if there are too few."""
         for batch in () if self.done else batches:
             yield batch
             if self.done:

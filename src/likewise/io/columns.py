@@ -1,4 +1,4 @@
-"""Rows of Arrow columns as Records: the one parser behind Parquet, Arrow files and tables in memory."""
+"""Rows of Arrow columns as Records: the parser of Parquet files, Arrow files and tables in memory."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from likewise.items.readers import READERS
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
-#: Rows after which a column of nulls alone is no longer looked at before a run.
+#: Rows after which a column that has only nulls is not examined further before a run.
 LOOKED = 1 << 16
 
 
 def known(chunk: Chunk) -> Sequence[str]:
-    """The names of all columns of the file that a chunk is of."""
+    """Return the names of all columns of the chunk's file."""
     return chunk.state
 
 
 def wanted(want: Want, schema: pa.Schema, where: str | Path) -> list[str]:
-    """The names of the columns, or of fields in structs, that must be read. Raises DataError for a name that occurs twice."""
+    """Return the names of the columns, or of fields in structs, that must be read. Raises DataError for a name that occurs twice."""
     there = schema.names
     names = [name for name in (*fields.every(want, there), want.id, want.per, want.score) if name is not None]
     for name in names:
@@ -42,7 +42,7 @@ def wanted(want: Want, schema: pa.Schema, where: str | Path) -> list[str]:
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
-    """A chunk made by ``batches.gather``: ``data`` is a pa.Table, ``state`` the names of all columns of the file."""
+    """Return the rows of a chunk made by ``batches.gather``: ``data`` is a pa.Table, ``state`` the names of all columns of the file."""
     table: pa.Table = chunk.data
     n = len(table)
     with reading(where, "a table"):
@@ -83,9 +83,12 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
 
 
 def unfit(source: Any, want: Want) -> str:
-    """A description (`unusable.held`) of the values of a source whose column types cannot hold the wanted kind; empty for one that can, or that
-    has only nulls, as far as it is looked at. ``source``: io.inputs.Source. Reads the schema and, if that does not fit, rows up to the first value,
-    or chunks of up to LOOKED rows together: `Collection.unusable` looks at all of them once they are read."""
+    """Describe (`unusable.held`) the values of a source whose column types cannot hold the wanted kind; "" if they can or are all null.
+
+    Reads the schema of ``source`` (io.inputs.Source) and, if that does not fit, rows up to the first value or chunks of up to LOOKED rows
+    together;
+    `Collection.unusable` checks all rows after they have been read.
+    """
     if not hasattr(source.format, "schema"):
         return ""
     schema = source.format.schema(source.path, source.asked(want))
@@ -101,7 +104,7 @@ def unfit(source: Any, want: Want) -> str:
 
 
 def _may_fit(want: Want, schema: pa.Schema) -> bool:
-    """True if the types of the columns can hold the wanted kind, or if the columns are missing."""
+    """Return whether the types of the columns can hold the wanted kind, or the columns are missing."""
     names = fields.names(want, schema.names)
     kinds = [kind for name in names if (kind := fields.type_of(schema, name)) is not None]
     judged = all if want.kind in READERS and READERS[want.kind].whole else any
@@ -121,13 +124,13 @@ def _place(chunk: Chunk, row: int) -> str:
 
 
 def _raw(columns: Sequence[pa.Array | None], row: int) -> bytes:
-    """The value of a row as JSON text."""
+    """Return the value of a row as JSON text."""
     values = [None if column is None else column[row].as_py() for column in columns]
     return as_json(values[0] if len(values) == 1 else values)
 
 
 def _find(table: pa.Table, name: str, where: str, *, reach: bool = False) -> pa.Array | None:
-    """The column of that name, else the values that the path with dots leads to through structs; ``reach``: or the texts inside of lists and maps."""
+    """Return the column of that name, else the values at a dotted path through structs; ``reach``: or the texts inside lists and maps; else None."""
     values = _in_structs(table, name, where)
     if values is not None or not reach or name in table.schema.names:
         return values
@@ -156,7 +159,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, most: int) -> pa.LargeBinaryArray:
-    """Null where the value is not a text; what is not UTF-8, or longer than ``most``, goes to ``rejected``."""
+    """Return texts, null if a value is not a text; values that are not UTF-8, or longer than ``most``, are added to ``rejected``."""
     if isinstance(values.type, pa.JsonType):
         return binary.from_list(_unquoted(text or "") for text in values.storage.to_pylist())
     if not pa.types.is_large_binary(values.type):
@@ -174,18 +177,18 @@ def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, mos
 
 
 def _unquoted(text: str) -> bytes | None:
-    """The text that a JSON text says, or None where it says something else, or nothing that can be told."""
+    """Return the string in a JSON text; None for other JSON values and invalid JSON."""
     value = from_json(text) if text.lstrip().startswith('"') else None
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
 
 
 def joined(texts: list[pa.LargeBinaryArray], rows: int, rejected: list[Rejected]) -> tuple[np.ndarray, pa.LargeBinaryArray]:
-    """(kind, text) of rows that have their text in several columns; what is null is left out."""
-    # Not null_handling="skip": in pyarrow 26 it loses the rows in which all values are null.
+    """Return (kind, text) of rows whose text is in several columns; nulls are skipped."""
+    # Not null_handling="skip": in pyarrow 26 it loses rows in which all values are null.
     text = reduce(lambda a, b: pc.coalesce(pc.binary_join_element_wise(a, b, PARAGRAPH), a, b), texts) if texts else pa.nulls(rows, binary.TYPE)
     kind = np.where(text.is_null().to_numpy(zero_copy_only=False), NO_TEXT, TEXT).astype(np.uint8)
     if rejected:
-        rejected[:] = {entry.row: entry for entry in reversed(rejected)}.values()  # one a row: that of the first column
+        rejected[:] = {entry.row: entry for entry in reversed(rejected)}.values()  # one per row: that of the first column
         rejected.sort()
         kind[[entry.row for entry in rejected]] = REJECTED
         text = pc.if_else(pa.array(kind == TEXT), text, binary.EMPTY)
@@ -198,7 +201,7 @@ def _json(values: pa.Array | None, rows: int) -> pa.LargeBinaryArray:
 
 
 def _score(values: Any, rows: int) -> np.ndarray:
-    """float64, NaN where there is no number. Dates and times count as seconds, so that the newest can be kept."""
+    """Return float64[n], NaN if a value is not a number. Dates and times are seconds, so that the newest can be kept."""
     kind = values.type if values is not None else pa.null()
     if isinstance(kind, pa.JsonType):
         numbers = (json_values.as_float(from_json(text or "null")) for text in values.storage.to_pylist())

@@ -1,4 +1,4 @@
-"""Compressed files as streams of bytes. What a stream has lost is an error that says so, never a shorter text."""
+"""Compressed files as streams of bytes. A truncated or damaged stream is an error, never a shorter text."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from likewise.io.headers import once
 from likewise.records import Each, in_turn
 
 READ_BYTES = 1 << 18
-#: So much is given to a decoder of members at once: it copies what is left where one ends, and they may be short.
+#: Bytes given to a decoder of members at once. It copies the rest at the end of each member, and members may be short.
 STEP_BYTES = 1 << 14
-#: What a decoder of xz may take: its header asks for up to 4 GiB, and ``xz -9`` for 65 MiB. As zstd's windows have 128 MiB at most.
+#: Memory limit of an xz decoder, in bytes: a header may ask for 4 GiB; ``xz -9`` needs 65 MiB. The windows of zstd are limited to 128 MiB.
 XZ_MEMORY = 160 << 20
 CAREFUL_BYTES = 1 << 10
-HEAD_BYTES = 10  # tell the kind
+HEAD_BYTES = 10  # enough to identify the compression
 FRAME_BYTES = 1 << 22
-ZSTD_FRAMES = (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + i, 0x2A, 0x4D, 0x18)) for i in range(16)))  # the others: to be skipped
-BZ2_HEADS = tuple(b"BZh%d" % size + block for size in range(1, 10) for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"))  # the second: no text
+ZSTD_FRAMES = (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + i, 0x2A, 0x4D, 0x18)) for i in range(16)))  # all but the first are skippable frames
+BZ2_HEADS = tuple(b"BZh%d" % size + block for size in range(1, 10) for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"))  # 2nd: empty text
 
 
 class _Inflate:
-    """gzip's decoder with the interface of those of bz2 and lzma."""
+    """Decoder of gzip with the interface of those of bz2 and lzma."""
 
     def __init__(self) -> None:
         self.decoder = zlib.decompressobj(wbits=31)
@@ -50,6 +50,8 @@ class _Inflate:
 
 
 class Kind(NamedTuple):
+    """A compression: its file name suffixes, magic bytes, decoder and encoder."""
+
     name: str
     suffixes: tuple[str, ...]
     magic: tuple[bytes, ...]
@@ -57,7 +59,7 @@ class Kind(NamedTuple):
     encoder: Callable[[], Any] | None  # of the whole stream; None: it is cut into frames
 
 
-#: The compressions, by what is written after the last dot. gzip: no name and no time in the header, so equal texts give equal files.
+#: The compressions by file name extension. The gzip header has no name and no time, so equal texts give equal files.
 KINDS: dict[str, Kind] = {
     "gz": Kind("gzip", (".gz", ".gzip"), (b"\x1f\x8b",), _Inflate, lambda: zlib.compressobj(6, zlib.DEFLATED, 31)),
     "zst": Kind("zstd", (".zst", ".zstd"), ZSTD_FRAMES, None, None),
@@ -67,17 +69,17 @@ KINDS: dict[str, Kind] = {
 
 
 class ForeignError(Exception):
-    """A member is followed by bytes that begin no other."""
+    """Raised if a member is followed by bytes that do not begin another."""
 
 
-#: What a decoder raises about what it reads.
+#: Exceptions of decoders for damaged input.
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, ForeignError)
 ENDS_EARLY, FOREIGN = "ends early", "is followed by bytes that are no part of it"
 
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """What the system refuses of a file, as a DataError; what it cannot do for now stays an OSError."""
+    """Context manager: turn errors of opening a file into DataError. Errors of the device stay OSError."""
     try:
         with naming(path):
             yield
@@ -88,13 +90,13 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def kind_by_name(path: Path) -> str:
-    """A key of KINDS, or "" where the name speaks of no compression."""
+    """Return a key of KINDS, or "" if the name has no suffix of a compression."""
     return next((key for key, kind in KINDS.items() if path.name.lower().endswith(kind.suffixes)), "")
 
 
 @once
 def kind_of(path: Path) -> str:
-    """How the file is compressed, by its first bytes: a key of KINDS, or "". DataError where the name promises more than the bytes keep."""
+    """Return the compression detected from the first bytes: a key of KINDS, or "". Raises DataError if the suffix promises a compression."""
     with opening(path), open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
     for key, kind in KINDS.items():
@@ -107,9 +109,9 @@ def kind_of(path: Path) -> str:
 
 
 def open_read(path: Path) -> io.RawIOBase:
-    """The file's text as a raw stream (``readinto``, ``read``), whatever it is compressed with, over all members and frames.
+    """Open the file's decompressed content, across all members and frames, as a raw stream (``readinto``, ``read``).
 
-    Reading raises DataError where the stream ends early or is damaged.
+    Reading raises DataError if the stream is truncated or damaged.
     """
     kind = kind_of(path)
     if not kind:
@@ -118,7 +120,7 @@ def open_read(path: Path) -> io.RawIOBase:
 
 
 def read_into(stream: io.RawIOBase, buffer: memoryview) -> int:
-    """Fill the buffer; the number of bytes, fewer only at the end of the stream."""
+    """Fill the buffer and return the number of bytes, fewer only at the end of the stream. Raises DataError at damage."""
     size, damage = read_readable(stream, buffer)
     if damage is not None:
         raise damage
@@ -126,18 +128,18 @@ def read_into(stream: io.RawIOBase, buffer: memoryview) -> int:
 
 
 def read_readable(stream: io.RawIOBase, buffer: memoryview) -> tuple[int, DataError | None]:
-    """Fill the buffer: (the number of bytes, fewer only at the end of the stream or before damage; the damage)."""
+    """Fill the buffer; return the number of bytes, fewer only at the end of the stream or before damage, and the damage or None."""
     size = 0
     try:
         while size < len(buffer) and (more := stream.readinto(buffer[size:])):
             size += more
     except DataError as error:
-        return size, error.with_traceback(None)  # which would hold on to the buffer
+        return size, error.with_traceback(None)  # the traceback would keep the buffer alive
     return size, None
 
 
 class Plain(io.FileIO):
-    """A file whose name is told when the disk fails."""
+    """An uncompressed file. Errors of the device name it."""
 
     def readinto(self, buffer: Any) -> int:
         with naming(os.fsdecode(self.name)):  # type: ignore[arg-type]
@@ -149,7 +151,7 @@ class Plain(io.FileIO):
 
 
 class _Text(io.RawIOBase):
-    """The text of a compressed file. Before an error comes all text that could be decoded."""
+    """The text of a compressed file. All decodable text is returned before an error is raised."""
 
     def __init__(self, path: Path, kind: Kind):
         self.path, self.kind = path, kind
@@ -167,7 +169,7 @@ class _Text(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")[:READ_BYTES]
-        if not len(view):  # to the decoders 0 is no limit
+        if not len(view):  # decoders read 0 as no limit
             return 0
         size = 0
         try:
@@ -176,7 +178,7 @@ class _Text(io.RawIOBase):
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno and error.errno in DEVICE_ERRORS:
                 raise OSError(error.errno, os.strerror(error.errno), str(self.path)) from error
-            self.damage = error.with_traceback(None)  # which would hold on to the buffer
+            self.damage = error.with_traceback(None)  # the traceback would keep the buffer alive
             size = self._salvaged(view)
         if self.damage is not None and not size:
             raise self._error(self.damage) from None
@@ -184,7 +186,7 @@ class _Text(io.RawIOBase):
         return size
 
     def _salvaged(self, view: memoryview) -> int:
-        """What a decoder had made when it met the damage is lost with its error. So once more, and byte by byte."""
+        """Decode the text before the damage again, byte by byte, because a decoder's error loses the text of its last step."""
         self.source.close()
         self.source = self._open(CAREFUL_BYTES)
         left, size = self.size, 0
@@ -197,7 +199,7 @@ class _Text(io.RawIOBase):
 
     def _error(self, damage: BaseException) -> DataError:
         detail, remedy = str(damage), "copy or make the file again"
-        if isinstance(damage, EOFError) or "Truncated" in detail:  # Arrow has one exception for all
+        if isinstance(damage, EOFError) or "Truncated" in detail:  # Arrow raises the same exception for everything
             what = ENDS_EARLY
         elif isinstance(damage, ForeignError) or "Unknown frame descriptor" in detail:
             what = FOREIGN
@@ -218,17 +220,17 @@ class _Text(io.RawIOBase):
 
 
 class _Members:
-    """Members of one compression, one after the other. The readers of the standard library pass over a damaged second one in silence."""
+    """The members of a compressed file in turn. The readers of the standard library silently ignore a damaged second member."""
 
     def __init__(self, file: io.FileIO, kind: Kind, step: int):
         self.file, self.kind, self.step = file, kind, step
         self.decoder = kind.decoder()  # type: ignore[misc]
-        self.data = b""  # read and not yet decoded
+        self.data = b""  # read but not decoded
 
     def readinto(self, buffer: memoryview) -> int:
         while True:
             if self.decoder.eof:
-                self.data = (self.decoder.unused_data + self.data).lstrip(b"\0")  # tapes and xz pad with zeros
+                self.data = (self.decoder.unused_data + self.data).lstrip(b"\0")  # tapes and xz files are padded with zeros
                 while len(self.data) < HEAD_BYTES and (more := self.file.read(self.step)):
                     self.data = (self.data + more).lstrip(b"\0")
                 if not self.data:
@@ -251,7 +253,10 @@ class _Members:
 
 
 def save(path: Path, pieces: Iterable[Any], kind: str | None = None, each: Each = in_turn) -> None:
-    """A new file of these bytes, compressed as ``kind`` says or, without it, as the name does. Equal pieces give equal files."""
+    """Write a new file of these bytes, compressed as ``kind`` (a key of KINDS or "") or, if it is None, by the name's suffix.
+
+    Equal pieces give equal files.
+    """
     key = kind_by_name(path) if kind is None else kind
     with open(path, "wb") as file:
         for data in _encoded(KINDS[key], pieces, each) if key else pieces:
@@ -268,7 +273,7 @@ def _encoded(kind: Kind, pieces: Iterable[Any], each: Each) -> Iterator[Any]:
 
 
 def _framed(pieces: Iterable[Any]) -> Iterator[bytes]:
-    """The text of each frame; of the last, which may be empty, less than FRAME_BYTES."""
+    """Yield the text of each frame: FRAME_BYTES, and less in the last one, which may be empty."""
     pending = bytearray()
     for piece in pieces:
         pending += piece
@@ -279,5 +284,5 @@ def _framed(pieces: Iterable[Any]) -> Iterator[bytes]:
 
 
 def _frame(text: bytes) -> bytes:
-    """A frame of zstd, at the level that ``zstd`` itself has. The GIL is let go of."""
+    """Return a zstd frame at the default level of ``zstd``. Releases the GIL."""
     return pa.Codec("zstd", compression_level=3).compress(text, asbytes=True)

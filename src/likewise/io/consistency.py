@@ -1,4 +1,4 @@
-"""What an interrupted run left, looked over before it is used: kernels go by the sizes in it, and look at no bound."""
+"""Checks of an interrupted run's work folder before it is resumed: kernels trust the sizes in it and do not check bounds."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from likewise.io.work import Work
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.schema import ROW_COLUMNS
 
-#: What the journal must say of a step, and of which types.
+#: Keys that the journal must have for a step, and their types.
 SAID: dict[str, dict[str, Any]] = {
     "chunk": {"source": int, "rows": int, "next": int, "found": bool, "fields": list},
     "decide": {"facts": dict, "compared": int},
     "write": {"file": str, "outputs": list},
     "publish": {"manifest": str, "beside": str},
 }
-#: Keys that it may also have.
+#: Optional keys.
 MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int}}
 
 
 def check(work: Work, sources: int) -> None:
-    """Refuse a work folder whose journal and columns do not fit together. Raises FormatError.
+    """Raise FormatError for a work folder whose journal and columns do not match.
 
-    Checksums have told that the columns are as they were written; this tells that it was a run which wrote them.
+    Checksums show that the columns are unchanged; this shows that they belong to the run.
     """
     if not (all(map(is_step, work.steps)) and follow(work.done("chunk"), sources) and fit(work)):
         raise FormatError(f"{work.folder}: the files in this work folder do not match each other; delete the folder and start over")
 
 
 def is_step(entry: dict[str, Any]) -> bool:
+    """Return whether a journal entry has the keys and types of its step."""
     step = entry.get("step", "")
     said, may = SAID.get(step, {}), MAY.get(step, {})
     return all(type(entry.get(name)) is kind for name, kind in said.items()) and all(
@@ -41,7 +42,7 @@ def is_step(entry: dict[str, Any]) -> bool:
 
 
 def follow(chunks: list[dict[str, Any]], sources: int) -> bool:
-    """Whether chunks come one source after the other, each going on where the one before it ended."""
+    """Return whether chunks are in the order of sources, and each begins at or after the end of the one before it."""
     at, end = 0, 0
     for chunk in chunks:
         end = end if chunk["source"] == at else 0
@@ -52,7 +53,7 @@ def follow(chunks: list[dict[str, Any]], sources: int) -> bool:
 
 
 def fit(work: Work) -> bool:
-    """Whether all columns have an entry for each row, and those of several values a row as many as are said."""
+    """Return whether every column has an entry for each row, and columns of several values per row have as many as the sizes say."""
     chunks = work.done("chunk")
     rows = sum(chunk["rows"] for chunk in chunks)
     gone = {name for entry in work.done("discard") for name in entry["discarded"]}

@@ -1,4 +1,4 @@
-"""The names in --field, as columns: several joined by ``+``, and for the numbers of a vector ``x0..x3`` and ``x*``. What inputs hold under them."""
+"""Field names in --field: several joined by ``+``, ranges ``x0..x3`` and ``x*`` for the numbers of a vector; and the types found in inputs."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from likewise.items.sparse_names import SPARSE, are_parts, looks_sparse
 from likewise.items.vectors import is_wide
 from likewise.records import Want
 
-#: Most columns that one range may name.
+#: Maximum number of columns in one range.
 MOST = 1 << 16
-#: Where they are fields of the record, and under which name they are looked for.
+#: Names of the parts of sparse vectors that are fields of the record (with and without the dimension), and the default field of vectors.
 PARTS, DEFAULT = ("+".join(SPARSE), "+".join(SPARSE[:2])), "vector"
-#: Values of a column of JSON texts that are looked at.
+#: Number of values examined in a column of JSON texts.
 SAMPLE = 20
 _RANGE = re.compile(r"(.*?)([0-9]{1,18})\.\.(.*?)([0-9]{1,18})", re.DOTALL)
 
 
 def names(want: Want, there: Sequence[str] | None = None) -> list[str]:
-    """The fields (or paths with dots) that make up what is compared, in order. ``there``: the columns, where they are known beforehand."""
+    """Return the fields (or dotted paths) of the compared value, in order. ``there``: the columns, if they are known."""
     if want.whole or (there is not None and want.text in there):
         return [want.text]
     parts = want.text.split("+")
@@ -36,24 +36,27 @@ def names(want: Want, there: Sequence[str] | None = None) -> list[str]:
 
 
 def each(want: Want, there: Sequence[str] | None = None) -> list[Want]:
-    """A Want for each name that the field may have. ``there``: the columns, if known; a column with exactly the field's name is the only one."""
+    """Return a Want for each alternative name of the field.
+
+    ``there``: the columns, if known; a column with exactly the field's name is the only alternative.
+    """
     if want.whole or (there is not None and want.text in there):
         return [want]
     return [want._replace(text=name) for name in alternatives(want.text)]
 
 
 def every(want: Want, there: Sequence[str] | None = None) -> list[str]:
-    """The names of all alternatives."""
+    """Return the names of all alternatives, each once."""
     return list(dict.fromkeys(name for one in each(want, there) for name in names(one, there)))
 
 
 def found(parts: Sequence[str], there: Sequence[bool]) -> bool:
-    """Whether all fields are there that must be; a sparse vector may go without its dimension."""
+    """Return whether all required fields are present; the dimension of a sparse vector is optional."""
     return all(here for part, here in zip(parts, there, strict=True) if here or not (are_parts(parts) and part.endswith(SPARSE[2])))
 
 
 def as_record(parts: Sequence[bytes | None]) -> bytes | None:
-    """The JSON texts of the parts of a sparse vector as one text; None where one is missing that must be there."""
+    """Join the JSON texts of the parts of a sparse vector to one object; None if a required part is missing."""
     if None in parts[:2]:
         return None
     members = (b'"%s":%s' % (name.encode(), part) for name, part in zip(SPARSE, parts, strict=False) if part is not None)
@@ -79,7 +82,7 @@ def _numbered(part: str, want: Want, there: Sequence[str] | None) -> list[str]:
 
 
 def _place(name: str, part: str) -> tuple[bool, int, str, str]:
-    """Numbered columns by their number, so that their order in a file means nothing; the others behind them."""
+    """Sort key that orders numbered columns by number, regardless of their order in the file, and puts other columns last."""
     number = name[len(part) - 1 :]
     plain = number.isascii() and number.isdigit()
     digits = number.lstrip("0") if plain else ""  # as a number, however many there are
@@ -87,7 +90,7 @@ def _place(name: str, part: str) -> tuple[bool, int, str, str]:
 
 
 def type_of(schema: pa.Schema, name: str) -> pa.DataType | None:
-    """The type of the column of that name, or of what the path with dots leads to; None where there is none."""
+    """Return the type of the column of that name, or of the field at a dotted path; None if it does not exist."""
     top, *path = [name] if name in schema.names else name.split(".")
     if not (found := schema.get_all_field_indices(top)):
         return None
@@ -100,9 +103,9 @@ def type_of(schema: pa.Schema, name: str) -> pa.DataType | None:
 
 
 def wide(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ...] = ()) -> bool:
-    """Whether some vectors have numbers that float32 does not hold: 64-bit ones, and all that are written in digits (JSON, CSV). Reads schemas.
+    """Return whether some vectors may have numbers that float32 does not hold: 64-bit columns and everything written in digits (JSON, CSV).
 
-    ``spared``: what a source may raise, so that it tells nothing.
+    Reads schemas. ``spared``: exceptions of a source that are ignored together with it.
     """
     for source in sources:
         with suppress(*spared):
@@ -120,10 +123,10 @@ def _is_wide(source: Any, want: Want) -> bool:
 
 
 def sparse(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ...] = ()) -> str | None:
-    """The --field that leads to sparse vectors: the one given, or, where that is the default and is not there, the parts of one in the record
-    itself; None where there are none.
+    """Return the --field of sparse vectors, or None if the sources hold none.
 
-    Reads schemas, or the first records, of each source until one has some, or lists of numbers. ``spared``: as in `wide`.
+    That is the given field or, if it is the default and absent, the parts of a sparse vector in the record itself. Reads the schema or the first
+    records of each source until one has sparse vectors or lists of numbers. ``spared``: as in `wide`.
     """
     for source in sources:
         with suppress(*spared):
@@ -136,7 +139,7 @@ def sparse(sources: Sequence[Any], want: Want, spared: tuple[type[Exception], ..
 
 
 def _holds_sparse(source: Any, asked: Want) -> bool | None:
-    """Whether a source holds sparse vectors in a field, or something else; None where it holds nothing there, as far as can be seen."""
+    """Return whether a field holds sparse vectors rather than other values; None if the field has no values, as far as is read."""
     parts = names(asked)
     if hasattr(source.format, "schema"):
         kinds = [type_of(source.format.schema(source.path, asked), part) for part in parts]
@@ -155,7 +158,7 @@ def _holds_sparse(source: Any, asked: Want) -> bool | None:
 
 
 def _are_sparse(kinds: list[pa.DataType]) -> bool:
-    """Whether columns of these types are the parts of sparse vectors, or one is of whole ones."""
+    """Return whether columns of these types are the parts of sparse vectors, or a single column of whole ones."""
     if len(kinds) > 1:
         return hasattr(kinds[0], "value_type") and hasattr(kinds[1], "value_type")
     return pa.types.is_struct(kinds[0]) and set(SPARSE[:2]) <= set(kinds[0].names)
@@ -164,5 +167,5 @@ def _are_sparse(kinds: list[pa.DataType]) -> bool:
 def _loaded(text: str | bytes) -> Any:
     try:
         return json.loads(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
-    except (ValueError, RecursionError):  # a whole number of thousands of digits, say
+    except (ValueError, RecursionError):  # for example, an integer of thousands of digits
         return None

@@ -1,4 +1,4 @@
-"""What the user named as input, resolved into sources: files, folders, globs, standard input, tables in memory."""
+"""Inputs named by the user, resolved to sources: files, folders, globs, standard input, tables in memory."""
 
 from __future__ import annotations
 
@@ -34,16 +34,15 @@ from likewise.records import Chunk, Records, Want
 STDIN = "-"
 ANY = Want()
 TEXT_FILES = "text files"
-#: Ranges into which a source is cut, about, to find single rows.
+#: Approximate number of ranges into which a source is cut to find single rows.
 MOST_RANGES = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One run of rows for one format module: a data file, all text files, or a table in memory. Can be pickled, for another process that sees
-    the same files."""
+    """Rows read by one format module: a data file, all text files, or a table in memory. Pickles for processes that see the same files."""
 
-    name: str  # the path under the inputs' common folder, / between the parts; "stdin"; TEXT_FILES; "memory.arrow"
+    name: str  # path relative to the inputs' common folder, with / as separator; "stdin"; TEXT_FILES; "memory.arrow"
     path: Path | Files | pa.Table
     format: Format
     size: int  # bytes
@@ -52,27 +51,29 @@ class Source:
         return _source, (self.name, self.path, formats.pickled(self.format), self.size)
 
     def asked(self, want: Want) -> Want:
-        """The Want for this source."""
+        """Return the Want for this source."""
         return of_source(want, self.name)
 
     def plan(self, size: int) -> list[Range]:
-        """Ranges of about ``size`` bytes each, together the source; a single one where it can only be read from the beginning. Raises DataError."""
+        """Return ranges of about ``size`` bytes that cover the source; a single one if it can be read only from the beginning. Raises DataError."""
         plan: Any = getattr(self.format, "plan", None)
         return [WHOLE] if plan is None else plan(self.path, size)
 
     def chunks(self, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-        """The chunks of a range of `plan`, or of any range where that gives several; from ``start`` on, where a chunk began."""
+        """Yield the chunks of a range of `plan`, or of any range if `plan` returns several, from the place ``start``, where a chunk must begin."""
         return self.format.chunks(self.path, self.asked(want), start, *(() if part == WHOLE else (part,)))
 
     def chunks_from_few(self, want: Want) -> Iterator[Chunk]:
-        """The chunks, but the first of a few rows where ranges can be read: for what the first rows show."""
+        """Yield all chunks; if ranges can be read, the first has only a few rows, so that they are available early."""
         yield from self.chunks(want, 0, (0, self.few))
         if self.few != END:
             yield from self.chunks(want, 0, (self.few, END))
 
     def chunks_of(self, want: Want, places: Sequence[int], start: int) -> Iterator[Chunk]:
-        """Chunks that hold the rows at these places (`Records.start`), which are ascending; ``start``: where the chunk with the first begins. They
-        are read in one pass over the source, or over each of the small ranges that hold some."""
+        """Yield chunks that hold the rows at these ascending places (`Records.start`); ``start``: the start of the chunk with the first.
+
+        Reads the source in one pass, or only the small ranges with such rows.
+        """
         if self.few == END:
             yield from self.chunks(want, start)
             return
@@ -83,7 +84,7 @@ class Source:
 
     @property
     def few(self) -> int:
-        """The end of a range of the first few rows; END where the source can only be read from its beginning on."""
+        """The end of a range of the first few rows; END if the source can be read only from its beginning."""
         few: Any = getattr(self.format, "few", None)
         return END if few is None else few(self.path)
 
@@ -92,17 +93,17 @@ class Source:
 
     @property
     def files(self) -> list[tuple[str, Path]]:
-        """Name and place of each file, none for a table."""
+        """(name, path) of each file; empty for a table."""
         if isinstance(self.path, pa.Table):
             return []
         return list(zip(self.path.names, self.path.paths, strict=True)) if isinstance(self.path, Files) else [(self.name, self.path)]
 
     def target(self, folder: Path) -> Path:
-        """Where under ``folder`` the kept rows belong: what ``format.write`` takes. Text files bring their own names."""
+        """Return the path under ``folder`` for ``format.write``: the folder itself for text files, which have their own names, else a file."""
         return folder if isinstance(self.path, Files) else folder / self.name
 
     def fingerprint(self) -> dict[str, dict[str, int | str]]:
-        """Size and time of every file (rows and a digest for a table), by name: a resumed run must find the same."""
+        """Return size and time of every file by name (rows and a digest for a table), which must be unchanged when a run is resumed."""
         if isinstance(self.path, pa.Table):
             return {self.name: {"rows": len(self.path), "xxh3_128": _digest(self.path)}}
         stats = {name: _stat(path) for name, path in self.files}
@@ -113,7 +114,7 @@ class Source:
 
 
 def _rows(chunk: Chunk, places: Sequence[int]) -> list[Chunk]:
-    """The rows of a chunk at some places, each as a chunk."""
+    """Return the rows of a chunk at some places, each as a chunk."""
     held = [at - chunk.start for at in places if chunk.start <= at < chunk.start + len(chunk.data)]
     return [chunk._replace(data=chunk.data.slice(row, 1), start=chunk.start + row) for row in held]
 
@@ -123,15 +124,18 @@ def _source(name: str, path: Any, format: Any, size: int) -> Source:
 
 
 class Sources(list[Source]):
-    """In the order in which they are read. For warnings: ``skipped``, files in named folders that are of no known format, and ``again``, for each
-    time that a file was given once more, also through a link, the path then and the path by which it is read."""
+    """Sources in the order in which they are read, and facts for warnings.
+
+    ``skipped``: files of unknown formats in named folders. ``again``: for each repeated mention of a file, also through a link, the path
+    mentioned and the path by which it is read.
+    """
 
     def __init__(self, sources: Sequence[Source], skipped: Sequence[Path] = (), again: Sequence[tuple[Path, Path]] = ()) -> None:
         super().__init__(sources)
         self.skipped, self.again = list(skipped), list(again)
 
     def read_once(self) -> str:
-        """A warning about files that were given more than once; "" without any."""
+        """Return a warning about files that were given more than once, or ""."""
         if not self.again:
             return ""
         files = len({first for _, first in self.again})
@@ -142,18 +146,18 @@ class Sources(list[Source]):
 
 
 def typed(sources: Sequence[Source]) -> list[Source]:
-    """The sources. A partition column has one type over all of them."""
+    """Return the sources, with one type per partition column across all of them."""
     whole = partitions.whole(source.format for source in sources)
     return [replace(s, format=replace(s.format, whole=whole)) if isinstance(s.format, Partitioned) else s for s in sources]
 
 
 def printable(name: str | Path) -> str:
-    """A file name as text: bytes of it that are not UTF-8 stand as \\xNN."""
+    """Return a file name as text; bytes that are not UTF-8 are shown as \\xNN."""
     return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def listed(folder: Path) -> list[str]:
-    """The names in a folder. Raises DataError."""
+    """Return the names in a folder. Raises DataError if it cannot be read."""
     try:
         return [path.name for path in folder.iterdir()]
     except OSError as error:
@@ -161,11 +165,13 @@ def listed(folder: Path) -> list[str]:
 
 
 def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None = None, want: Want = ANY) -> Sources:
-    """The sources that ``inputs`` name, in the order named; inside a folder or a glob sorted by path.
+    """Return the sources of ``inputs`` in the given order; those within a folder or a glob are sorted by path.
 
-    A str or Path is a file, a folder, a glob or ``-``; anything else is taken as a table. ``out`` is the output, which
-    must not be an input; it and the work folder ``work`` are passed over inside input folders. Standard input is first copied to ``work``.
-    ``want`` says what bare data, such as a list of str or an array, are taken for; and files in folders that hold no such thing are passed over.
+    A str or Path is a file, a folder, a glob or ``-``; any other object is read as a table. ``out`` is the output, which must not be an input; it
+    and
+    the work folder ``work`` are skipped inside input folders. Standard input is first copied to ``work``.
+    ``want`` determines how bare data, such as a list of str or an array, are read; files in folders whose format cannot hold it are skipped.
+    Raises UsageError for inputs that do not exist or hold no data, and DataError for folders and files that cannot be read.
     """
     if not inputs:
         raise UsageError("no input: name files, folders, globs such as 'crawl/**/*.jsonl.zst', or - for standard input")
@@ -184,17 +190,17 @@ def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None
 class _Entry:
     data: Path | pa.Table
     kind: str  # a key of formats.FORMATS, or "memory"
-    name: str = ""  # of what has no place in a folder
+    name: str = ""  # for entries that are not files
 
 
 class _Found:
-    """What has been found so far."""
+    """Collects entries while inputs are resolved."""
 
     def __init__(self, out: Path | None, work: Path | None, want: Want) -> None:
         self.entries: list[_Entry] = []
         self.seen: dict[tuple[int, int], Path] = {}
         self.again: list[tuple[Path, Path]] = []
-        self.bases: list[Path] = []  # the folders of the inputs; names are relative to the one that is common to them
+        self.bases: list[Path] = []  # folders of the inputs; names are relative to their common folder
         self.skipped: list[Path] = []
         self.layouts = Layouts()
         self.work = work
@@ -232,7 +238,7 @@ class _Found:
         if glob.has_magic(given) and not os.path.lexists(given):
             self._add_glob(given)
             return
-        if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", given):  # a Path makes one slash of two
+        if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", given):  # a Path merges the two slashes
             raise UsageError(f"{given}: remote addresses cannot be read; copy the files to this machine first")
         try:
             found = path.stat()
@@ -274,15 +280,15 @@ class _Found:
             raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
 
     def _told(self, path: Path) -> str | None:
-        """The format of a file in a folder. Files of Spark and Hive may have no extension, and then their first bytes tell."""
+        """Return the format of a file in a folder, or None. Files of Spark and Hive may have no extension; their first bytes are examined."""
         bare = "." not in path.name and self.layouts.of(path.parent).engine
         return _by_name_or_magic(path, self.want) if bare else formats.by_name(path)
 
     def _add_met(self, path: Path, tell: Callable[[Path], str | None]) -> bool:
-        """A file that was met, not named: one of unknown format is passed over and remembered. Whether it holds data."""
+        """Add a file found in a folder or by a pattern; skip and remember one of unknown format. Returns whether it was added or is a duplicate."""
         try:
             found = path.stat()
-        except OSError:  # a link that leads nowhere
+        except OSError:  # a broken link
             self.skipped.append(path)
             return False
         if _key(found) in self.guarded_keys or (path.is_symlink() and self._in_output(path)):
@@ -297,11 +303,11 @@ class _Found:
     def _add_file(self, path: Path, found: os.stat_result, kind: str) -> None:
         if (first := self.seen.setdefault(_key(found), path)) is path:
             self.entries.append(_Entry(path, kind))
-        else:  # a file named twice, or reached through a link, is read once
+        else:  # a file given twice or through a link is read once
             self.again.append((path, first))
 
     def _walk(self, start: Path) -> Iterator[Path]:
-        """All files below, sorted by path; hidden ones, the output, and folders that were met by another way are left out."""
+        """Yield all files below, sorted by path, without hidden ones, the output, and folders already visited through another path."""
         met: set[tuple[int, int]] = set()
         ahead = [start]
         while ahead:
@@ -321,7 +327,7 @@ class _Found:
         return bool(self.guarded) and any(path.resolve().is_relative_to(guarded) for guarded in self.guarded)
 
     def sources(self) -> Sources:
-        """One source an entry, but one for all text files, where the first of them stands."""
+        """Return a source per entry, except that all text files form one, at the position of the first."""
         names = self._names()
         texts = [(entry.data, name) for entry, name in zip(self.entries, names, strict=True) if entry.kind == "text"]
         sources: list[Source] = []
@@ -344,9 +350,9 @@ class _Found:
         return formats.load(kind)
 
     def _names(self) -> list[str]:
-        """A name for each entry, no two alike: they become paths of the output."""
+        """Return a unique name for each entry; names become paths in the output."""
         places = [None if entry.name else _place(entry.data) for entry in self.entries]
-        folders = [*self.bases, *(place.parent for place in places if place)]  # a pattern with .. in it can lead out of where it begins
+        folders = [*self.bases, *(place.parent for place in places if place)]  # a pattern with .. in it can leave the folder where it begins
         common = os.path.commonpath(folders) if folders else ""
         both = zip(self.entries, places, strict=True)
         names = [os.path.relpath(place, common).replace(os.sep, "/") if place else entry.name for entry, place in both]
@@ -360,24 +366,24 @@ class _Found:
 
 
 def incomplete(folder: Path, lacking: Sequence[str]) -> str:
-    """The message about a data set of which files are missing."""
+    """Return the message about a data set with missing files."""
     first = printable(lacking[0])
     many = f"{len(lacking):,} names that do not exist, such as {first}" if len(lacking) > 1 else f"{first}, which does not exist"
     return f"{folder}: the metadata of this data set lists {many}; copy the whole data set again, or name the files to read one by one"
 
 
 def is_taken(name: str, others: Sequence[str]) -> bool:
-    """Whether others have the name, for a file or for a folder."""
+    """Return whether another entry has this name as a file or as a folder."""
     return any(other == name or other.startswith(f"{name}/") for other in others)
 
 
 def _format_of_named(path: Path, want: Want) -> str:
-    """The format of a file that the user named: if its name does not say, its content does."""
+    """Return the format of a file that the user named, by its extension or else by its content. Raises UsageError or DataError."""
     return formats.by_name(path) or formats.by_content(path, want) or _refused(path, "neither the name nor the first bytes tell")
 
 
 def _refused(path: Path, untold: str) -> NoReturn:
-    """Raises UsageError or DataError for a file of no known format."""
+    """Raise UsageError or DataError for a file of unknown format."""
     refuse_other(path, formats.first_bytes(path))
     if compression.kind_of(path):
         raise UsageError(f"{path}: compression is read around JSON lines, JSON and CSV only; decompress this file first")
@@ -385,7 +391,7 @@ def _refused(path: Path, untold: str) -> NoReturn:
 
 
 def _by_name_or_magic(path: Path, want: Want) -> str | None:
-    """For what a pattern brought up: shards without an extension are data, but not every other file is a text."""
+    """Return the format of a file that a pattern matched, or None: files without an extension may be data, but are not assumed to be text."""
     if (kind := formats.by_name(path)) is not None:
         return kind
     kind = formats.by_content(path, want)
@@ -397,7 +403,7 @@ def _extensions() -> str:
 
 
 def _missing(path: Path, error: OSError) -> str:
-    """Why a path cannot be read, and the name that was probably meant."""
+    """Return why a path cannot be read, and the name that was probably meant."""
     if path.is_symlink():
         return f"{path}: is a link to {path.readlink()}, which is not there"
     if not isinstance(error, FileNotFoundError):
@@ -420,14 +426,14 @@ def _stat(path: Path) -> os.stat_result:
 
 
 def _place(path: Path) -> Path:
-    """Absolute, without . and ..; links stay what they are, except before a .. where they decide what it means."""
+    """Return the absolute path without . and ..; links are resolved only before a .., whose meaning depends on them."""
     if ".." not in path.parts:
         return path.absolute()
     return path.resolve() if path.name == ".." else path.parent.resolve() / path.name
 
 
 def _digest(table: pa.Table) -> str:
-    """Of schema and values, however they lie in memory."""
+    """Return a digest of schema and values, independent of their layout in memory."""
     digest = xxhash.xxh3_128(table.schema.serialize())
     for batch in table.combine_chunks().to_batches():
         digest.update(batch.serialize())

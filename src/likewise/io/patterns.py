@@ -1,4 +1,4 @@
-"""What a pattern such as ``crawl/**/*.jsonl`` matches: as Python's glob, hidden files left out, but links cannot make it run without end."""
+"""Expansion of patterns such as ``crawl/**/*.jsonl``: like Python's glob without hidden files, except that circular links cannot loop forever."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-#: Any number of folders, none among it.
+#: Any number of nested folders, including none.
 ANY_DEPTH = "**"
 
 
 def expanded(pattern: str) -> list[Path]:
-    """The paths that match, sorted. Of ``**`` at the end the folders in which it begins: all that is in them is meant."""
+    """Return the matching paths, sorted. A pattern that ends in ``**`` matches the folders at which it begins, which stand for all their content."""
     *parts, last = Path(pattern).parts
     found = [Path()]
     for part in parts if last == ANY_DEPTH else (*parts, last):
@@ -27,7 +27,7 @@ def expanded(pattern: str) -> list[Path]:
 
 
 def below(start: Path) -> Iterator[Path]:
-    """A folder and those in it, each once: by links there may be any number of ways to one, and ways in a circle."""
+    """Yield a folder and all folders below it, each once, although links may lead to a folder in many ways or in circles."""
     met: set[tuple[int, int]] = set()
     ahead = [start]
     while ahead:
@@ -38,7 +38,7 @@ def below(start: Path) -> Iterator[Path]:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is that of a folder; a link in a circle, or what may not be looked at, is none."""
+    """Return whether a path leads to a folder; False for circular links and unreadable paths."""
     try:
         return path.is_dir()
     except OSError:
@@ -46,7 +46,7 @@ def is_folder(path: Path) -> bool:
 
 
 def is_new(folder: Path, met: set[tuple[int, int]]) -> bool:
-    """Whether a folder is not among those that were met, by whatever name; it is now."""
+    """Return whether a folder is missing from ``met``, whatever its name, and add it."""
     state = folder.stat()
     before = len(met)
     met.add((state.st_dev, state.st_ino))
@@ -54,7 +54,7 @@ def is_new(folder: Path, met: set[tuple[int, int]]) -> bool:
 
 
 def names(folder: Path) -> list[str]:
-    """What is in a folder; nothing where that cannot be told."""
+    """Return the names in a folder; an empty list if it cannot be read."""
     try:
         return [path.name for path in folder.iterdir()]
     except OSError:
@@ -62,5 +62,5 @@ def names(folder: Path) -> list[str]:
 
 
 def shown(name: str, part: str) -> bool:
-    """Whether a pattern is about a name: hidden ones have to be asked for."""
+    """Return whether a part of a pattern may match a name: hidden names need a pattern that begins with a dot."""
     return part.startswith(".") or not name.startswith(".")

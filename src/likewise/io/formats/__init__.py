@@ -1,6 +1,6 @@
-"""The formats, one module each, and how a file's format is told from its name or its content.
+"""The file formats, one module each, and the detection of a file's format from its name or first bytes.
 
-A format is a module with the three functions of ``Format``. A new one is one new file, and lines in the tables below.
+A format is a module with the functions of ``Format``. To add one, write a module and add it to the tables below.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from likewise.records import Chunk, Each, Records, Want, in_turn
 
 CODE = "py pyi c h cc cpp cxx hpp cs java kt scala go rs swift js mjs ts jsx tsx vue php rb pl pm lua r jl m sh bash ps1 sql hs ml clj ex erl f90"
 
-#: Name of a format (its module) -> the extensions that say it, and whether a compression may stand around it.
+#: Name of a format (its module) -> its file name extensions, and whether its files may be compressed.
 FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "jsonl": (("jsonl", "ndjson"), True),
     "json_array": (("json",), True),  # a .json file that does not begin with [ is jsonl
@@ -33,10 +33,10 @@ FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "npz": (("npz",), False),
     "text": ((*"txt text md markdown rst adoc org tex html htm xhtml srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
 }
-#: Formats that hold some kinds of items only (records.PAYLOADS): where others are wanted, such files in a folder are passed over.
+#: Formats that can hold only some kinds of items (records.PAYLOADS). In a folder their files are skipped if another kind is wanted.
 HOLDS = {"npy": ("vector", "code", "elements", "tokens", "features"), "npz": ("features",), "text": ("text", "string")}
 
-#: First bytes -> format. What follows a compression's magic is looked at in turn.
+#: First bytes -> format. Behind the magic bytes of a compression, the decompressed bytes are tested.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"\x93NUMPY": "npy"}
 JSON_SPACE = b" \t\r\n"
 SEPARATORS = ",;\t|"  # of CSV
@@ -46,48 +46,52 @@ _BY_EXTENSION = {extension: name for name, (extensions, _) in FORMATS.items() fo
 
 
 class Format(Protocol):
-    """What a format's module offers. ``path`` is what ``Source.path`` is: a Path, text.Files, or a table in memory.
+    """Interface of a format's module. ``path`` is ``Source.path``: a Path, text.Files, or a table in memory.
 
-    One with typed columns also has ``schema(path, want)``, a pa.Schema; one without them ``sample(path, want)``, the Records of a few
-    rows or None, ``glance(path, want)``, the names of the fields in the first records and whether these are all, and, where columns are not
-    ``known``, ``mentioned(chunk, names)``, those of the names that a chunk may have as fields.
-    One whose sources can be read in ranges also has ``plan(path, size)``, the ranges of about so many bytes, ``few(path)``, the end of a small one
-    at the beginning (END if this source can only be read from its beginning on), and its ``chunks`` takes a range, ``part``.
-    ``check_written(path)``, if present, refuses a source whose rows could not be written as they were. Raises UsageError.
+    Formats with typed columns also have ``schema(path, want)``, which returns a pa.Schema. Formats without types have
+    ``sample(path, want)``, which returns the Records of a few rows or None, and ``glance(path, want)``, which returns the field names of
+    the first records and whether these are all fields. If columns are not ``known``, they also have ``mentioned(chunk, names)``, which
+    returns the names that may be fields of a chunk.
+    Formats that can be read in ranges have ``plan(path, size)``, which returns ranges of about ``size`` bytes, and ``few(path)``, which returns the
+    end of a small range at the beginning (END if this source can be read only from its beginning). Their ``chunks`` takes a range, ``part``.
+    ``check_written(path)``, if present, raises UsageError for a source whose rows cannot be written back unchanged.
     """
 
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
-        """Runs of whole rows, sequential and cheap. Where they are cut depends on the content of the file alone."""
+        """Yield chunks of whole rows, sequentially and cheaply. Their borders depend only on the content of the file."""
 
     def known(self, chunk: Chunk) -> Sequence[str] | None:
-        """The columns of the file that a chunk is of; None where each record has its own fields."""
+        """Return the columns of the chunk's file, or None if each record has its own fields."""
 
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
-        """The rows of a chunk, on any thread."""
+        """Return the rows of a chunk; may run on any thread."""
 
     def write(
         self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
     ) -> int:
-        """The rows where ``keep`` is true, as they were read; returns how many it wrote. ``add``: columns to append, one row a kept row.
-        ``each``: how work of it can be done on threads; what is written does not depend on that."""
+        """Write the rows where ``keep`` (bool[n]) is true, unchanged, and return their number.
+
+        ``add``: columns to append, one row per kept row. ``each`` runs work on threads; the output does not depend on it.
+        """
 
 
 def load(name: str) -> Format:
-    """The module of a format; only what a run needs is imported."""
+    """Import and return the module of a format, so that a run loads only the formats it needs."""
     return cast(Format, importlib.import_module(f"{__name__}.{name}"))
 
 
 def pickled(format: Format) -> Any:
-    """Stands for a format where that is pickled, as modules cannot be; `unpickled` returns the format."""
+    """Return a picklable stand-in for a format, because modules cannot be pickled; `unpickled` reverses this."""
     return format.__name__.rpartition(".")[2] if isinstance(format, ModuleType) else format
 
 
 def unpickled(given: Any) -> Format:
+    """Return the format for a stand-in made by `pickled`."""
     return load(given) if isinstance(given, str) else given
 
 
 def by_name(path: Path) -> str | None:
-    """The format that the file's name says, or None. A compression may stand around the line formats only."""
+    """Return the format for the file's extension, or None. Only line formats may have a compression suffix as well."""
     key = compression.kind_by_name(path)
     name = path.name.lower()
     for suffix in compression.KINDS[key].suffixes if key else ():
@@ -99,7 +103,10 @@ def by_name(path: Path) -> str | None:
 
 
 def by_content(path: Path, want: Want) -> str | None:
-    """The format that the first bytes speak of, or None. No bytes are JSON lines without a line; CSV has a header that names what is wanted."""
+    """Return the format detected from the first bytes, or None.
+
+    An empty file counts as JSON lines. CSV needs a header with the wanted columns.
+    """
     head = first_bytes(path)
     compressed = compression.kind_of(path)
     for magic, name in MAGIC.items():
@@ -115,13 +122,13 @@ def by_content(path: Path, want: Want) -> str | None:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 3:  # else a character that the end of the look cuts
+        if error.start < len(head) - 3:  # else the end of the buffer cuts a character
             return None
     return None if b"\0" in head else "text"
 
 
 def _is_header(head: bytearray, want: Want) -> bool:
-    """Whether the first line holds all wanted columns, between whatever separators."""
+    """Return whether the first line holds all wanted columns, with any of the separators."""
     line = head.lstrip(b"\r\n").splitlines()[:1]
     if not line or len(line[0]) == len(head):
         return False
@@ -134,12 +141,15 @@ def _is_header(head: bytearray, want: Want) -> bool:
 def _begins_array(path: Path) -> bool:
     try:
         return first_bytes(path).lstrip(JSON_SPACE).startswith(b"[")
-    except DataError:  # a damaged file: the reader will say so, in its turn
+    except DataError:  # the reader will report the damage
         return False
 
 
 def first_bytes(path: Path) -> bytearray:
-    """The first bytes, decompressed, without a byte-order mark; of a damaged file those before the damage, if there are any."""
+    """Return up to PEEK_BYTES from the beginning, decompressed and without a byte-order mark.
+
+    Raises DataError for a file that is damaged from its first byte; otherwise the bytes before the damage are returned.
+    """
     with compression.open_read(path) as stream:
         buffer = bytearray(PEEK_BYTES)
         size, damage = compression.read_readable(stream, memoryview(buffer))

@@ -1,4 +1,4 @@
-"""Arrow IPC: the file format (.arrow, Feather 2) and the stream format, told apart by their first bytes."""
+"""Arrow IPC: the file format (.arrow, Feather 2) and the stream format, distinguished by their first bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LARGE_BATCH = 256 << 20
 
 
 class Header(NamedTuple):
-    """What a file says of its batches."""
+    """The layout of an Arrow file, read from its beginning."""
 
     is_file: bool  # else a stream
     first: First
@@ -54,14 +54,14 @@ def _header(path: Path) -> Header:
 
 
 def _open(path: Path, fields: list[int] | None = None) -> Any:
-    """A reader of the file or of the stream; ``fields``: the columns to read."""
+    """Open a reader of the file or stream; ``fields``: numbers of the columns to read (default: all)."""
     found = _header(path)
     with reading(path, KIND):
         return _reader(path, found, fields)
 
 
 def _reader(path: Path, found: Header, fields: list[int] | None = None) -> Any:
-    """Maps the file only where batches are too large to be held: cut short while mapped, it ends the process."""
+    """Open a reader. Files are memory-mapped only if their batches are too large to hold: truncating a mapped file kills the process."""
     mapped = found.first.size > LARGE_BATCH
     raw = (pa.memory_map if mapped else pa.OSFile)(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
     options = ipc.IpcReadOptions(included_fields=fields or [])
@@ -69,7 +69,7 @@ def _reader(path: Path, found: Header, fields: list[int] | None = None) -> Any:
 
 
 def _batches(path: Path, reader: Any, first: int = 0, *, full: bool = False) -> Iterator[tuple[pa.RecordBatch, Any]]:
-    """Batches with their custom metadata, of a file from number ``first`` on. ``full``: all values are checked, as `parse` does for columns."""
+    """Yield batches with their custom metadata; in the file format, from number ``first``. ``full``: check all values as `parse` does for columns."""
     with reading(path, KIND):  # a caller's exceptions do not pass through a generator, so these are pyarrow's
         if isinstance(reader, ipc.RecordBatchFileReader):
             batches = map(reader.get_batch_with_custom_metadata, range(first, reader.num_record_batches))
@@ -84,7 +84,7 @@ def schema(path: Path, want: Want) -> pa.Schema:
 
 
 def plan(path: Path, size: int) -> list[Range]:
-    """Ranges of rows that end where batches do. A stream is one: its batches lie where those before them end."""
+    """Return ranges of rows that end at batch borders. A stream is one range: a batch's place is known only after reading those before it."""
     return joined(arrow_messages.batches(path), size) if _header(path).is_file else [WHOLE]
 
 
@@ -95,7 +95,7 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
     fields = [number for number, name in enumerate(names) if name in read]
     reader = _open(path, fields or [0])  # an empty list would read all of them
     bounded, number, first = within(path, BATCH_FACTOR * want.most), 0, 0
-    if isinstance(reader, ipc.RecordBatchFileReader):  # its batches may be in another order than they lie in
+    if isinstance(reader, ipc.RecordBatchFileReader):  # batches may be stored in any order
         deque(bounded, 0)
         bounded = iter(())
         number, first = _skipped(path, part[0])
@@ -104,7 +104,7 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
 
 
 def _skipped(path: Path, row: int) -> tuple[int, int]:
-    """How many batches end before a row, and how many rows they have."""
+    """Return the number of batches that end before a row, and how many rows they have."""
     ends = list(accumulate(batch.rows for batch in arrow_messages.batches(path))) if row else []
     number = bisect_right(ends, row)
     return number, ends[number - 1] if number else 0
@@ -113,7 +113,7 @@ def _skipped(path: Path, row: int) -> tuple[int, int]:
 def write(
     source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """The rows where ``keep`` is true, batch by batch, as the same kind of file; ``add``: columns for behind the others, one row a kept row."""
+    """Write the rows where ``keep`` is true, batch by batch, in the source's format. ``add``: columns to append, one row per kept row."""
     reader = _open(source)
     keeper = Keeper(source, reader.schema, keep, add)
     options = ipc.IpcWriteOptions(compression=_header(source).first.codec)
@@ -125,7 +125,7 @@ def write(
 
 
 def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Callable[[Any], Any]) -> int:
-    """Batches that have rows, with their custom metadata, through the writer that ``create`` makes; returns how many rows."""
+    """Write all nonempty batches with their custom metadata to the writer that ``create`` opens; return the number of rows."""
     written = 0
     with pa.OSFile(os.fsencode(target), "wb") as sink, create(sink) as writer:
         for batch, custom in batches:

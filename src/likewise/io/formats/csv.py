@@ -1,10 +1,10 @@
-"""Separated values with a header (.csv, .tsv): RFC 4180, with LF, CRLF or CR, and the separator that the header shows.
+"""Separated values with a header (.csv, .tsv): RFC 4180, with LF, CRLF or CR line ends; the separator is detected from the header.
 
-Columns are found by header. All cells are texts, also empty ones; an empty id is a missing id, and alternatives pass over empty cells. Ids
-are JSON strings: CSV knows no numbers. A vector has its numbers in columns of their own, and is missing where one of them is; a code is
+Columns are found by name. All cells are strings, including empty ones. An empty id is a missing id, and alternative fields skip empty cells. Ids
+are JSON strings, because CSV has no number type. A vector has one number per column and is missing if one of its cells is; a code is
 hexadecimal or decimal (`io.code_cells`).
 
-A CSV file is one range (`io.ranges`): a line break may be inside a quoted cell, which only the quotes before it show, from the first on.
+A CSV file is one range (`io.ranges`): a line break may be inside a quoted cell, and only the quotes from the start of the file show that.
 """
 
 from __future__ import annotations
@@ -35,23 +35,25 @@ from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Reje
 __all__ = ["chunks", "parse", "write"]
 
 HEADER_BYTES = 1 << 16
-#: Of alternative fields (text|content) the first that is not empty is taken.
+#: The first nonempty one of alternative fields (text|content) is used.
 EMPTY_IS_MISSING = True
 LISTS = {"tokens": "tokens", "elements": "elements", "weighted": "elements with weights", "sparse": "indices and values", "features": "features"}
-#: So many columns are looked for at once: their sets are the bits of an integer.
+#: Columns searched in one pass: a set of them is the bits of an integer.
 AT_ONCE = 60
 LINE_ENDS = b"\r\n"
 
 
 class Header(NamedTuple):
+    """The header of a file, parsed."""
+
     columns: tuple[str, ...]
     separator: str
-    end: int  # the offset of the first byte after it
-    decimal: frozenset[str] = frozenset()  # the columns of codes that are decimal numbers
+    end: int  # offset of the first byte after the header
+    decimal: frozenset[str] = frozenset()  # columns of codes written as decimal numbers
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
-    """Chunks end after a record. State.more is the Header."""
+    """Yield chunks that end after a record; State.more is the Header. Raises UsageError for items that a cell cannot hold."""
     if want.kind in LISTS:
         raise UsageError(f"{path}: a cell of a CSV file is a text and no list of {LISTS[want.kind]}; convert the file to JSON lines or Parquet")
     header = _header(path)
@@ -75,7 +77,7 @@ def _cut(path: Path, header: Header) -> Callable[[bytearray, int, bool], Cut]:
 
 
 def code_forms(path: Path, want: Want) -> dict[str, str]:
-    """`code_cells.form` of each column of codes, decided by this file alone; "" if it is undecided."""
+    """Return `code_cells.form` of each column of codes, decided from this file alone; "" if it is undecided."""
     header = _header(path)
     names = fields.every(want, header.columns) if header else []
     return {name: _code_form(path, name, want.most) for name in names if header and name in header.columns}
@@ -87,7 +89,7 @@ def _code_form(path: Path, name: str, most: int) -> str:
 
 
 def _column(path: Path, want: Want, name: str) -> Iterator[pa.LargeBinaryArray]:
-    """The cells of a column up to the end or to damage, which is reported when the records are read."""
+    """Yield the cells of a column up to the end or to damage, which is reported when the records are read."""
     with suppress(DataError):
         header = _header(path)
         assert header is not None
@@ -100,7 +102,7 @@ def _column(path: Path, want: Want, name: str) -> Iterator[pa.LargeBinaryArray]:
 
 
 def _parts(chunk: Chunk, separator: str) -> Iterator[Chunk]:
-    """The same records, code_cells.SAMPLE at a time: the first are usually enough."""
+    """Split a chunk into parts of code_cells.SAMPLE records, because the first part is usually enough."""
     at = 0
     while at < len(chunk.data):
         rest = chunk.data[at:]
@@ -114,14 +116,14 @@ def known(chunk: Chunk) -> Sequence[str]:
 
 
 def glance(path: Path, want: Want) -> tuple[Sequence[str], bool]:
-    """The names of the columns: all records have the same."""
+    """Return the column names, and True: all records have the same columns."""
     header = _header(path)
     return header.columns if header else (), True
 
 
 @once
 def _header(path: Path) -> Header | None:
-    """The first record that is not an empty line; None in an empty file."""
+    """Return the header: the first nonempty line; None in an empty file."""
     at, data = beginning(path), b""
     with open_read(path) as stream:
         read_into(stream, memoryview(bytearray(at)))
@@ -133,7 +135,7 @@ def _header(path: Path) -> Header | None:
 
 
 def _first_record(path: Path, data: bytes, at: int, *, final: bool) -> Header | None:
-    """The header in ``data``, the beginning of the text at offset ``at``; None where it is not whole."""
+    """Return the header in ``data``, the beginning of the text at offset ``at``, or None if it is incomplete."""
     record = data.lstrip(b"\r\n")
     line = record.splitlines(keepends=True)[:1]
     if not line or not (final or line[0].endswith((b"\r", b"\n"))):
@@ -153,7 +155,7 @@ def _first_record(path: Path, data: bytes, at: int, *, final: bool) -> Header | 
 
 
 def _separator(path: Path, line: bytes) -> str:
-    """A tab in .tsv files, else what stands most often in the header outside quotes."""
+    """Return the separator: a tab for .tsv files, else the most frequent candidate outside quotes in the header."""
     name = path.name.lower()
     for kind in KINDS.values():
         for suffix in kind.suffixes:
@@ -210,7 +212,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
 
 
 def _find(chunk: Chunk, names: list[str], most: int) -> tuple[np.ndarray, ...]:
-    """What kernels.csv.read finds of these columns; of a name that no column has -1."""
+    """Return the result of kernels.csv.read for these columns, with places of -1 for a name that is not a column."""
     header: Header = chunk.state.more
     numbers = {name: number for number, name in enumerate(header.columns)}
     found, first, last = (), [], []
@@ -253,7 +255,7 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
 
 
 def _vectors(cell: pa.LargeBinaryArray, width: int, want: Want) -> payloads.Rows:
-    """So many cells a vector. An empty cell, and one that is no number, is missing."""
+    """Parse cells as vectors of ``width`` numbers. A vector is missing if one of its cells is empty or not a number."""
     try:
         numbers = pc.cast(pc.cast(cell, pa.large_string()), pa.float64())
     except pa.ArrowInvalid:
@@ -286,7 +288,7 @@ def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndar
 def write(
     source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """The header and the kept records byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further cells."""
+    """Write the header and the kept records byte for byte, with line ends and byte-order mark; ``add``: columns to append as further cells."""
     header = _header(source)
     head = bytearray(header.end if header else 0)
     with open_read(source) as stream:
@@ -303,8 +305,8 @@ def write(
 
 
 def _extended(record: bytes, more: Iterable[Any], separator: str) -> bytes:
-    """The record with further cells before its line end."""
-    body = record.rstrip(LINE_ENDS)  # outside quotes: what a quoted cell ends with is its quote
+    """Return the record with further cells before its line end."""
+    body = record.rstrip(LINE_ENDS)  # outside quotes: a quoted cell ends with its quote
     line = io.StringIO()
     csv.writer(line, delimiter=separator, lineterminator="").writerow(["", *(_cell(value) for value in more)])
     return body + line.getvalue().encode("utf-8", "surrogatepass") + record[len(body) :]

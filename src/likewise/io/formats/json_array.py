@@ -1,7 +1,7 @@
-"""A JSON array of records (.json). Elements are read as the lines of JSONL are; what holds them together is checked here.
+"""A JSON array of records (.json). Elements are parsed like the lines of JSONL; this module checks the syntax between them.
 
-An element that is not valid JSON is rejected by itself as long as its brackets and quotes are balanced. Where they are not, nothing
-tells where the next element begins: that is an error of the file.
+An element that is not valid JSON is rejected alone as long as its brackets and quotes are balanced. If they are not, the start of the
+next element is unknown, and the file is in error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LINES = "if each line is a record, name the file .jsonl"
 
 
 def _first_byte(path: Path) -> tuple[int, bytes]:
-    """(offset, the byte) of what is not blank; no byte in a blank file."""
+    """Return the offset and value of the first byte that is not blank; the value is empty for a blank file."""
     at = beginning(path)
     with open_read(path) as stream:
         read_into(stream, memoryview(bytearray(at)))
@@ -43,7 +43,7 @@ def _first_byte(path: Path) -> tuple[int, bytes]:
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
-    """Chunks end after the comma behind an element; the last one at the end of the file."""
+    """Yield chunks that end after the comma behind an element; the last one ends at the end of the file."""
     bracket, byte = _first_byte(path)
     if byte != b"[":
         came = byte.decode("latin-1") or "nothing"
@@ -87,7 +87,7 @@ def _is_json(text: bytearray) -> bool:
 
 
 def last_byte(path: Path, end: int) -> bytes:
-    """What is not blank, last before the offset ``end``."""
+    """Return the last byte before the offset ``end`` that is not blank."""
     last = b""
     with open_read(path) as stream:
         while end > 0 and (block := stream.read(min(end, BLOCK_BYTES))):
@@ -97,13 +97,14 @@ def last_byte(path: Path, end: int) -> bytes:
 
 
 def place(path: Path, at: int) -> str:
+    """Return the file, line and column of an offset, for messages."""
     with open_read(path) as stream:
         line, line_start = count_lines(stream, at, False)
     return f"{path}, line {line}, column {at - line_start + 1}"
 
 
 def glance(path: Path, want: Want) -> tuple[list[str], bool]:
-    """The names of fields in the first records, and whether these are all."""
+    """Return the field names of the first records, up to a wanted one, and whether the file has been seen whole."""
     head = first_bytes(path)
     return json_text.names(bytes(head), 1, beginnings(want.text)), len(head) < PEEK_BYTES
 
@@ -114,7 +115,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
 
 
 def sample(path: Path, want: Want) -> Records | None:
-    """The first records; None in an empty array."""
+    """Return the first records, or None for an empty array."""
     for chunk in chunks(path, want):
         begin, end = (places[:SAMPLE] for places in chunk.state.more)
         return read_rows(chunk, want, begin, end, end)
@@ -124,7 +125,7 @@ def sample(path: Path, want: Want) -> Records | None:
 def write(
     source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """The kept elements byte for byte, one a line, in a new array; with the columns of ``add`` as further fields of the objects."""
+    """Write the kept elements byte for byte, one per line, in a new array; ``add``: columns to append as fields of the objects."""
     begin = start[keep]
     end = begin + length[keep]
     head, between, tail = (BOM[: beginning(source)] + b"[\n", b",\n", b"\n]\n") if len(begin) else (b"[]\n", b"", b"")

@@ -1,4 +1,4 @@
-"""Records in a list inside of one JSON document (--records data): read as a JSON array is, and written back inside of the same document."""
+"""Records in a list within one JSON document (--records data): parsed like a JSON array and written back within the same document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BLANK = json_text.BLANK
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A format (`io.formats.Format`). ``records``: the keys that lead to the list, with dots between."""
+    """A format (`io.formats.Format`). ``records``: the path of keys to the list, separated by dots."""
 
     records: str
 
@@ -56,7 +56,7 @@ class Wrapped:
             self._check_rest(path, end, want.most)
 
     def _bracket(self, path: Path, most: int | None = None) -> int:
-        """The offset of the list's opening bracket. Raises DataError."""
+        """Return the offset of the list's opening bracket. Raises DataError if the document is broken or has no such list."""
         at, size = beginning(path), PEEK_BYTES
         while True:
             with open_read(path) as stream:
@@ -77,7 +77,7 @@ class Wrapped:
             size *= 2
 
     def _check_rest(self, path: Path, at: int, most: int) -> None:
-        """Refuse text after the document: another document would be lost."""
+        """Raise DataError for text after the document, because a second document would be lost."""
         rest = self._rest(path, at, most)
         inside = [b"{"] * len(self.records.split("."))
         try:
@@ -101,7 +101,7 @@ class Wrapped:
         return bytes(rest[:size])
 
     def glance(self, path: Path, want: Want) -> tuple[list[str], bool]:
-        """The names of fields in the first records, and whether these are all."""
+        """Return the field names of the first records, and whether these are all records of the first chunk."""
         for chunk in self.chunks(path, want):
             begin, end = chunk.state.more
             texts = [chunk.data[b:e].tobytes() for b, e in zip(begin[:SAMPLE].tolist(), end[:SAMPLE].tolist(), strict=True)]
@@ -109,7 +109,7 @@ class Wrapped:
         return [], True
 
     def sample(self, path: Path, want: Want) -> Records | None:
-        """The first records; None in an empty list."""
+        """Return the first records, or None for an empty list."""
         for chunk in self.chunks(path, want):
             begin, end = (places[:SAMPLE] for places in chunk.state.more)
             return read_rows(chunk, want, begin, end, end)
@@ -118,7 +118,7 @@ class Wrapped:
     def write(
         self, source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
     ) -> int:
-        """The kept records byte for byte, one a line, in the same document; with the columns of ``add`` as further fields of the objects."""
+        """Write the kept records byte for byte, one per line, within the same document; ``add``: columns to append as fields of the objects."""
         bracket = self._bracket(source)
         closing = self._closing(source, int(start[-1] + length[-1]) if len(start) else bracket + 1)
         begin = start[keep]
@@ -135,7 +135,7 @@ class Wrapped:
         return save_rows(source, target, records, *parts, each)
 
     def _closing(self, path: Path, at: int) -> int:
-        """The offset of the list's closing bracket, from the end of a record or from the opening bracket on."""
+        """Return the offset of the list's closing bracket; the search starts at the end of a record or after the opening bracket."""
         end = -1
 
         def cut(data: bytearray, offset: int, final: bool) -> Cut:
@@ -153,6 +153,6 @@ class Wrapped:
 
 
 def forward(stream: io.RawIOBase, size: int) -> None:
-    """Skip so many bytes."""
+    """Skip ``size`` bytes."""
     while size > 0 and (block := stream.read(min(size, BLOCK_BYTES))):
         size -= len(block)

@@ -1,8 +1,8 @@
-"""JSON lines (.jsonl, .ndjson): a JSON value a line, blank lines between them allowed; or documents one after the other that go over lines.
+"""JSON lines (.jsonl, .ndjson): one JSON value per line, blank lines allowed; or consecutive documents that each span several lines.
 
-What is read: an object's wanted fields. A line that is valid JSON but no object is a row without text; a line that is not valid JSON is
-rejected. In values that nobody reads NaN and the like pass, for records are copied as they are (`kernels.json`).
-Ids are unchanged JSON text, but strings are in their shortest form, so that "\\u0061" and "a" are one id; 1 and 1.0 are two.
+Only the wanted fields of objects are decoded. A line with valid JSON other than an object is a row without text; a line that is not valid
+JSON is rejected. In unused values NaN and the like are accepted, because records are copied unchanged (`kernels.json`).
+Ids are unchanged JSON text, except that strings are in their shortest form, so that "\\u0061" and "a" are the same id; 1 and 1.0 are two.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SAMPLE = 20
 
 
 def plan(path: Path, size: int) -> list[Range]:
-    """Ranges of bytes. A compressed file is one, and so are documents that go over lines."""
+    """Return ranges of bytes. A compressed file is one range, and so is a file whose documents span several lines."""
     return [WHOLE] if few(path) == END else equal_ranges(path.stat().st_size, size)
 
 
@@ -69,7 +69,7 @@ def few(path: Path) -> int:
 
 
 def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-    """Chunks end after a line feed; where documents go over lines, before one. Then State.more has their places."""
+    """Yield chunks that end after a line feed. If documents span several lines, chunks end between documents and State.more holds their places."""
     if _are_documents(path):
         yield from _documents(path, want, start)
         return
@@ -101,7 +101,7 @@ def _documents(path: Path, want: Want, start: int) -> Iterator[Chunk]:
 
 
 def rows_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where each record begins, ends, and the next begins."""
+    """Return the offsets at which each record begins, ends, and the next begins."""
     return chunk.state.more or lines(chunk.data)
 
 
@@ -112,7 +112,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
 
 
 def sample(path: Path, want: Want) -> Records | None:
-    """The first records; None in an empty file."""
+    """Return the first records, or None for an empty file."""
     for chunk in chunks(path, want):
         if chunk.state.more is not PASSED_OVER:
             return read_rows(chunk, want, *(places[:SAMPLE] for places in rows_of(chunk)))
@@ -120,11 +120,11 @@ def sample(path: Path, want: Want) -> Records | None:
 
 
 def known(chunk: Chunk) -> None:
-    """Not known: each record has its own fields."""
+    """Return None: each record has its own fields."""
 
 
 def mentioned(chunk: Chunk, names: Sequence[str]) -> set[str]:
-    """The names that may occur somewhere in a chunk: in quotes, or with one of their characters as an escape. The chunk is not copied."""
+    """Return the names that may occur in a chunk: in quotes, or with one of their characters as an escape. The chunk is not copied."""
     if chunk.state.more is PASSED_OVER:
         return set()
     return {name for name in names if any(re.search(pattern, chunk.data) for pattern in spellings(name))}
@@ -132,7 +132,7 @@ def mentioned(chunk: Chunk, names: Sequence[str]) -> set[str]:
 
 @lru_cache
 def spellings(name: str) -> tuple[bytes, bytes]:
-    """Patterns of a name in quotes as most programs write it, and of escapes of which every other spelling contains one."""
+    """Return patterns of a name in quotes as most programs write it, and of escapes, one of which is in every other spelling."""
     raw = name.encode("utf-16-be", "surrogatepass")
     units = {raw[at : at + 2].hex() for at in range(0, len(raw), 2)}
     digits = ("".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in unit) for unit in sorted(units))
@@ -141,7 +141,7 @@ def spellings(name: str) -> tuple[bytes, bytes]:
 
 
 def glance(path: Path, want: Want) -> tuple[list[str], bool]:
-    """The names of fields in the first records, up to a wanted one, and whether these are all."""
+    """Return the field names of the first records, up to a wanted one, and whether the file has been seen whole."""
     head, until = bytes(first_bytes(path)), beginnings(want.text)
     whole = len(head) < PEEK_BYTES
     if json_text.are_documents(head):
@@ -155,13 +155,13 @@ def glance(path: Path, want: Want) -> tuple[list[str], bool]:
 
 
 def inside(path: Path) -> str:
-    """The field of a file's only record that holds a list of objects, which may be the records."""
+    """Return the field of a file's only record that holds a list of objects, which may be the records; "" if there is no such field."""
     head = bytes(first_bytes(path))
     return json_text.list_of_objects(head) if json_text.are_documents(head) or b"\n" not in head.rstrip(json_text.BLANK) else ""
 
 
 def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, following: np.ndarray) -> Records:
-    """The records data[begin[i]:end[i]], of which data[begin[i]:following[i]] is to be copied."""
+    """Parse the records data[begin[i]:end[i]]; the bytes data[begin[i]:following[i]] are copied to the output."""
     wanted, others = values(want)
     texts = len(wanted) - len(others)
     fault, place, first, last, is_text, text, offsets = read(
@@ -189,14 +189,14 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
 
 
 def other(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> str:
-    """The description (`unusable.held`) of the first value that is not null among data[first[i, j]:last[i, j]]; first is -1 for a missing value."""
+    """Describe (`unusable.held`) the first value that is not null among data[first[i, j]:last[i, j]]; first is -1 for a missing value."""
     begin, end = first[first >= 0], last[first >= 0]
-    at = np.flatnonzero(data[begin] != ord("n"))[:1]  # of all JSON values null alone begins so
+    at = np.flatnonzero(data[begin] != ord("n"))[:1]  # null is the only JSON value that begins with n
     return unusable.of_texts([data[begin[i] : end[i]].tobytes() for i in at.tolist()], np.ones(len(at), bool))
 
 
 def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], first: np.ndarray, last: np.ndarray) -> None:
-    """Put what is no text into ``records``: sets, vectors, codes. Part p of a row is at first[row, p] : last[row, p]."""
+    """Fill ``records`` with sets, vectors or codes. Part p of a row is at first[row, p] : last[row, p]."""
     raw = chunk.data.tobytes()
     places = [list(zip(first[:, part].tolist(), last[:, part].tolist(), strict=True)) for part in range(len(parts))]
     texts = [[raw[at:stop] if at >= 0 and raw[at : at + 4] != b"null" else None for at, stop in part] for part in places]
@@ -224,9 +224,9 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
 
 
 def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    """(keys, key_at, path_at, value_of, lists) for kernels.json: a name is a key of the record itself, or else a path with dots.
+    """Return (keys, key_at, path_at, value_of, lists) for kernels.json. A name is a key of the record itself, or else a path with dots.
 
-    Made afresh for each chunk: threads that share arrays wait for each other where kernels count references.
+    Raises UsageError for too many names. Made afresh for each chunk, because threads that share arrays contend for their reference counts.
     """
     paths = []  # (value, keys, whether the strings of a list are meant)
     for value, name in enumerate(wanted):
@@ -247,7 +247,7 @@ def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
 
 
 def identity(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.LargeBinaryArray:
-    """Values as JSON text. The kernel evens out strings; objects and lists, which few have for an id, are done one by one."""
+    """Return values as JSON text. The kernel normalizes strings; objects and lists, which are rare as ids, are converted one by one."""
     text, offsets, there = identities(data, first, last, False)
     found = nullable(offsets, text, there)
     if not np.isin(data[first[first >= 0]], (ord("{"), ord("["))).any():
@@ -256,6 +256,7 @@ def identity(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.LargeB
 
 
 def score(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return values as float64[n], NaN for a value that is not a number."""
     number = np.zeros(256, bool)
     number[list(b"-0123456789")] = True
     there = first >= 0
@@ -264,6 +265,7 @@ def score(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 
 def refused(chunk: Chunk, begin: np.ndarray, end: np.ndarray, fault: np.ndarray, place: np.ndarray) -> Iterator[Rejected]:
+    """Yield the rejected records with the reason and the place of the fault."""
     bad = np.flatnonzero(fault)
     ruler = Ruler(chunk) if len(bad) else None
     for row, at in zip(bad.tolist(), place[bad].tolist(), strict=True):
@@ -273,7 +275,7 @@ def refused(chunk: Chunk, begin: np.ndarray, end: np.ndarray, fault: np.ndarray,
 
 
 def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:
-    """Names of fields of the first records that are objects."""
+    """Return the field names of the first records that are objects."""
     seen: dict[str, None] = {}
     for record in islice(records, 100):
         seen |= dict.fromkeys(json_text.names(record.tobytes()))
@@ -283,7 +285,7 @@ def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:
 def write(
     source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """The kept lines byte for byte, line ends and byte-order mark too; with the columns of ``add`` as further fields of the objects."""
+    """Write the kept lines byte for byte, with line ends and byte-order mark; ``add``: columns to append as fields of the objects."""
     head = BOM[: beginning(source)] if keep.any() else b""
     begin = start[keep]
     end = begin + length[keep]
@@ -294,7 +296,7 @@ def write(
 
 
 def additions(add: pa.Table) -> Iterator[dict[str, Any]]:
-    """The rows as mappings; JSON texts as the values that they say."""
+    """Yield the rows as mappings; JSON texts are decoded."""
     texts = [field.name for field in add.schema if isinstance(field.type, pa.JsonType)]
     for batch in add.to_batches(max_chunksize=1 << 14):
         for row in batch.to_pylist():
@@ -302,7 +304,10 @@ def additions(add: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def extended(row: bytes, extra: dict[str, Any], source: Path) -> bytes:
-    """The record with further fields before its last brace; what is no object stays as it is."""
+    """Return the record with further fields before its last brace; other values than objects stay unchanged.
+
+    Raises UsageError if the record already has one of the fields.
+    """
     record = row.rstrip(b" \t\r\n")
     if not record.endswith(b"}") or not extra:
         return row

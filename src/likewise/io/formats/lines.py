@@ -1,4 +1,4 @@
-"""What the line formats share: cutting a stream of bytes into chunks of whole records, naming places in it, and copying records."""
+"""Helpers of the line formats: cut a stream of bytes into chunks of whole records, name places in it, and copy records."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_
 
 CHUNK_BYTES = 8 << 20
 BLOCK_BYTES = 4 << 20
-#: State.more of a chunk that is one record of more than --max-record: its bytes were passed over, and ``data`` has as many zeros.
+#: State.more of a chunk that holds one record longer than --max-record: its bytes were skipped, and ``data`` has as many zeros.
 PASSED_OVER = "passed over"
 TOO_LONG = "the record is longer than --max-record allows, 64M where none is given"
 LF, CR = 10, 13
-#: Held while lines are counted: what one thread has counted the next goes on from, or each would read the file from its beginning.
+#: Held while lines are counted, so that a thread continues from the count of another instead of reading the file from its beginning.
 COUNTING = threading.Lock()
 
 
@@ -38,14 +38,13 @@ class State(NamedTuple):
     """``Chunk.state`` of the line formats."""
 
     path: Path
-    line_start: int  # the offset of the line in which the chunk begins; means something where Chunk.line does
-    more: Any  # what the format must know besides
-    known: list[tuple[int, int, int]] | None = None  # offsets whose lines were counted, those, and where they begin; one list a file
+    line_start: int  # offset of the line in which the chunk begins; defined only if Chunk.line is not 0
+    more: Any  # further state of the format
+    known: list[tuple[int, int, int]] | None = None  # (offset, its line number, the offset of that line) counted so far; one list per file
 
 
 class Cut(NamedTuple):
-    """How many of the bytes at hand are whole records; State.more for them, or None where they hold no record and make no chunk; and why no
-    record can follow them, where that is so."""
+    """How many bytes are whole records; State.more for them, or None if they hold no record; and an error if no record can follow."""
 
     size: int
     more: Any
@@ -54,7 +53,7 @@ class Cut(NamedTuple):
 
 @once
 def beginning(path: Path) -> int:
-    """The offset of the text: after the byte-order mark, if there is one."""
+    """Return the offset of the text, which is behind the byte-order mark if there is one. Raises DataError for other encodings than UTF-8."""
     with open_read(path) as stream:
         head = bytearray(4)
         head = head[: read_into(stream, memoryview(head))]
@@ -63,7 +62,7 @@ def beginning(path: Path) -> int:
 
 
 def of_lines(path: Path, given: Range) -> Range:
-    """The offsets between which the lines lie that begin in a range. In a compressed file a line or nothing begins at the first."""
+    """Return the offsets of the lines that begin in a range. In a compressed file, a line must begin at the range's start."""
     first, (begin, end) = beginning(path), given
     if kind_of(path):
         return max(begin, first), end
@@ -71,7 +70,7 @@ def of_lines(path: Path, given: Range) -> Range:
 
 
 def line_from(path: Path, at: int, first: int) -> int:
-    """The offset of the first line that begins at ``at`` or after it; ``first``: that of the first line of the file."""
+    """Return the offset of the first line that begins at ``at`` or later; ``first``: the offset of the first line of the file."""
     if at <= first or at == END:
         return max(at, first)
     with open_read(path) as stream:
@@ -86,20 +85,20 @@ def line_from(path: Path, at: int, first: int) -> int:
 def pieces(
     path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], want: Want, *, end: int = END, cr: bool = False, by_line: bool = False
 ) -> Iterator[Chunk]:
-    """Chunks of whole records from the offset ``start`` on, where a record or nothing begins, and up to ``end`` where the file is not compressed.
+    """Yield chunks of whole records from the offset ``start``, where a record must begin, to ``end`` (uncompressed files only).
 
-    ``cut(data, offset, final)`` says how much to hand out of the next CHUNK_BYTES, or of more where one record is longer; all where they are
-    ``final``. So a chunk depends on nothing but the text from its start on. ``cr``: a CR without an LF ends a line, too.
-    Where the text cannot be read to its end, the whole records before come first, and then the error.
-    A record of more than ``want.most`` bytes is passed over where it ends with its line (``by_line``), and is otherwise an error of the file.
-    A record for which there is no memory (``want.room``) ends the run.
+    ``cut(data, offset, final)`` returns how many of the next CHUNK_BYTES to yield; it gets more if one record is longer, and all if
+    ``final``. So a chunk depends only on the text from its start. ``cr``: a CR without an LF ends a line, too.
+    If the text cannot be read to its end, the whole records before the fault are yielded first; then the error is raised.
+    A record longer than ``want.most`` bytes is skipped if records end with their lines (``by_line``), else it is an error of the file.
+    A record that does not fit into memory (``want.room``) ends the run with an error.
     """
     limit = max(CHUNK_BYTES, want.most + 1)
     with open_read(path) as opened:
         stream: io.RawIOBase = opened
         line, line_start, known = 0, 0, [(0, 1, 0)]
         pending, size = memoryview(b""), CHUNK_BYTES
-        if opened.seekable():  # lines are counted where one is to be named
+        if opened.seekable():  # lines are counted only when a message needs one
             opened.seek(start)
             stream = _Until(opened, max(0, end - start))
             size = min(CHUNK_BYTES, max(1, min(path.stat().st_size, end) - start + 1))
@@ -146,7 +145,7 @@ def pieces(
 
 
 def left_over(data: bytearray, whole: int, pending: memoryview, ready: int) -> memoryview:
-    """The bytes after data[:whole], of which ``ready`` are those of ``pending``. The rest of a long record is not copied."""
+    """Return the bytes after data[:whole]; ``ready`` of ``data`` came from ``pending``. The rest of a long record is not copied."""
     if ready < len(pending):  # nothing else has been read
         return pending[whole:]
     rest = memoryview(data)[whole:]
@@ -154,7 +153,7 @@ def left_over(data: bytearray, whole: int, pending: memoryview, ready: int) -> m
 
 
 def rest_of_line(stream: io.RawIOBase, before: int) -> tuple[int, memoryview, bool]:
-    """(bytes of a line of which ``before`` have been read, what was read behind it, whether the stream ended)."""
+    """Skip to the end of a line of which ``before`` bytes were read; return (its bytes, the bytes read after it, whether the stream ended)."""
     while block := stream.read(BLOCK_BYTES):
         if end := block.find(b"\n") + 1:
             return before + end, memoryview(block)[end:], False
@@ -163,7 +162,7 @@ def rest_of_line(stream: io.RawIOBase, before: int) -> tuple[int, memoryview, bo
 
 
 def passed_over(chunk: Chunk, want: Want) -> Records:
-    """The one row of a chunk whose record was too long to be read: rejected."""
+    """Return the single row of a chunk whose record was too long to read: rejected."""
     start, length = np.array([chunk.start]), np.array([len(chunk.data)])
     rejected = [Rejected(0, f"{Ruler(chunk).place(0)}: {TOO_LONG}", b"")]
     nothing = pa.nulls(1, binary.TYPE)
@@ -182,6 +181,7 @@ def passed_over(chunk: Chunk, want: Want) -> Records:
 
 
 def line_ends(data: np.ndarray, cr: bool = False) -> int:
+    """Return the number of line ends; ``cr``: a CR without an LF counts as well."""
     ends = np.count_nonzero(data == LF)
     if cr:
         ends += np.count_nonzero(data == CR) - np.count_nonzero((data[:-1] == CR) & (data[1:] == LF))
@@ -189,12 +189,12 @@ def line_ends(data: np.ndarray, cr: bool = False) -> int:
 
 
 def after_last_end(data: bytes | bytearray, size: int, cr: bool) -> int:
-    """The place after the last line end in data[:size], or 0."""
+    """Return the place after the last line end in data[:size], or 0."""
     return max(data.rfind(b"\n", 0, size), data.rfind(b"\r", 0, size) if cr else -1) + 1
 
 
 def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
-    """(line, offset of its start) of the place ``size`` bytes on in a stream at its beginning. The stream is then there."""
+    """Read ``size`` bytes from the beginning of a stream; return the line number there, from 1, and the offset of that line."""
     line, line_start, at, last = 1, 0, 0, b""
     while at < size and (block := stream.read(min(size - at, BLOCK_BYTES))):
         line += line_ends(np.frombuffer(last + block, np.uint8), cr) - len(last)
@@ -205,7 +205,7 @@ def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
 
 
 def counted(chunk: Chunk, cr: bool) -> tuple[int, int]:
-    """(line, offset of its start) of a chunk of a file that can be sought in, counted from where that was done before."""
+    """Return (line, offset of its start) of a chunk of a seekable file, counted from the nearest place counted before."""
     with COUNTING:
         at, line, line_start = max((known for known in chunk.state.known or () if known[0] <= chunk.start), default=(0, 1, 0))
         with open_read(chunk.state.path) as stream:
@@ -218,7 +218,7 @@ def counted(chunk: Chunk, cr: bool) -> tuple[int, int]:
 
 
 class Ruler:
-    """Names places in a chunk, asked for in ascending order."""
+    """Translates places in a chunk to lines and columns; places must ascend."""
 
     def __init__(self, chunk: Chunk, cr: bool = False):
         self.data, self.cr, self.at = chunk.data, cr, 0
@@ -228,7 +228,7 @@ class Ruler:
         self.begin = line_start - chunk.start
 
     def place(self, at: int) -> str:
-        """The line and the byte in it, both from 1."""
+        """Return the line and the byte in it, both from 1."""
         passed = self.data[self.at : at]
         self.line += line_ends(passed, self.cr)
         if begun := after_last_end(passed.tobytes(), len(passed), self.cr):
@@ -238,13 +238,13 @@ class Ruler:
 
 
 def nullable(offsets: np.ndarray, data: np.ndarray, there: np.ndarray) -> pa.LargeBinaryArray:
-    """The array over these buffers, null where not ``there``."""
+    """Return the array over these buffers, null where not ``there``."""
     valid = pa.py_buffer(np.packbits(there, bitorder="little"))
     return pa.LargeBinaryArray.from_buffers(binary.TYPE, len(there), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def floats(values: pa.LargeBinaryArray) -> np.ndarray:
-    """float64, NaN where there is no number."""
+    """Return float64[n], NaN where a value is not a number."""
     try:
         return pc.cast(pc.cast(values, pa.large_string()), pa.float64()).fill_null(np.nan).to_numpy()
     except pa.ArrowInvalid:
@@ -259,15 +259,17 @@ def _float(text: bytes | None) -> float:
 
 
 def values(want: Want, there: Sequence[str] | None = None) -> tuple[list[str], dict[str, int]]:
-    """The wanted names, numbered as in kernels: the parts of what is compared, then id, per and score where they are wanted; and the numbers of
-    those. ``there``: the columns, where they are known beforehand."""
+    """Return the wanted names in the kernels' order (compared parts, then id, per and score if wanted), and the index of each role.
+
+    ``there``: the columns, if they are known.
+    """
     texts = fields.names(want, there)
     others = {role: name for role, name in (("id", want.id), ("per", want.per), ("score", want.score)) if name is not None}
     return texts + list(others.values()), {role: len(texts) + i for i, role in enumerate(others)}
 
 
 class _Until(io.RawIOBase):
-    """The first ``size`` bytes of a stream. What follows is not read: it may be damaged, and what was read before it wanted (--on-error skip)."""
+    """The first ``size`` bytes of a stream. The rest is not read: it may be damaged, and earlier rows are still wanted (--on-error skip)."""
 
     def __init__(self, stream: io.RawIOBase, size: int):
         self.stream, self.left = stream, size
@@ -286,7 +288,7 @@ class _Until(io.RawIOBase):
 
 
 def until_last(source: Path, end: np.ndarray) -> _Until:
-    """The source's text up to the end of the last of some rows."""
+    """Return a stream of the source's text up to the end of the last of some rows."""
     return _Until(open_read(source), int(end[-1]) if len(end) else 0)
 
 
@@ -300,21 +302,21 @@ def copy_rows(
     tail: bytes = b"",
     each: Each = in_turn,
 ) -> int:
-    """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed as the source is.
+    """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed like the source.
 
-    Returns how many of them it wrote.
+    Returns the number of rows written. Raises FormatError if rows overlap.
     """
     begin, end, ends = (np.ascontiguousarray(places, np.int64) for places in (begin, end, np.arange(1, len(begin) + 1)))
     if not between and len(begin):
         begin, end, ends = runs(begin, end, ends)
-    if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel looks at no bound
+    if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel does not check bounds
         raise FormatError(f"{source}: its records overlap, so the work folder is damaged; delete it and start over")
     separator, kind = np.frombuffer(bytearray(between), np.uint8), kind_of(source)
     used = int(end[-1]) if len(end) else 0
     rows = 0
 
     def packed(stream: io.RawIOBase, at: int) -> tuple[memoryview, int]:
-        """What of the rows lies in the next block of the text, and the first row that ends behind it."""
+        """Return the bytes of rows in the next block of the text, and the first row that ends after the block."""
         block = np.empty(min(BLOCK_BYTES, used - at), np.uint8)
         if read_into(stream, block.data) < len(block):
             raise changed(source)
@@ -332,7 +334,7 @@ def copy_rows(
         places = range(0, used, BLOCK_BYTES)
         yield head
         with open_read(source) as stream:
-            # of what is not compressed each block can be read for itself, and what is, is compressed again at once
+            # blocks of an uncompressed file are read independently; those of a compressed one, in order
             for data, done in map(partial(packed, stream), places) if kind else each(packed_alone, places):
                 rows = done
                 yield data
@@ -343,7 +345,7 @@ def copy_rows(
 
 
 def runs(begin: np.ndarray, end: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows that follow each other as one: where each run begins and ends, and what ``ends`` says of its last row."""
+    """Join rows that follow each other: return where each run of rows begins and ends, and the ``ends`` of its last row."""
     border = np.flatnonzero(begin[1:] != end[:-1])
     last = np.append(border, len(begin) - 1)
     return begin[np.append(0, border + 1)], end[last], ends[last]
@@ -352,7 +354,7 @@ def runs(begin: np.ndarray, end: np.ndarray, ends: np.ndarray) -> tuple[np.ndarr
 def save_rows(
     source: Path, target: Path, records: Iterable[bytes], head: bytes, between: bytes = b"", tail: bytes = b"", each: Each = in_turn
 ) -> int:
-    """Write ``head``, the records with ``between`` between them, and ``tail``; compressed as the source is. Returns how many records."""
+    """Write ``head``, the records with ``between`` between them, and ``tail``; compressed like the source. Returns the number of records."""
     written = 0
 
     def pieces() -> Iterator[bytes]:
@@ -368,7 +370,7 @@ def save_rows(
 
 
 def rows(source: Path, begin: np.ndarray, end: np.ndarray) -> Iterator[bytes]:
-    """The bytes begin[i]:end[i] of the source's text, one row after the other."""
+    """Yield the bytes begin[i]:end[i] of the source's text, row by row. Raises DataError if the source has changed."""
     with io.BufferedReader(until_last(source, end), BLOCK_BYTES) as stream:
         at = 0
         for first, last in zip(begin.tolist(), end.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Tables and rows that are Python objects: turned into one Arrow table and read as any other."""
+"""Tables and rows given as Python objects: converted to one Arrow table, then read like any other."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ TEXT = Want()
 
 
 def table(given: Any, want: Want = TEXT) -> pa.Table:
-    """What was given as a table. Rows (dicts) give a column for each key; what is no table but items as ``want`` has them, such as a list of
-    str or an array of vectors, is a column of the wanted name.
+    """Convert the given object to a table.
 
+    Rows (dicts) give a column per key. Items of the kind ``want.kind`` without a table, such as a list of str or an array of vectors, become a
+    column of the wanted name.
     A column whose values have no common Arrow type holds JSON text, marked by the Arrow type ``arrow.json``:
-    the ids 1 and "1" stay two different ids, and the row can be had back.
+    the ids 1 and "1" stay distinct, and the row can be restored.
+    Raises UsageError for anything else.
     """
     if (made := handed.table(given, want.text)) is not None:
         return made
@@ -47,7 +49,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     if isinstance(given, np.ndarray) and given.dtype.kind in "iufb":
         other = "compare its rows as vectors, as with by='cosine', as codes or as sets"
         raise UsageError(f"an input is an array of {given.dtype} of shape {given.shape}, and no text; {other}")
-    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):  # a set has no order, and so no first
+    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):  # a set has no order, so no first item
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
     if isinstance(given, Mapping):
         _check_names(given)
@@ -78,7 +80,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
 
 
 def holds(columns: Mapping[str, Any], field: str) -> bool:
-    """Whether there is a column of the wanted name, or one that it begins with; or those of sparse vectors, which need no name."""
+    """Return whether the wanted column exists, or one that its path begins with; or the columns of sparse vectors, which need no name."""
     return "indices" in columns or field in columns or any(top(part, [*columns]) in columns for part in mentioned(field))
 
 
@@ -123,7 +125,7 @@ def schema(path: pa.Table, want: Want) -> pa.Schema:
 
 
 def plan(path: pa.Table, size: int) -> list[Range]:
-    """Ranges of rows."""
+    """Return ranges of rows."""
     return cut(len(path), size * len(path) // max(1, path.nbytes))
 
 
@@ -133,7 +135,7 @@ def chunks(path: pa.Table, want: Want, start: int = 0, part: Range = WHOLE) -> I
 
 
 def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.Table:
-    """The rows where ``keep`` is true, with the columns of ``add`` (one row a kept row) behind the others."""
+    """Return the rows where ``keep`` is true; ``add``: columns to append, one row per kept row."""
     keeper = Keeper("the table", source.schema, keep, add)
     kept = [keeper(batch) for batch in keeper.wanted(source.to_batches())]
     return pa.Table.from_batches(kept, keeper.schema)
@@ -142,6 +144,6 @@ def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.
 def write(
     source: pa.Table, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """An Arrow file: the one format that holds every column type."""
+    """Write an Arrow file, the only format that holds every column type."""
     kept = take(source, keep, add)
     return save(((batch, None) for batch in kept.to_batches()), target, partial(ipc.new_file, schema=kept.schema))

@@ -1,6 +1,6 @@
-"""numpy's .npy: one array, an item a row. Vectors, codes, and rows of whole numbers as sets or token ids; ids are positions.
+"""numpy's .npy: one array, one item per row. Vectors, codes, and rows of whole numbers as sets or token ids; ids are row numbers.
 
-Rows are read, not mapped: a file that is cut short while it is mapped ends the process.
+Rows are read, not memory-mapped: truncating a mapped file kills the process.
 """
 
 from __future__ import annotations
@@ -32,21 +32,26 @@ COLUMN = "array"
 
 
 class Header(NamedTuple):
+    """Shape, order and type of an array, from the head of its file."""
+
     shape: tuple[int, ...]
-    fortran: bool  # columns lie end to end, not rows
+    fortran: bool  # column-major order
     dtype: np.dtype
     offset: int  # where in the file the numbers begin
 
 
 @once
 def header(path: Path) -> Header:
-    """What the file says of its array. Refused is what cannot be read, or not without running code that it holds."""
+    """Return the description of the file's array.
+
+    Raises DataError for a file that cannot be read, or only by running code that it contains (pickled objects).
+    """
     with reading(path, KIND), open(path, "rb") as file:
         return header_of(file, path, KIND, os.fstat(file.fileno()).st_size)
 
 
 def header_of(file: IO[bytes], path: Path, kind: str, size: int) -> Header:
-    """The same of an open file, or of a member of one, of so many bytes; what is wrong is told of ``path``."""
+    """Return the description of the array in an open file or archive member of ``size`` bytes. Raises DataError that names ``path``."""
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     try:
         version = np.lib.format.read_magic(file)
@@ -56,7 +61,7 @@ def header_of(file: IO[bytes], path: Path, kind: str, size: int) -> Header:
         found = Header(shape, fortran, dtype, file.tell())
     except DataError:
         raise
-    except (ValueError, SyntaxError, TokenError, RecursionError, MemoryError) as error:  # the last two of brackets or signs in thousands
+    except (ValueError, SyntaxError, TokenError, RecursionError, MemoryError) as error:  # the last two come from thousands of brackets or signs
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DataError(f"{path}: cannot be read as {kind}: {reason}. Copy or make the file again") from error
     if dtype.hasobject or dtype.names or dtype.subdtype:
@@ -72,7 +77,7 @@ def header_of(file: IO[bytes], path: Path, kind: str, size: int) -> Header:
 
 
 def rows(path: Path, found: Header, first: int, end: int) -> np.ndarray:
-    """The rows from ``first`` to before ``end``."""
+    """Return the rows ``first`` to ``end`` (exclusive)."""
     shape = (end - first, *found.shape[1:])
     if not found.fortran:
         return run(path, found, first * math.prod(shape[1:]), math.prod(shape)).reshape(shape)
@@ -81,7 +86,7 @@ def rows(path: Path, found: Header, first: int, end: int) -> np.ndarray:
 
 
 def run(path: Path, found: Header, first: int, count: int) -> np.ndarray:
-    """So many numbers, as they lie in the file."""
+    """Return ``count`` consecutive numbers in file order, starting at number ``first``."""
     with reading(path, KIND), open(path, "rb") as file:
         file.seek(found.offset + first * found.dtype.itemsize)
         data = file.read(count * found.dtype.itemsize)
@@ -91,7 +96,7 @@ def run(path: Path, found: Header, first: int, count: int) -> np.ndarray:
 
 
 def check(path: Path, found: Header, want: Want) -> None:
-    """Refuse an array that does not hold what is wanted."""
+    """Raise UsageError or DataError for an array that does not hold the wanted kind of item, or whose rows are too long."""
     reader = READERS.get(want.kind)
     if reader is None or not reader.dimensions:
         raise UsageError(f"{path}: rows of a .npy file are numbers, and no {want.kind}; leave it out, or compare vectors, as with --by cosine")
@@ -103,20 +108,20 @@ def check(path: Path, found: Header, want: Want) -> None:
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
-    """The numbers, under whatever name is wanted: an array has none."""
+    """Return the type of the numbers under each wanted name, because an array has no column names."""
     dtype = header(path).dtype.newbyteorder("=")
     number = pa.from_numpy_dtype(dtype) if dtype.kind in "iufb" and dtype.itemsize <= 8 else pa.null()
     return pa.schema(dict.fromkeys([want.text, *mentioned(want.text)], number))
 
 
 def plan(path: Path, size: int) -> list[Range]:
-    """Ranges of rows."""
+    """Return ranges of rows."""
     found = header(path)
     return cut(found.shape[0] if found.shape else 0, size // row_bytes(found))
 
 
 def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-    """Rows as a table of one column."""
+    """Yield rows as tables of one column."""
     found = header(path)
     check(path, found, want)
     step, end = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found))), min(part[1], found.shape[0])
@@ -125,11 +130,12 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
 
 
 def row_bytes(found: Header) -> int:
+    """Return the bytes of a row, at least 1."""
     return max(1, found.dtype.itemsize * math.prod(found.shape[1:]))
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
-    """An array has no ids, and no other fields."""
+    """Return the rows of a chunk. An array has no ids and no other fields."""
     return columns.parse(chunk, want._replace(text=COLUMN, id=want.id and "", per=want.per and "", score=want.score and ""), where)
 
 
@@ -140,7 +146,7 @@ def known(chunk: Chunk) -> Sequence[str]:
 def write(
     source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """An array of the rows where ``keep`` is true, of the same type and order, their bytes as they were."""
+    """Write the rows where ``keep`` is true as an array of the source's type and order, bytes unchanged."""
     if add is not None:
         raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to an array; choose --output ids or mask instead")
     found = header(source)

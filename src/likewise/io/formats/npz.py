@@ -1,7 +1,6 @@
-"""numpy's .npz with the arrays ``vectors`` and ``offsets``: sets of feature vectors, ragged rows end to end; ids are positions.
+"""numpy's .npz with the arrays ``vectors`` and ``offsets``: sets of feature vectors, stored end to end; ids are positions.
 
-Set i is vectors[offsets[i] : offsets[i + 1]]. The vectors are read as a stream, also where they are compressed, and no more of them at once than
-a chunk takes.
+Set i is vectors[offsets[i] : offsets[i + 1]]. Vectors are read as a stream, even if they are compressed, and at most one chunk of them at a time.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ __all__ = ["chunks", "known", "parse", "write"]
 
 KIND = "a .npz file"
 NAMES = ("vectors", "offsets")
-#: Offsets are read at once; compressed ones of more bytes than these may expand to BATCH_FACTOR times as many.
+#: Offsets are read whole. Compressed offsets of more bytes than this may expand to at most BATCH_FACTOR times as many.
 SMALL = 1 << 20
 
 
 class Ragged(NamedTuple):
-    """What a file holds, but for the vectors."""
+    """Content of a file except the vectors themselves."""
 
     header: Header
     offsets: np.ndarray  # int64[n + 1]
@@ -52,7 +51,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def ragged(file: zipfile.ZipFile, path: Path, want: Want) -> Ragged:
-    """The offsets, and what the vectors are."""
+    """Return the offsets and the header of the vectors. Raises UsageError for other kinds of items, DataError for missing or invalid arrays."""
     if want.kind != "features":
         raise UsageError(f"{path}: a .npz file holds sets of feature vectors, which compare --by features; leave it out, or save an array as .npy")
     members = {info.filename: info for info in file.infolist()}
@@ -85,6 +84,7 @@ def ragged(file: zipfile.ZipFile, path: Path, want: Want) -> Ragged:
 
 
 def taken(stream: IO[bytes], count: int, path: Path) -> bytes:
+    """Read exactly ``count`` bytes. Raises DataError if the file has changed."""
     data = stream.read(count)
     if len(data) < count:
         raise changed(path)
@@ -92,7 +92,7 @@ def taken(stream: IO[bytes], count: int, path: Path) -> bytes:
 
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
-    """Sets as a table of one column."""
+    """Yield sets as tables of one column."""
     with opened(path) as file:
         header, offsets, row = ragged(file, path, want)
         large = np.flatnonzero(np.diff(offsets) * row > want.most)
@@ -114,7 +114,7 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
 def write(
     source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """The sets where ``keep`` is true, in arrays of the same types, their bytes as they were, compressed as they were."""
+    """Write the sets where ``keep`` is true, with the types, bytes and compression of the source."""
     if add is not None:
         raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to arrays; choose --output ids or mask instead")
     if keep.all():
@@ -142,7 +142,7 @@ def write(
 
 @contextmanager
 def member(file: zipfile.ZipFile, out: zipfile.ZipFile, name: str, dtype: np.dtype, shape: tuple[int, ...]) -> Iterator[IO[bytes]]:
-    """A member of ``out`` that is stored as that of ``file`` was, of the same time too: equal sets give equal files."""
+    """Open a member of ``out`` with the compression and time stamp of that of ``file``, so that equal sets give equal files."""
     was = file.getinfo(name)
     info = zipfile.ZipInfo(name, was.date_time)
     info.compress_type = was.compress_type

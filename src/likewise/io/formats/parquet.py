@@ -1,4 +1,4 @@
-"""Parquet files: read a bounded batch at a time, written back with the same schema, metadata and codecs."""
+"""Parquet files: read in bounded batches, written back with the schema, metadata and codecs of the source."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 __all__ = ["chunks", "few", "known", "parse", "schema", "write"]
 
 KIND = "a Parquet file"
-#: Rows decoded at once. Few, because what the metadata calls a small row can be a large one (dictionary pages are shared); more gains nothing.
+#: Rows decoded at once. Few, because a row that is small by the metadata can be large (dictionary pages are shared); a larger number is not faster.
 BATCH_ROWS = 4096
-#: Bytes at the beginning of a page that are sure to hold its size.
+#: Bytes at the beginning of a page that are certain to contain its size.
 HEAD_BYTES = 16
-#: Under which key Spark keeps the columns of a file.
+#: Metadata key under which Spark keeps the columns of a file.
 SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
-#: A row group of the output is closed early at this size, so that a huge one does not have to fit into memory.
+#: A row group of the output is closed at this size, so that a huge one does not have to fit into memory.
 GROUP_BYTES = 256 << 20
 
 
@@ -61,7 +61,10 @@ def _groups(path: Path) -> list[footer.Group]:
 def _batches(
     path: Path, file: pq.ParquetFile, groups: dict[int, footer.Group], columns: list[str] | None, most: int = Want().most
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of row groups, by their numbers. ``most``: bytes of a record; a batch may have BATCH_FACTOR times as many."""
+    """Yield batches of row groups, given by number. ``most``: maximum bytes of a record; a batch may have BATCH_FACTOR times as many.
+
+    Raises DataError if fewer rows come than the metadata promises.
+    """
     rows, size = sum(group.rows for group in groups.values()), sum(group.size for group in groups.values())
     step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1), BATCH_FACTOR * most // _largest_dictionary(path, groups.values(), columns)))
     apart = any(pa.types.is_nested(kind) and _has_dictionary(kind) for kind in file.schema_arrow.types)
@@ -71,19 +74,19 @@ def _batches(
             for batch in file.iter_batches(step, row_groups=some, columns=columns, use_threads=False):
                 found += batch.num_rows
                 yield batch
-    if found != rows:  # pyarrow takes a column that ends early for its end
+    if found != rows:  # pyarrow treats a truncated column as complete
         raise DataError(f"{path}: {rows:,} rows were expected, as its metadata says, and {found:,} came; copy or make the file again")
 
 
 def _has_dictionary(kind: pa.DataType) -> bool:
-    """Whether some values of this type are dictionaries. Each row group has one of its own, and inside lists and structs pyarrow cannot join them."""
+    """Return whether the type contains a dictionary. Each row group has its own, and pyarrow cannot join those inside lists and structs."""
     return pa.types.is_dictionary(kind) or any(_has_dictionary(kind.field(number).type) for number in range(kind.num_fields))
 
 
 def _largest_dictionary(path: Path, groups: Iterable[footer.Group], columns: list[str] | None) -> int:
-    """Bytes of the largest page of values that rows share: no value can be longer, but each row of a batch can have it.
+    """Return the bytes of the largest dictionary page: no value is longer, but each row of a batch can have it.
 
-    pyarrow does not tell, so this reads the heads of pages: the second field of one is the size that it expands to (Thrift's compact protocol).
+    pyarrow does not expose this, so the heads of pages are read: field 2 is the uncompressed size (Thrift compact protocol).
     """
     largest = 1
     with reading(path, KIND), open(path, "rb") as raw:
@@ -95,9 +98,9 @@ def _largest_dictionary(path: Path, groups: Iterable[footer.Group], columns: lis
 
 
 def _page_bytes(head: bytes) -> int:
-    """The size in the head of a page; 0 where it is not as expected."""
+    """Return the size in the head of a page, or 0 if the head is not as expected."""
     at = number = 0
-    for _ in range(2):  # the fields 1 and 2 are of the type i32: a byte that says so, and a zigzag number of seven bits a byte
+    for _ in range(2):  # fields 1 and 2 have the type i32: a byte for the type, then a zigzag number of seven bits per byte
         if head[at : at + 1] != b"\x15":
             return 0
         number = shift = 0
@@ -115,12 +118,12 @@ def schema(path: Path, want: Want) -> pa.Schema:
 
 
 def plan(path: Path, size: int) -> list[Range]:
-    """Ranges of rows that end where row groups do."""
+    """Return ranges of rows that end at row group borders."""
     return joined(((group.rows, group.size) for group in _groups(path)), size)
 
 
 def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-    """Chunks do not cross the row groups of ``_spans``, so that a resumed run can pass over whole ones."""
+    """Yield chunks that do not cross the groups of ``_spans``, so that a resumed run can skip whole ones."""
     file = _open(path)
     names = file.schema_arrow.names
     for first, groups in _spans(_groups(path), part):
@@ -129,8 +132,9 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
 
 
 def _spans(groups: list[footer.Group], part: Range) -> Iterator[tuple[int, dict[int, footer.Group]]]:
-    """The number of the first row of consecutive row groups that hold rows of ``part``, and the groups by their numbers, small ones together up to
-    about one chunk."""
+    """Yield consecutive row groups that hold rows of ``part``: the number of the first row, and the groups by number; small ones joined up to about a
+    chunk.
+    """
     span: dict[int, footer.Group] = {}
     at = size = rows = 0
     for number, group in enumerate(groups):
@@ -146,7 +150,7 @@ def _spans(groups: list[footer.Group], part: Range) -> Iterator[tuple[int, dict[
 def write(
     source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """The rows where ``keep`` is true, row group by row group, with the columns of ``add`` (one row a kept row) behind the others."""
+    """Write the rows where ``keep`` is true, row group by row group; ``add``: columns to append, one row per kept row."""
     file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
     groups = dict(enumerate(_groups(source)))
     if keep.all() and len(keep) == file.metadata.num_rows and add is None:
@@ -165,13 +169,13 @@ def write(
         if not options["store_schema"] and (metadata := _metadata(file, add)):  # else pyarrow writes it with the schema
             writer.add_key_value_metadata(metadata)
         batches = ((group, batch) for group in groups for batch in _batches(source, file, {group: groups[group]}, None))
-        written = sum(each(write_group, _tables(keeper, batches), at_once=1))  # the next is read while one is written
+        written = sum(each(write_group, _tables(keeper, batches), at_once=1))  # a group is read while another is written
     parquet_types.restore(source, target)
     return written
 
 
 def check_written(path: Path) -> None:
-    """Refuse a file whose kept rows could not be written with the types of its columns. Raises UsageError."""
+    """Raise UsageError for a file whose kept rows could not be written with the column types of the source."""
     with reading(path, KIND):
         if not parquet_types.are_lacking(path):
             return
@@ -181,7 +185,7 @@ def check_written(path: Path) -> None:
 
 
 def _tables(keeper: Keeper, batches: Iterable[tuple[int, pa.RecordBatch]]) -> Iterator[pa.Table]:
-    """The kept rows of each row group, or of a part of it."""
+    """Yield the kept rows of each row group, or of a part of it."""
     pending: list[pa.RecordBatch] = []
     size = at = 0
     for group, batch in keeper.wanted(batches):
@@ -200,7 +204,7 @@ def _joined(pending: list[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _options(file: pq.ParquetFile, groups: dict[int, footer.Group], schema: pa.Schema) -> dict[str, Any]:
-    """How the file was written, as far as its metadata tells."""
+    """Return writer options like those the file was written with, as far as its metadata shows."""
     leaves = [file.schema.column(i) for i in range(len(file.schema))]
     chunks = groups[0].columns if groups else []
     codecs = {chunk.path: chunk.codec for chunk in chunks}
@@ -220,7 +224,7 @@ def _options(file: pq.ParquetFile, groups: dict[int, footer.Group], schema: pa.S
 
 
 def _metadata(file: pq.ParquetFile, add: pa.Table | None) -> dict[bytes, bytes]:
-    """The keys and values of a file's footer. Spark's own schema is left out if it lacks some columns, because Spark would not read those."""
+    """Return the key-value metadata of a file's footer. Spark's own schema is left out if columns are added, because Spark would not read those."""
     found = dict(file.metadata.metadata or {})
     if add is not None:
         found.pop(SPARK_SCHEMA, None)
@@ -232,7 +236,10 @@ def _int96(file: pq.ParquetFile) -> list[str]:
 
 
 def _int96_unit(path: Path) -> str:
-    """The unit in which INT96 timestamps (Spark, Hive) are read without loss: ns wraps outside the years 1678 to 2262, us drops digits."""
+    """Return the unit in which INT96 timestamps (Spark, Hive) are read without loss: ns wraps outside the years 1678 to 2262, us drops digits.
+
+    Raises DataError if neither unit is lossless.
+    """
     fine, wide = _open(path), _open(path, coerce_int96_timestamp_unit="us")
     if not (columns := _int96(fine)):
         return "ns"
@@ -251,7 +258,7 @@ def _int96_unit(path: Path) -> str:
 
 
 def _timestamps(values: pa.RecordBatch | pa.Array) -> list[np.ndarray]:
-    """The numbers in timestamp columns, however deep in structs, lists and maps they are."""
+    """Return the numbers in timestamp columns at any depth in structs, lists and maps."""
     if isinstance(values, pa.RecordBatch):
         children = values.columns
     elif pa.types.is_timestamp(values.type):

@@ -1,4 +1,4 @@
-"""Text files: a file is an item, and all text files of a run are one source."""
+"""Text files: each file is an item, and all text files of a run form one source."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ KIND = "text"
 
 
 class Files(NamedTuple):
-    """The text files of a run: where they are, and their names under the inputs' common folder, with / between the parts."""
+    """The text files of a run: their paths, and their names relative to the inputs' common folder, with / as separator."""
 
     paths: tuple[Path, ...]
     names: tuple[str, ...]
 
 
 def plan(path: Files, size: int) -> list[Range]:
-    """Ranges of files."""
+    """Return ranges of files."""
     return joined(((1, place.stat().st_size) for place in path.paths), size)
 
 
 def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-    """Whole files, together about CHUNK_BYTES; ``start`` counts files. ``data`` is a RecordBatch of their names and bytes,
-    ``state`` says of those that could not be opened why."""
+    """Yield whole files, together about CHUNK_BYTES; ``start`` counts files.
+
+    ``data`` is a RecordBatch of names and bytes; ``state`` maps the files of the chunk that could not be read to the reason.
+    """
     begin, end = max(start, part[0]), min(part[1], len(path.paths))
     first, size = begin, 0
     names: list[bytes] = []
@@ -52,7 +54,7 @@ def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iter
         except DataError as error:
             if has_gone(error):
                 raise
-            failures[len(bodies)] = str(error).removeprefix(f"{path.paths[number]}: ")  # where the input lies is no part of the result
+            failures[len(bodies)] = str(error).removeprefix(f"{path.paths[number]}: ")  # the result must not depend on the input's location
             bodies.append(b"")
         size += len(bodies[-1])
         if size >= CHUNK_BYTES or number + 1 == end:
@@ -61,7 +63,7 @@ def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iter
 
 
 def content(path: Path, most: int) -> bytes:
-    """The bytes of a file that has no more than so many."""
+    """Return the bytes of a file. Raises DataError if it has more than ``most``."""
     if (length := path.stat().st_size) > most:
         raise DataError(f"{path}: the file has {length:,} bytes, and --max-record allows {most:,}; raise that, or leave it out")
     return path.read_bytes()
@@ -76,7 +78,7 @@ def known(chunk: Chunk) -> Sequence[str]:
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
-    """The id of a file is its name. It has no other field, and nothing but text."""
+    """Return the files of a chunk as rows. The id of a file is its name; it has no other field and holds only text."""
     names, raw = chunk.data.columns
     rows = len(raw)
     textual = want.kind in ("text", "string")
@@ -108,7 +110,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
 
 
 def _reason(body: bytes, at: int) -> str:
-    """Line and column as an editor counts them: from 1, columns in characters."""
+    """Return a message with line and column as editors count them: from 1, columns in characters."""
     line_start = body.rfind(b"\n", 0, at) + 1
     column = len(body[line_start:at].decode("utf-8", "surrogatepass")) + 1
     hint = f"; the first are of {name}, save it as UTF-8" if (name := other(body[:4])) else ""
@@ -119,11 +121,11 @@ def _reason(body: bytes, at: int) -> str:
 def write(
     source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
 ) -> int:
-    """Copies of the kept files under the folder ``target``."""
+    """Copy the kept files to the folder ``target``. Raises UsageError if ``add`` has columns."""
     if add is not None:
         raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose --output ids or mask instead")
     written = 0
-    for number in np.flatnonzero(keep):  # files behind --limit have no entry
+    for number in np.flatnonzero(keep):  # files beyond --limit have no entry
         path, name = source.paths[number], source.names[number]
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
