@@ -154,11 +154,11 @@ ACCEPTED: dict[str, tuple[dict[str, float], str, Callable[[Any], Any] | None]] =
 }
 
 
-#: Texts are no numbers, and so read for themselves; these are then refused in other words, as the types that Arrow makes of them.
+#: Texts are read by a path of their own, on which messages name these items by the types that Arrow gives them.
 TEXTS = ("words:1", "edit")
 ODD = ("range", "masked", "longdouble", "complex128", "times", "durations", "timedeltas", "pair without an element", "5000 digits")
 ODD += ("complexes", "wholes and a float", "lists with nan", "bytes array", "wholes and True")
-#: Items that a collection keeps, though nothing is like them, and that cannot be compared or signed; and what is said of them.
+#: Empty items, which a collection keeps, and which cannot be compared or signed: the words of the refusal.
 EMPTY = {"cosine": "has no numbers", "l2": "has no numbers", "hamming": "has no bits", "features": "has no features"}
 
 
@@ -181,7 +181,7 @@ def verbs(by: str) -> dict[str, Callable[[Any], Any]]:
 
 
 def refused(call: Callable[[Any], Any], batch: Any) -> str:
-    """What a verb says of a batch; empty where it takes it. That two equal items are no sample is no word against either."""
+    """The message with which a verb refuses a batch; empty where it accepts it. Two equal items are too few for a sample, and still accepted."""
     try:
         call(batch)
     except lw.LikewiseError as error:
@@ -191,7 +191,7 @@ def refused(call: Callable[[Any], Any], batch: Any) -> str:
 
 
 def core(message: str) -> str:
-    """What is wrong, without its place."""
+    """The reason in a message, without the place."""
     message = re.sub(r"^on the left, ", "", message)
     return re.sub(r"^row 0(, item \d+ of \d+)?:? ", "", message).partition(";")[0]
 

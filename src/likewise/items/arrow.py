@@ -54,25 +54,6 @@ def unpacked(batch: Any) -> Any:
     return valid(chunked(batch)).to_pylist() if is_arrow(batch) else batch
 
 
-def lists(batch: Any, forms: str, *, nulls: bool = False) -> tuple[pa.Array, NDArray[np.int64]]:
-    """An Arrow array of lists (of one size or of any) as its values end to end, and where each list begins, int64[n + 1].
-
-    ``forms`` says what is wanted, for the message. Raises UsageError for another type, and with the row for a null; inside lists, unless ``nulls``
-    allows them.
-    """
-    array = valid(chunked(batch)).combine_chunks()
-    if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type)):
-        raise UsageError(f"{forms}; here came {array.type}; one item alone is a batch of one")
-    if array.null_count:
-        raise UsageError(f"row {array.is_null().to_numpy(zero_copy_only=False).argmax()} is null; fill or drop it first")
-    flat = array.flatten()
-    begins = np.concatenate([[0], np.cumsum(array.value_lengths().to_numpy(zero_copy_only=False), dtype=np.int64)])
-    if flat.null_count and not nulls:
-        at = flat.is_null().to_numpy(zero_copy_only=False).argmax()
-        raise UsageError(f"row {np.searchsorted(begins, at, side='right') - 1} holds a null; fill or drop it first")
-    return flat, begins
-
-
 def as_bytes(kind: pa.DataType) -> pa.DataType:
     """The type with bytes in place of strings, however deep in others: what of them is UTF-8 is looked at elsewhere."""
     if pa.types.is_struct(kind):

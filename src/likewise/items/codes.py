@@ -28,7 +28,7 @@ from likewise.records import Want
 #: The codes uint64[n, words], and how many bits each has.
 Codes = tuple[NDArray[np.uint64], int]
 
-#: What a hexadecimal digit counts, by its byte.
+#: Value of a hexadecimal digit, by its byte.
 NO_DIGIT = 255
 DIGITS = np.full(256, NO_DIGIT, np.uint8)
 DIGITS[list(b"0123456789abcdef")] = DIGITS[list(b"0123456789ABCDEF")] = range(16)
@@ -88,7 +88,7 @@ def refuse_mixed(rows: list[Any]) -> None:
 
 
 def is_code(kind: pa.DataType) -> bool:
-    """Whether values of this type are codes. One 1.0 among many makes a column of float64, in which none is one."""
+    """True for types of columns that hold codes. A single 1.0 makes a column of float64, which holds none."""
     if is_list(kind):
         return pa.types.is_boolean(kind.value_type) or pa.types.is_integer(kind.value_type) or pa.types.is_null(kind.value_type)
     return pa.types.is_null(kind) or any(test(kind) for test in BYTES)

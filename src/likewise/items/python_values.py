@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -15,7 +15,7 @@ from likewise.items.arrow import PAIR, is_list
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
 from likewise.items.sparse_names import SPARSE
 
-#: What Arrow raises for values that no column of one type holds; the last for lone surrogates.
+#: Errors that Arrow raises for values that no column of one type holds; the last for lone surrogates.
 UNFIT = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
 
@@ -102,8 +102,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         raise TypeError(f"an array of {value.dtype}")
     raise TypeError(f"a value of type {type(value).__name__}")
-
-
-def is_records(rows: Sequence[Any], field: str | None = None) -> bool:
-    """Whether some of these rows are records, with a value under each name; ``field``: those that have this one."""
-    return any(isinstance(row, Mapping) and (field is None or field in row) for row in rows)

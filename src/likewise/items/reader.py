@@ -1,4 +1,4 @@
-"""The one reader of items: what Python, Arrow or JSON holds becomes the payload of its kind, for every verb, measure and family alike."""
+"""The one reader of items, for every verb, measure and family: turns values of Python, Arrow and JSON into the payload of a kind."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def csr_of(given: Any) -> Any | None:
 
 
 def from_arrow(columns: Sequence[pa.Array | None], names: Sequence[str], reader: Reader, want: Want, n: int, strings: bool) -> Rows:
-    """What is compared, from the columns that hold it, or its parts; None where there is no such column. ``strings``: the first is one of strings."""
+    """Rows from the columns that hold the items or their parts; a column may be missing (None). ``strings``: the first is a column of strings."""
     if reader.kind in ("sparse", "elements") and are_parts(names):
         there = [(column, name) for column, name in zip(columns, SPARSE, strict=False) if column is not None]
         columns = [pa.StructArray.from_arrays(*zip(*there, strict=True)) if there else None]
@@ -123,7 +123,7 @@ def from_arrow(columns: Sequence[pa.Array | None], names: Sequence[str], reader:
 
 
 def from_json(parts: Sequence[Texts], reader: Reader, want: Want) -> Rows:
-    """What is compared, from the JSON texts of its parts, None where there is none. A value of another type is none, as is a list that holds one."""
+    """Rows from the JSON texts of the parts of items; a text may be missing (None). A row with a value of another type has no value."""
     found = []
     for texts in parts:
         rows = reader.from_json(texts, want)
@@ -133,7 +133,7 @@ def from_json(parts: Sequence[Texts], reader: Reader, want: Want) -> Rows:
 
 
 def compared(parts: Sequence[Rows], reader: Reader, want: Want) -> Rows:
-    """What is compared, from its parts."""
+    """The rows that are compared, joined from their parts."""
     if not reader.joins and len(parts) > 1:
         raise UsageError(f"--field: {reader.item} is one field; name it alone, without +")
     rows = reader.checked(joined(parts, whole=reader.whole), want)

@@ -131,7 +131,7 @@ def from_python(rows: list[Any]) -> pa.Array:
 
 
 def holds_none(kind: pa.DataType) -> bool:
-    """Whether these structs are meant as sparse vectors, and none is one for its type: one index of 1.0 makes all of them float64."""
+    """True for structs meant as sparse vectors whose types do not fit: a single index of 1.0 makes all indices float64."""
     if not pa.types.is_struct(kind) or not set(SPARSE[:2]) <= set(kind.names):
         return False
     indices, values, *dim = (kind.field(name).type for name in SPARSE if name in kind.names)
@@ -165,7 +165,7 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def as_sparse(value: Any) -> Entries | None:
-    """What JSON cannot say, but Python does: numbers that are too large for the decoder."""
+    """A sparse vector with numbers that are too large for the decoder; None for other values."""
     if not isinstance(value, dict):
         return None
     indices, values, dim = (value.get(name) for name in SPARSE)

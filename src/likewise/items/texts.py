@@ -74,7 +74,7 @@ def strings(batch: Any) -> list[str]:
 
 
 def is_string(given: Any) -> bool:
-    """Whether this is one string and not a batch."""
+    """True for one string, which is not a batch."""
     return isinstance(given, str | bytes)
 
 
