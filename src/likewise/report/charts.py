@@ -10,7 +10,7 @@ from likewise.messages import count, counted, share
 
 
 def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:
-    """One bar cut into (name, number, class), with a legend that has the numbers. What is there is at least a hair wide."""
+    """Return one bar cut into (name, number, class), with a legend of the numbers. Each nonzero part is visibly wide."""
     width, height = 920, 34
     total = sum(number for _, number, _ in parts)
     shown = [(number, class_) for _, number, class_ in parts if number]
@@ -35,7 +35,7 @@ def swatch(class_: str) -> Html:
 
 
 def bars(numbers: Sequence[tuple[str, int]], unit: str, label: str) -> Html:
-    """Horizontal bars of one scale, each with its name (a size or a range of sizes) and number."""
+    """Return horizontal bars of one scale, each with its name (a size or a range of sizes) and number."""
     step, left, width = 24, 110, 640
     most = max((number for _, number in numbers), default=1)
     drawn: list[Html] = []
@@ -52,7 +52,7 @@ def bars(numbers: Sequence[tuple[str, int]], unit: str, label: str) -> Html:
 
 
 def by_powers(by_size: dict[str, int]) -> list[tuple[str, int]]:
-    """Counts by exact size, put together in powers of two; empty steps in between are kept.
+    """Sum counts by exact size into powers of two; empty steps in between are kept.
 
     >>> by_powers({"2": 5, "3": 1, "4": 1, "9": 2})
     [('2', 5), ('3-4', 2), ('5-8', 0), ('9-16', 2)]

@@ -1,4 +1,4 @@
-"""The curve of a run, from its layout as report.json has it: with what chance a pair is found, by how alike it is."""
+"""The curve of a run, computed from the layout in report.json: the probability to find a pair, by its similarity or distance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from likewise.planning.families import FAMILIES, MINHASH
 
 
 def picture(report: dict[str, Any], note: str) -> Html:
-    """The curve around the threshold. Without a plan that tells it in full, straight lines between the points that the report has."""
+    """Return the curve around the threshold. If the plan does not determine it, the points in the report are connected by straight lines."""
     plan, known = layout(report), report["curve"]
     falling = report.get("value") == "distance"
     found = of_plan(plan) or partial(between, known)
@@ -25,12 +25,12 @@ def picture(report: dict[str, Any], note: str) -> Html:
 
 
 def layout(report: dict[str, Any]) -> dict[str, Any]:
-    """The bands and rows, and what they are of: as they were planned, or as a join took them; nothing where it had none."""
+    """Return the plan of the run, or the facts of its join; {} if there is neither."""
     return report["method"].get("plan") or report.get("join") or {}
 
 
 def of_plan(plan: dict[str, Any]) -> Callable[[float], float] | None:
-    """The chance to be found, by similarity or distance; None where the plan does not tell it."""
+    """Return the function from similarity or distance to the probability to be found; None if the plan does not determine it."""
     family = FAMILIES.get(plan.get("family", MINHASH.name))
     if family is None or "bands" not in plan:
         return None
@@ -41,7 +41,7 @@ def of_plan(plan: dict[str, Any]) -> Callable[[float], float] | None:
 
 
 def between(known: list[list[float]], value: float) -> float:
-    """The chance at a value, between the two nearest points; that of the nearest one outside of them."""
+    """Return the probability at a value, interpolated linearly; outside the points that of the nearest one."""
     place = bisect_left([x for x, _ in known], value)
     (x1, y1), (x2, y2) = known[max(0, place - 1)], known[min(place, len(known) - 1)]
     return float(y1 if x1 == x2 else y1 + (y2 - y1) * (value - x1) / (x2 - x1))

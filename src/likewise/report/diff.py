@@ -1,4 +1,4 @@
-"""Word differences of two texts, in near-linear time whatever the texts."""
+"""Word differences of two texts, in near-linear time for any texts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from difflib import SequenceMatcher
 
 #: A word and the white space after it. A word is a run of letters and digits, each character of a script written without spaces, or one sign.
 WORD = re.compile(r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+|[^\w\s])(\s*)")
-#: Word pairs up to which difflib, whose time is quadratic at best, aligns two stretches.
+#: Maximum number of word pairs of two stretches aligned by difflib, whose time is at least quadratic.
 MOST_PAIRS = 250_000
-#: So many words that stand together equally often in both texts are taken for the same places.
+#: Length in words of phrases that, if equally frequent in both texts, are matched to each other.
 ANCHOR = 3
 
 Runs = list[tuple[str, str]]
 
 
 def split(text: str) -> list[tuple[str, str]]:
-    """The text as (word, white space after it); white space at the beginning follows an empty word.
+    """Split a text into (word, white space after it); white space at the beginning follows an empty word.
 
     >>> split("one two, 東京")
     [('one', ' '), ('two', ''), (',', ' '), ('東', ''), ('京', '')]
@@ -28,10 +28,10 @@ def split(text: str) -> list[tuple[str, str]]:
 
 
 def words(left: str, right: str) -> Runs:
-    """How ``right`` differs from ``left``: runs of ("equal" | "delete" | "insert", text), no two neighbours of one kind.
+    """Return how ``right`` differs from ``left``: runs of ("equal" | "delete" | "insert", text), no two neighbours of one kind.
 
-    The equal and deleted runs joined are ``left``, the equal and inserted ones ``right``, but for white space: between equal words any is as
-    good as any other, and that of ``left`` is given. Long repetitive texts may get more than the least number of differences, never wrong ones.
+    The equal and deleted runs joined are ``left``, the equal and inserted ones ``right``, except for white space: between equal words the white
+    space of ``left`` is given. Long repetitive texts may get more differences than necessary, never wrong ones.
 
     >>> words("the red cat", "the cat sat")
     [('equal', 'the '), ('delete', 'red '), ('equal', 'cat'), ('insert', ' sat')]
@@ -50,7 +50,7 @@ def words(left: str, right: str) -> Runs:
 
 
 def replaced(gone: str, new: str) -> Runs:
-    """A stretch that differs; white space that ends both sides is equal."""
+    """Return the runs of a stretch that differs; common white space at the end counts as equal."""
     words_gone, words_new = gone.rstrip(), new.rstrip()
     space = gone[len(words_gone) :]
     if space != new[len(words_new) :]:
@@ -59,7 +59,7 @@ def replaced(gone: str, new: str) -> Runs:
 
 
 def matches(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Places (i, j) of equal words, ascending in both."""
+    """Yield places (i, j) of equal words, ascending in both."""
     shorter = min(len(a), len(b))
     begin = next((i for i in range(shorter) if a[i] != b[i]), shorter)
     end = next((i for i in range(shorter - begin) if a[-1 - i] != b[-1 - i]), shorter - begin)
@@ -78,12 +78,15 @@ def matches(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def anchors(a: Sequence[str], b: Sequence[str], range_a: range, range_b: range) -> list[tuple[int, int]]:
-    """Places of the phrases that both ranges hold equally often, the first with the first and so on: the longest list that ascends in both."""
+    """Return matching places of phrases that are equally frequent in both ranges: the longest list that ascends in both.
+
+    The n-th occurrence in ``a`` is matched to the n-th in ``b``.
+    """
     in_a, in_b = phrases(a, range_a), phrases(b, range_b)
     pairs = sorted(
         pair for phrase, places in in_a.items() if len(places) == len(in_b.get(phrase, ())) for pair in zip(places, in_b[phrase], strict=True)
     )
-    ends: list[int] = []  # the least last j of an ascending list, by its length
+    ends: list[int] = []  # smallest last j of an ascending list, by its length
     at: list[int] = []  # the pair that it belongs to
     before: list[int] = []
     for number, (_, j) in enumerate(pairs):
@@ -100,7 +103,7 @@ def anchors(a: Sequence[str], b: Sequence[str], range_a: range, range_b: range) 
 
 
 def phrases(tokens: Sequence[str], places: range) -> dict[tuple[str, ...], list[int]]:
-    """Where each phrase that begins in these places does so."""
+    """Return the places in ``places`` at which each phrase begins."""
     where: dict[tuple[str, ...], list[int]] = {}
     for place in places:
         where.setdefault(tuple(tokens[place : place + ANCHOR]), []).append(place)
@@ -108,7 +111,7 @@ def phrases(tokens: Sequence[str], places: range) -> dict[tuple[str, ...], list[
 
 
 def joined(runs: Runs) -> Runs:
-    """The same runs without empty ones; between two equal runs one deletion and then one insertion at most."""
+    """Return the runs without empty ones, with at most one deletion and then one insertion between two equal runs."""
     out: Runs = []
     parts: dict[str, list[str]] = {"equal": [], "delete": [], "insert": []}
 

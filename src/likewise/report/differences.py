@@ -1,4 +1,4 @@
-"""In what two items differ, by kind of item: words, characters, elements or groups of them, numbers, bits."""
+"""Differences between two items, by kind of item: words, characters, elements or groups of them, numbers, bits."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from likewise.messages import counted
 from likewise.report import diff
 from likewise.runs.shown import ends, listed
 
-#: Pairs of characters up to which strings are aligned by character; longer ones are texts, and are aligned by word.
+#: Maximum number of character pairs for an alignment by character; longer strings are aligned by word.
 MOST_PAIRS = 250_000
 
 Groups = Mapping[str, str]
-#: A group, or an element that has none.
+#: (group, ""), or (None, element) for an element without a group.
 Key = tuple[str | None, str]
 
 
 class Parts(NamedTuple):
-    """Two sets, as people read their elements or, where they have some, the groups of these."""
+    """The common and differing elements of two sets, or the groups of these elements, as shown to people."""
 
     unit: str  # element, group or coordinate
-    both: list[str]  # with one weight, where they have weights
-    other: list[tuple[str, str, str]]  # in both with two weights: the element, its weight in the removed item and in the kept one
-    removed: list[str]  # in one of them only
+    both: list[str]  # with the same weight, if they have weights
+    other: list[tuple[str, str, str]]  # in both with different weights: element, weight in the removed item, weight in the kept one
+    removed: list[str]  # in the removed item only; below, in the kept one only
     kept: list[str]
 
 
 def remark(kind: str, removed: str, kept: str) -> str:
-    """How many numbers or bits differ, and which: what two long rows of them do not show at a glance. Empty for other kinds."""
+    """Return how many numbers or bits differ, and which, because two long rows do not show it at a glance; "" for other kinds."""
     look = of_payload(kind).look
     if look == NUMBERS:
         return numbers_apart(removed.split(), kept.split())
@@ -74,7 +74,7 @@ def bits_apart(removed: str, kept: str) -> str:
 
 
 def parts(kind: str, removed: str, kept: str, groups: Groups | None = None) -> Parts | None:
-    """Two sets element by element, or group by group, in the order of the record; None where there are none to be had."""
+    """Compare two sets by element, or by group if ``groups`` are given, in the order of the record; None for other kinds and unreadable sets."""
     if of_payload(kind).look != MEMBERS:
         return None
     gone, stays = elements(removed), elements(kept)
@@ -92,7 +92,7 @@ def parts(kind: str, removed: str, kept: str, groups: Groups | None = None) -> P
 
 
 def by_group(removed: Sequence[str], kept: Sequence[str], groups: Groups) -> Parts:
-    """Two lists of elements by their groups; one without a group is a group of its own, of whatever name."""
+    """Compare two lists of elements by their groups; an element without a group forms its own group."""
     left: dict[Key, list[str]] = {}
     right: dict[Key, list[str]] = {}
     for side, names in ((left, removed), (right, kept)):
@@ -108,7 +108,7 @@ def by_group(removed: Sequence[str], kept: Sequence[str], groups: Groups) -> Par
 
 
 def groups_of(given: Path | Mapping[Any, Any] | None) -> Groups | None:
-    """The group of each element, both as they are named here; None where there are none, or they are not there any more."""
+    """Return the group name of each element name; None if no groups are given or they can no longer be read."""
     try:
         return {named(element): named(group) for element, group in pairs_of(given)} if given is not None else None
     except (LikewiseError, OSError):
@@ -116,7 +116,7 @@ def groups_of(given: Path | Mapping[Any, Any] | None) -> Groups | None:
 
 
 def elements(text: str) -> dict[str, float] | None:
-    """The elements of a set as JSON has it, each as it is named, with its weight, which is 1 where there is none; None where it is no set.
+    """Return the elements of a set in JSON with their weights, 1 if they have none; None for other JSON values.
 
     >>> elements('["milk", 7, "7"]'), elements('{"milk": 2}'), elements('[["milk", 2.5], ["milk", 1]]'), elements("3 elements")
     ({'milk': 1.0, '7': 1.0, '"7"': 1.0}, {'milk': 2.0}, {'milk': 3.5}, None)
@@ -135,16 +135,16 @@ def elements(text: str) -> dict[str, float] | None:
         if isinstance(part, dict):
             part = [part["element"], part["weight"]] if {"element", "weight"} <= part.keys() else list(part.values())
         name, weight = part if isinstance(part, list | tuple) and len(part) == 2 else (part, None)
-        found[named(name)] = 1.0 if weight is None else found.get(named(name), 0.0) + float(weight)  # as they are added up for comparing
+        found[named(name)] = 1.0 if weight is None else found.get(named(name), 0.0) + float(weight)  # added up, as in comparisons
     return found
 
 
 def named(part: Any) -> str:
-    return json.dumps(part) if isinstance(part, str) and part.removeprefix("-").isdecimal() else str(part)  # 7 and "7" are two elements
+    return json.dumps(part) if isinstance(part, str) and part.removeprefix("-").isdecimal() else str(part)  # 7 and "7" are different elements
 
 
 def runs(kind: str, removed: str, kept: str, groups: Groups | None = None) -> diff.Runs | None:
-    """How the kept item differs from the removed one, as runs of `diff.words`; None where no part of one can be laid beside one of the other."""
+    """Return the differences as runs of `diff.words`, or None if the parts of the two items cannot be aligned."""
     look = of_payload(kind).look
     if look in ASIDE:
         return ASIDE[look](removed, kept)
@@ -156,7 +156,7 @@ def runs(kind: str, removed: str, kept: str, groups: Groups | None = None) -> di
 
 
 def hexadecimal(removed: str, kept: str) -> diff.Runs | None:
-    """Two codes digit by digit; None where they are not equally long.
+    """Compare two codes digit by digit; None if their lengths differ.
 
     >>> hexadecimal("ff01", "fe01")
     [('equal', 'f'), ('delete', 'f'), ('insert', 'e'), ('equal', '01')]
@@ -171,7 +171,7 @@ def hexadecimal(removed: str, kept: str) -> diff.Runs | None:
 
 
 def signs(removed: str, kept: str) -> diff.Runs:
-    """Two strings character by character, with as few of them marked as can be.
+    """Compare two strings character by character, with as few differences as possible.
 
     >>> signs("kitten", "sitting")
     [('delete', 'k'), ('insert', 's'), ('equal', 'itt'), ('delete', 'e'), ('insert', 'i'), ('equal', 'n'), ('insert', 'g')]
@@ -179,7 +179,7 @@ def signs(removed: str, kept: str) -> diff.Runs:
     n, m = len(removed), len(kept)
     if n * m > MOST_PAIRS:
         return diff.words(removed, kept)
-    common = [[0] * (m + 1) for _ in range(n + 1)]  # how long a subsequence the strings have in common from (i, j) on
+    common = [[0] * (m + 1) for _ in range(n + 1)]  # length of the longest common subsequence from (i, j) on
     for i in reversed(range(n)):
         for j in reversed(range(m)):
             common[i][j] = common[i + 1][j + 1] + 1 if removed[i] == kept[j] else max(common[i + 1][j], common[i][j + 1])
@@ -198,5 +198,5 @@ def signs(removed: str, kept: str) -> diff.Runs:
     return diff.joined(found)
 
 
-#: How to lay two items beside each other that are texts, by their look.
+#: Alignment function by the look of an item.
 ASIDE: dict[str, Callable[[str, str], diff.Runs | None]] = {WORDS: diff.words, SIGNS: signs, DIGITS: hexadecimal}

@@ -1,4 +1,4 @@
-"""Removed items beside what they were removed for, with what differs marked: words, elements, characters or digits."""
+"""Removed items next to the kept ones, with differences marked: words, elements, characters or digits."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from likewise.report import diff, differences
 from likewise.report.wording import amount
 from likewise.runs.shown import shortened
 
-#: Words that stay at each end of an elided run, by kind of run.
+#: Words kept at each end of an elided run, by kind of run.
 CONTEXT = {"equal": 12, "delete": 40, "insert": 40}
-#: Runs of one text that are shown.
+#: Maximum number of runs shown of a text.
 MOST_RUNS = 200
 MARKS = {"delete": "del", "insert": "ins"}
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A removed item and its witness, as `runs.shown.written` has them. Positions tell items of equal ids apart, where they are given."""
+    """A removed item and the item kept in its place, as text of `runs.shown.written`. Positions, if given, distinguish items with equal ids."""
 
     kept_id: object
     kept_source: str
     removed_id: object
     removed_source: str
-    similarity: float | None  # or their distance; None or NaN: not checked
+    similarity: float | None  # or distance; None or NaN: not checked
     reason: str  # of results.REASONS
     kept_text: str
     removed_text: str
@@ -42,7 +42,7 @@ class Example:
 
 
 def side_by_side(example: Example, number: int, estimated: bool) -> Html:
-    """Deleted are the words of the removed item, inserted those of the kept one: what the removal took away, and what stands in its place."""
+    """Return an example as markup: words only in the removed item are marked as deleted, words only in the kept one as inserted."""
     runs = differences.runs(example.kind, example.removed_text, example.kept_text, example.groups)
 
     def body(text: str, own: str) -> Html:
@@ -59,6 +59,7 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
 
 
 def verdict(example: Example, estimated: bool) -> str:
+    """Return the reason of a removal in words."""
     if example.reason == "exact":
         return "exact copy" + (" after normalisation" if of_payload(example.kind).cut else " by groups" if example.groups else "")
     if example.reason == "equal":
@@ -77,7 +78,7 @@ def side(title: str, identity: object, source: str, position: int | None, body: 
 
 
 def marked(runs: list[tuple[str, str]], own: str, *, whole: bool) -> Iterator[Html]:
-    """One side of the runs: what is equal, and its own words marked; long runs are elided, but for ``whole``."""
+    """Yield one side of the runs: equal text, and its own words marked; long runs are elided unless ``whole``."""
     mine = [(what, text) for what, text in runs if what in ("equal", own)]
     if not mine:
         yield tag("span", "(empty)", class_="cut")
@@ -90,7 +91,7 @@ def marked(runs: list[tuple[str, str]], own: str, *, whole: bool) -> Iterator[Ht
 
 
 def elided(text: str, context: int, kind: str) -> list[str]:
-    """The text, or its first and last words with a note of how many stand between."""
+    """Return the text, or its first and last words with a note of how many are left out."""
     cut = diff.split(text)
     between = len(cut) - 2 * context
     if between < context:
@@ -100,5 +101,5 @@ def elided(text: str, context: int, kind: str) -> list[str]:
 
 
 def visible(text: str) -> str:
-    """A difference in line breaks is to be seen."""
+    """Mark line breaks with a sign, so that differences in them are visible."""
     return text.replace("\n", "↵\n")

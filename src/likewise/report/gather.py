@@ -1,4 +1,4 @@
-"""The examples of a report: a few removed items beside what they were removed for."""
+"""The examples of a report: a few removed items next to the items kept in their place."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from likewise.runs.job import Job
 from likewise.runs.results import REASONS, Decision
 from likewise.runs.shown import read_again
 
-#: Items are read again for the examples, so they are taken from the beginning of each source: a compressed one must be read up to them.
+#: Maximum offset of examples: they are read again, and a compressed source must be read up to them.
 NEAR_THE_BEGINNING = 2**28
 OF_LARGEST, OF_NEAR = 2, 4
 
 
 def examples(collection: Collection, decision: Decision, job: Job) -> list[Example]:
-    """One from each of the largest clusters, and near ones from the least alike to the most alike."""
+    """Return one example of each of the largest clusters, and near-duplicates from the least to the most similar."""
     groups = groups_of(job.options.groups)
     start = collection.column("start")
     rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
@@ -50,9 +50,10 @@ def examples(collection: Collection, decision: Decision, job: Job) -> list[Examp
 
 
 def choose(head: np.ndarray, near: np.ndarray, value: np.ndarray, name: str) -> np.ndarray:
-    """Of removed items, by the number of their kept one, whether they are near-duplicates, and how alike they are to it: which to show. int64[m]
+    """Return the indices of removed items to show, int64[k]: one of each of the largest clusters, and near-duplicates spread over ``value``.
 
-    ``name``: whether value is a similarity or a distance.
+    head: int64[m], row of the kept item. near: bool[m], whether the item is a near-duplicate. value: float64[m], its similarity or distance.
+    name: "similarity" or "distance".
     """
     heads, first, sizes = np.unique(head, return_index=True, return_counts=True)
     largest = first[np.lexsort((heads, -sizes))[:OF_LARGEST]]

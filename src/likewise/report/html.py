@@ -1,4 +1,4 @@
-"""report.html: one page, complete in itself, for a person who asks what was kept, what was removed, and whether to trust it."""
+"""report.html: a self-contained page for people who ask what was kept, what was removed, and whether to trust the result."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Report = dict[str, Any]
 
 AUDIT = join([tag("code", "likewise audit OUT"), " measures it."])
 
-#: Sources that the page lists; the rest is counted.
+#: Maximum number of sources listed on the page; the rest is counted.
 MOST_SOURCES = 200
-#: The page may load nothing and run nothing, whatever stands in it.
+#: Content security policy: the page loads and runs nothing, whatever the data contain.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example]) -> str:
-    """The page as UTF-8 text.
+    """Return the page as text.
 
-    report, run: what report.json and run.json hold (run: None where there is none). examples: a few removed items with their texts.
+    report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts.
     """
     parts = [banner(report), warnings(report), counts(report), removed(report), similar(report), promise(report), clusters(report)]
     parts += [pairs(report, examples), buckets(report, run), sources(report), machine(report, run), choices(report)]
@@ -65,7 +65,7 @@ def subtitle(report: Report) -> Html | None:
 
 
 def banner(report: Report) -> Html | None:
-    """Anything but exact checks is said before all else."""
+    """Return a warning for the top of the page unless all pairs were checked exactly."""
     if report["verified"] == "exact":
         return None
     return tag("p", tag("strong", "Not exact. "), wording.VERIFIED.get(report["verified"], report["verified"]), class_="banner", role="note")
@@ -90,8 +90,8 @@ def counts(report: Report) -> Html:
 
 
 def removed(report: Report) -> Html | None:
-    """The distribution of similarities at removal."""
-    found = report.get("removals")  # which earlier versions did not write
+    """Return the section on the distribution of similarities at removal, or None."""
+    found = report.get("removals")  # earlier versions did not write this
     if not found or not found["near"]:
         return None
     value = report.get("value", "similarity")
@@ -103,7 +103,7 @@ def removed(report: Report) -> Html | None:
 
 
 def templates(report: Report) -> Html | None:
-    """The clusters that look like pages of a template."""
+    """Return the table of clusters that look like pages of a template, or None."""
     found = report["removals"].get("templates")
     if not found or not found["number"]:
         return None
@@ -116,7 +116,7 @@ def templates(report: Report) -> Html | None:
 
 
 def measure(report: Report) -> MeasureFacts | None:
-    """The measure, where items are compared as they are; None for texts, which are cut into shingles."""
+    """Return the measure of items other than texts; None for texts, which are cut into shingles."""
     return wording.measured(str(report["method"]["by"]))
 
 
@@ -140,7 +140,7 @@ def similar(report: Report) -> Html:
 
 
 def defined(report: Report) -> str:
-    """What is compared, and what the similarity or distance of two items is."""
+    """Return a sentence that defines the compared items and their similarity or distance."""
     by, facts = str(report["method"]["by"]), measure(report)
     if facts is not None:
         item = kind_of(facts.name).described(curve.layout(report).get("dimension"))
@@ -159,12 +159,12 @@ def defined(report: Report) -> str:
 
 
 def limit_of(report: Report) -> str:
-    """The threshold, or the greatest distance."""
+    """Return the threshold or the maximum distance."""
     return wording.limit(report["threshold"], report.get("value", "similarity"), str(report["method"]["by"]))
 
 
 def promised(report: Report) -> float:
-    """The chance at the threshold, from the layout, else between the two nearest points of the curve."""
+    """Return the recall at the threshold from the layout, else interpolated between the two nearest points of the curve."""
     recall = curve.layout(report).get("recall")
     return float(recall) if recall is not None else curve.between(report["curve"], report["threshold"])
 
@@ -186,7 +186,7 @@ def promise(report: Report) -> Html:
 
 
 def foretold(report: Report) -> str:
-    """What the curve says, in words."""
+    """Return a description of the curve."""
     plan, at, recall = curve.layout(report), limit_of(report), promised(report)
     falling = report.get("value") == "distance"
     layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if plan.get("rows") else "this layout"
@@ -237,7 +237,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     how = "were proposed by their encodings, and compared as a whole" if "least_cosine" in report.get("join", {}) else how
     how = "were joined by bits of codes, which then were compared as a whole" if report["curve"] and "join" in report else how
     matched = f"{counted(report['matched'], 'pair was', 'pairs were')} {found}"
-    if run and "compared" in run:  # earlier versions had it in report.json
+    if run and "compared" in run:  # earlier versions wrote it to report.json
         matched = f"{counted(run['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}"
     said = f"{distinct} {how}; {matched}."
     parts: list[object] = [tag("p", said)]
@@ -288,7 +288,7 @@ def choices(report: Report) -> Html:
 
 
 def values(caption: str, data: dict[str, Any]) -> Html:
-    """A table of names and values; nested names are joined by dots."""
+    """Return a table of names and values; nested names are joined by dots."""
     rows: list[list[object]] = []
     for name, value in data.items():
         nested = value.items() if isinstance(value, dict) else [("", value)]

@@ -1,4 +1,4 @@
-"""Items of an output folder, read again from the files that they came from."""
+"""Items of an output folder, read again from their source files."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from likewise.runs import shown
 
 Place = tuple[str, int]  # source and position
 
-#: Formats whose chunks are found by row; those of others are found by byte.
+#: Formats whose chunks can be found by row; those of others are found by byte.
 BY_ROWS = (".parquet", ".arrow", ".npy")
 
 
 class Original(NamedTuple):
-    """An item as it stands in its source."""
+    """An item as read from its source."""
 
-    text: str  # as people read it (runs.shown.written); lone surrogates are kept
-    item: Any  # as it is compared
+    text: str  # as shown to people (runs.shown.written); lone surrogates are kept
+    item: Any  # as compared
     kind: int
     id: str | None  # as JSON text
 
 
 class Originals:
-    """The inputs of an output folder, by the names that its tables use."""
+    """The inputs of an output folder, by the source names in its tables."""
 
     def __init__(self, out: Path):
-        """Raises UsageError when ``out`` is not an output folder of dedup."""
+        """Raises UsageError if ``out`` is not an output folder of dedup, FormatError if its files are damaged."""
         self.out = out
         manifest, run = self.manifest, self.run = sealed(out / "manifest.json"), sealed(out / "run.json")
         if manifest.get("format") != "likewise/output":
@@ -59,41 +59,43 @@ class Originals:
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """What report.json holds."""
+        """The content of report.json. Raises FormatError if it has been changed."""
         return document(whole(self.out, self.manifest, "report.json"))
 
     @cached_property
     def removed(self) -> pa.Table:
-        """What removed.parquet holds."""
+        """The table removed.parquet. Raises FormatError if it has been changed."""
         return pq.read_table(whole(self.out, self.manifest, "removed.parquet"))
 
     @cached_property
     def groups(self) -> Groups | None:
-        """The groups of elements, where they stand in a file that is still there."""
+        """The groups of elements, or None if the run had none or their file is gone."""
         given = self.method.get("groups")
         return groups_of(Path(given)) if given else None
 
     @property
     def value(self) -> str:
-        """The column of removed.parquet that says how alike two items are: similarity or distance."""
+        """Name of the value column of removed.parquet: "similarity" or "distance"."""
         return self.report.get("value", "similarity")
 
     @property
     def numbered(self) -> bool:
-        """True if no item of the output has an id, so that positions name the items."""
+        """True if no item of the output has an id, so that positions identify the items."""
         counts, ids = self.report["counts"], self.report.get("ids")
-        return ids is None or ids["missing"] == counts["read"] - counts["rejected"]  # None: an earlier version made the output
+        return ids is None or ids["missing"] == counts["read"] - counts["rejected"]  # None: written by an earlier version
 
     def called(self, place: Place, found: Original) -> Any:
-        """The id of an item; its position where the output has no ids, None where others have some."""
+        """Return the id of an item; its position if the output has no ids, None if only this item has none."""
         if found.id is None:
             return place[1] if self.numbered else None
         value = from_json(found.id)
         return int(value) if isinstance(value, float) and pa.types.is_integer(self.removed.schema.field("id").type) else value
 
     def typed(self, rows: list[dict[str, Any]], side: str = "") -> list[Any]:
-        """The ids of rows of removed.parquet, or with ``side`` "kept_" of their kept items, each of the type that it came in. Reads the sources
-        again where the column holds texts of ids of several types."""
+        """Return the ids of rows of removed.parquet in their original types; ``side`` "kept_": those of the kept items.
+
+        Reads the sources again if the column holds texts because ids have several types.
+        """
         if b"likewise.ids" not in (self.removed.schema.metadata or {}):
             return [row[f"{side}id"] for row in rows]
         places = [(row[f"{side}source"], row[f"{side}position"]) for row in rows]
@@ -101,8 +103,10 @@ class Originals:
         return [None if (identity := found[place].id) is None else from_json(identity) for place in places]
 
     def texts(self, places: Iterable[Place]) -> dict[Place, Original]:
-        """The items at these places. A source in which rows are not found by number is read as far as the last of them. Raises DataError when one is
-        gone."""
+        """Return the items at these places. Raises DataError if one no longer exists.
+
+        A source whose rows cannot be found by number is read up to the last of them.
+        """
         wanted = defaultdict(set)
         for source, position in places:
             wanted[source].add(position)
@@ -117,13 +121,13 @@ class Originals:
         return found
 
     def changed(self) -> list[str]:
-        """The sources that have been written to, or are gone, since the run."""
+        """Return the sources that have been changed or removed since the run."""
         now = {source: path.stat() if path.exists() else None for source, path in self.paths.items()}
         return [source for source, stat in now.items() if stat is None or (stat.st_size, stat.st_mtime_ns) != self.stamps[source]]
 
     def find(self, identity: str) -> tuple[Place, Original] | None:
-        """The first item that has this id, as it is typed on a command line; None when there is none."""
-        same = {identity.encode(), json.dumps(identity, ensure_ascii=False).encode(), f'"{identity}"'.encode()}  # the last: with escapes, as shown
+        """Return the place and content of the first item with this id, as typed on a command line, or None."""
+        same = {identity.encode(), json.dumps(identity, ensure_ascii=False).encode(), f'"{identity}"'.encode()}  # the last one with escapes, as shown
         if identity.removeprefix("-").isdecimal():
             same.add(f"{identity}.0".encode())
         if identity in ("True", "False"):
@@ -139,8 +143,10 @@ class Originals:
         return None
 
     def records(self, source: str, positions: Sequence[int] = ()) -> Iterator[tuple[int, Records]]:
-        """(position of the first row, rows) of the chunks of a source; where rows are found by number, of those with the rows at ``positions``, which
-        are ascending, if some are given."""
+        """Yield (position of the first row, rows) of the chunks of a source. Raises DataError if the source is gone.
+
+        positions: ascending; if given and rows can be found by number, only chunks with these rows are read.
+        """
         path = self.paths.get(source)
         if path is None:
             raise DataError(f"{source}: the items came from Python and no file ({self.out / 'run.json'} names none), so they cannot be read again")
@@ -167,7 +173,7 @@ class Originals:
 
 
 def examples(originals: Originals) -> Iterator[Example]:
-    """The removed items that report.html shows: one of each of the largest clusters, and near ones from the least alike to the most."""
+    """Yield the removed items for report.html: one of each of the largest clusters, and near-duplicates from the least to the most similar."""
     if changed := originals.changed():
         raise DataError(f"{changed[0]} has been changed since the run, or is gone")
     table = originals.removed
@@ -188,7 +194,7 @@ def examples(originals: Originals) -> Iterator[Example]:
 
 
 def document(path: Path) -> dict[str, Any]:
-    """A JSON file of an output folder."""
+    """Return a JSON file of an output folder. Raises UsageError if the folder is not an output, FormatError if the file is damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
@@ -204,7 +210,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def sealed(path: Path) -> dict[str, Any]:
-    """A document that holds a checksum of itself."""
+    """Return a JSON file that contains its own checksum. Raises FormatError if it has been changed."""
     found = document(path)
     if found.pop(SEAL, None) != seal(found):
         raise FormatError(f"{path}: is not as likewise wrote it; run dedup again")
@@ -212,7 +218,7 @@ def sealed(path: Path) -> dict[str, Any]:
 
 
 def whole(out: Path, manifest: dict[str, Any], name: str) -> Path:
-    """A file of an output folder, with the checksum that the manifest has of it."""
+    """Return the path of an output file whose checksum matches the manifest. Raises FormatError if it is missing or has been changed."""
     path = out / name
     if not path.is_file():
         raise FormatError(f"{path}: is not there any more; run dedup again")
@@ -223,7 +229,7 @@ def whole(out: Path, manifest: dict[str, Any], name: str) -> Path:
 
 @contextmanager
 def as_written(out: Path) -> Iterator[None]:
-    """An output folder whose files are not as dedup writes them, by hand or by another program, is told of, wherever that shows."""
+    """Context manager: turn errors caused by output files that dedup did not write as they are now into FormatError."""
     try:
         yield
     except LikewiseError:

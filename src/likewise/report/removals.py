@@ -22,20 +22,20 @@ from likewise.runs.results import Decision
 
 Report = dict[str, Any]
 
-#: Bins of the distribution, from the threshold to equality, and how many of them the summary puts together.
+#: Bins of the distribution, from the threshold to equality, and how many of them the summary joins.
 BINS, TOGETHER = 10, 2
-#: A cluster is taken for pages of a template if so many near-duplicates were removed for one item: the revisions of a text are fewer, and a
-#: smaller cluster does little harm.
+#: Minimum near-duplicates removed for one item in a cluster of template pages: revisions of a text are fewer, and a smaller cluster does little
+#: harm.
 LARGE = 30
-#: And if so large a share of them is less similar than half-way from the threshold to 1: of edited copies, most lie in the upper half. The share
-#: is below 1 because a template has its own near-duplicates, which lie higher.
+#: Minimum share of them that is less similar than half-way from the threshold to 1: most edited copies lie in the upper half. The share is
+#: below 1 because a template has its own near-duplicates, which lie higher.
 MOSTLY, HALF_WAY = 0.75, 0.5
-#: Clusters that report.json lists, and that the warning names.
+#: Clusters listed in report.json and named in the warning.
 LISTED, NAMED = 10, 3
 
 
 def removals(collection: Collection, decision: Decision, job: Job) -> Report:
-    """``removals`` of report.json. Exact copies, and items of the same shingles, are counted in ``counts`` and are not among these."""
+    """Return ``removals`` of report.json. Exact copies and items with equal shingles are in ``counts`` instead."""
     rows = np.flatnonzero(decision.removed & ~decision.exact & ~decision.equal & ~np.isnan(decision.similarity))
     value, limit = decision.similarity[rows], float(job.threshold)
     found: Report = {"near": len(rows), "median": float(np.median(value)) if len(rows) else None}
@@ -44,7 +44,7 @@ def removals(collection: Collection, decision: Decision, job: Job) -> Report:
 
 
 def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:
-    """[from, to, number of items] from the threshold to equality; each ``to`` is left to the next bin, but for the last."""
+    """Return [from, to, number of items] from the threshold to equality; ``to`` is exclusive except in the last bin."""
     low, high = (0.0, limit) if distances else (limit, 1.0)
     edges = np.unique(np.round(np.linspace(low, high, BINS + 1), 12))
     if len(edges) == 1:
@@ -55,14 +55,14 @@ def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:
 
 
 def whole_bins(value: np.ndarray, limit: int) -> list[list[int]]:
-    """[from, to, number of items] for whole distances from 0 to the greatest; both ends belong to the bin."""
+    """Return [from, to, number of items] for integer distances from 0 to the maximum; both ends are inclusive."""
     width = -(-(limit + 1) // BINS)
     counts = np.bincount((value // width).astype(np.int64), minlength=-(-(limit + 1) // width))
     return [[first, min(first + width - 1, limit), int(counts[first // width])] for first in range(0, limit + 1, width)]
 
 
 def templates(collection: Collection, decision: Decision, rows: np.ndarray, limit: float) -> Report:
-    """The clusters of near-duplicates ``rows`` that look like pages of a template, the largest first."""
+    """Return the clusters of near-duplicates ``rows`` (int64[m]) that look like pages of a template, largest first."""
     heads, cluster, near = np.unique(decision.kept_row[rows], return_inverse=True, return_counts=True)
     low = np.bincount(cluster, decision.similarity[rows] < limit + HALF_WAY * (1 - limit), len(heads)).astype(np.int64)
     chosen = np.flatnonzero((near >= LARGE) & (low >= MOSTLY * near) & (limit < 1))
@@ -75,7 +75,7 @@ def templates(collection: Collection, decision: Decision, rows: np.ndarray, limi
 
 
 def warning(found: Report, limit: float) -> Iterator[str]:
-    """The warning about clusters that look like pages of a template, if there are any."""
+    """Yield the warning about clusters that look like pages of a template, if there are any."""
     if not (number := found.get("templates", {}).get("number", 0)):
         return
     largest = found["templates"]["largest"][:NAMED]
@@ -91,12 +91,12 @@ def warning(found: Report, limit: float) -> Iterator[str]:
 
 
 def called(row: Report) -> str:
-    """The representative of a cluster by id, or by place if it has no id."""
+    """Return the representative of a cluster by id, or by place if it has no id."""
     return f"{row['source']}:{row['position']}" if row["representative"] is None else repr(row["representative"])
 
 
 def in_a_line(report: Report) -> str | None:
-    """The distribution in one line; None if nothing was removed as near, or an earlier version wrote the report."""
+    """Return the distribution in one line; None if there are no near-duplicates, or an earlier version wrote the report."""
     found = report.get("removals")
     if not found or not found["near"]:
         return None

@@ -1,4 +1,4 @@
-"""report.json: what was found, in numbers; nothing of it depends on the clock or the machine."""
+"""report.json: the result in numbers, none of which depend on the clock or the machine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from likewise.runs.job import Job
 from likewise.runs.results import Decision
 
 LARGEST = 10
-#: What to do where nothing is promised.
+#: Advice if no recall is guaranteed.
 MEASURE = "likewise audit measures it on a sample, and --exact compares all pairs"
-NAMED = 5  # places that a warning names
+NAMED = 5  # maximum number of places named in a warning
 
 
 def summary(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, job: Job, warnings: list[str]) -> dict[str, Any]:
+    """Return the content of report.json. Raises AssertionError if the counts do not add up."""
     kind = collection.column("kind")
     removed, rejected = decision.removed, kind == REJECTED
     counts = {
@@ -38,7 +39,7 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
         "without_text": int((kind == NO_TEXT).sum()),
         "too_short_to_judge": int(short.sum()),
         "nulls_left_out": collection.nulls,
-        "cut_short": len(collection.unreadable()[1]),  # files whose rest could not be read: each is one that was read, and rejected
+        "cut_short": len(collection.unreadable()[1]),  # files whose rest could not be read: each counts as one item that was read and rejected
     }
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a fault of likewise, please report it")
@@ -49,7 +50,7 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
         "method": job.described(),
         "threshold": float(job.threshold),
         "value": decision.value.name,
-        "curve": [list(point) for point in job.plan.table()] if job.plan else [],  # none: nothing is missed
+        "curve": [list(point) for point in job.plan.table()] if job.plan else [],  # empty for an exact join
         "verified": job.verify,
         **decision.facts,
         "spread": spread(job.target, decision.facts["budget"]["recall"], decision.facts["matched"]),
@@ -62,11 +63,12 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
 
 
 def missing_ids(collection: Collection) -> int:
-    """How many items that could be read have no id."""
+    """Return how many readable items have no id."""
     return int((collection.without_id if collection.has_ids else collection.column("kind") != REJECTED).sum())
 
 
 def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
+    """Return numbers and sizes of the clusters, and the largest ones."""
     removed = decision.removed
     heads, members = np.unique(decision.kept_row[removed], return_counts=True)
     sizes = members + 1
@@ -87,6 +89,7 @@ def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
 
 
 def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -> list[dict[str, Any]]:
+    """Return the counts of each source."""
     out = []
     for number, source in enumerate(collection.sources):
         rows = collection.rows_of(number)
@@ -97,7 +100,7 @@ def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -
 
 
 def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.ndarray) -> list[str]:
-    """What a user should know before trusting the result."""
+    """Return warnings a user should read before trusting the result."""
     kind = collection.column("kind")
     said = list(job.plan.about_layout) if job.plan else []
     judged = int((kind != REJECTED).sum())
@@ -139,7 +142,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
 
 
 def about_ids(collection: Collection, judged: int) -> Iterator[str]:
-    """Warnings about ids that are repeated, missing, or not in their own type."""
+    """Yield warnings about ids that are repeated, missing, or not in their own type."""
     repeated, examples = collection.repeated_ids
     if repeated:
         name = f"{repeated:,} id{'s name' if repeated > 1 else ' names'} more than one item"
@@ -153,6 +156,6 @@ def about_ids(collection: Collection, judged: int) -> Iterator[str]:
 
 
 def first_places(collection: Collection, chosen: np.ndarray) -> list[tuple[str, int]]:
-    """(source, position) of the first few rows of ``chosen``."""
+    """Return (source, position) of the first NAMED rows of ``chosen`` (bool[n])."""
     names, positions = collection.places(np.flatnonzero(chosen)[:NAMED])
     return list(zip(names.to_pylist(), positions.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The words of report.html for the choices and counters of report.json."""
+"""The words of report.html for the options and counters of report.json."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from likewise.kinds import kind_of, kinds, measures
 from likewise.kinds.kind import MeasureFacts
 from likewise.messages import counted, shown
 
-#: What is compared when elements stand in groups.
+#: The compared value if elements are grouped.
 GROUPED = "the Jaccard similarity of the sets of groups that their elements are of: the groups that both have, divided by those that either has"
 
-#: What a token is, by unit.
+#: Name of the tokens, by unit.
 UNITS = {
     "words": "words",
     "whitespace": "runs between white space",
@@ -21,7 +21,7 @@ UNITS = {
     "code": "identifiers, literals and symbols",
     "tokens": "token ids",
 }
-#: What a normalisation step does.
+#: Effect of each normalization step.
 STEPS = {
     "nfc": "Unicode composed (NFC)",
     "nfkc": "Unicode composed, compatibility forms made plain (NFKC)",
@@ -34,17 +34,17 @@ STEPS = {
     "digits": "runs of digits made one 0",
     "space": "white space made one space",
 }
-#: What the way of checking means for trust.
+#: Trustworthiness of a result, by the way pairs were checked.
 VERIFIED = {
     "exact": "Every pair behind a removal was compared exactly, on the whole items. No removal rests on an estimate.",
     "estimate": "Pairs were checked by an estimate from signatures, not exactly: items a little below the threshold may have been removed.",
     "none": "Pairs were not checked at all: every item that shared a bucket with a kept one was removed, however unlike they may be.",
 }
-#: What differs between two examples whose elements stand in groups, and what is to be said of it.
+#: The noun and the remark of examples whose elements are grouped.
 GROUPS = "groups", "What both have stands first, the elements of the removed item beside those of the kept one where they are not the same. "
-#: What is to be said where elements stand in groups, and the groups cannot be read again.
+#: Remark for grouped elements if the groups cannot be read again.
 UNGROUPED = "Elements of one group count as one, so that not every mark is a difference. "
-#: What became of an item.
+#: Outcome of an item.
 COUNTS = {
     "kept": "kept",
     "rejected": "rejected: could not be read",
@@ -52,14 +52,14 @@ COUNTS = {
     "removed_equal": "removed for the same shingles",
     "removed_near": "removed as near-duplicates",
 }
-#: Which item of a cluster stays.
+#: The item of a cluster that is kept.
 KEEP = {
     "first": "the first in the order of the input",
     "last": "the last in the order of the input",
     "longest": "the longest",
     "shortest": "the shortest",
 }
-#: What report.json may tell of a bucket: the item that stands for it, and the numbers.
+#: Column headings for the keys of a bucket in report.json: its example item, then numbers.
 BUCKET = {
     "id": "an item of it",
     "source": "source",
@@ -72,18 +72,18 @@ BUCKET = {
 
 
 def measured(by: str) -> MeasureFacts | None:
-    """The measure of ``by``, as the method in report.json has it; None for texts, which are cut into shingles."""
+    """Return the measure of ``by``, as in the method of report.json; None for texts, which are cut into shingles."""
     return measures().get(by) or measures().get(by.split("/")[0])
 
 
 def units(by: str) -> tuple[str, str]:
-    """The units of a value, of one and of several."""
+    """Return the unit of a value in singular and plural."""
     facts = measured(by)
     return facts.units if facts else ("", "")
 
 
 def amount(value: float, name: str, by: str) -> str:
-    """A similarity, or a distance with its unit, in a sentence; what is not equal never looks as if it were.
+    """Return a similarity, or a distance with its unit, rounded for a sentence; unequal items never appear as equal.
 
     >>> amount(0.625, "similarity", "elements"), amount(0.99999994, "similarity", "cosine"), amount(4.576512, "distance", "angle")
     ('0.625', 'over 0.9999', '4.5765 degrees')
@@ -97,7 +97,7 @@ def amount(value: float, name: str, by: str) -> str:
 
 
 def limit(threshold: float, name: str, by: str) -> str:
-    """The least similarity, or the greatest distance with its unit.
+    """Return the minimum similarity, or the maximum distance with its unit.
 
     >>> limit(0.99999, "similarity", "cosine"), limit(3.0, "distance", "hamming")
     ('0.99999', '3 bits')
@@ -106,14 +106,14 @@ def limit(threshold: float, name: str, by: str) -> str:
 
 
 def removals(counts: dict[str, int]) -> list[str]:
-    """How many items were removed, by the reason; ``counts`` as report.json has them."""
-    equal = counts.get("removed_equal", 0)  # which earlier versions counted as near-duplicates
+    """Return the numbers of removed items by reason; ``counts`` as in report.json."""
+    equal = counts.get("removed_equal", 0)  # earlier versions counted these as near-duplicates
     exact, near = counted(counts["removed_exact"], "exact copy", "exact copies"), counted(counts["removed_near"], "near-duplicate")
     return [exact, *([f"{equal:,} with the same shingles"] if equal else []), near]
 
 
 def aside(counts: dict[str, int], by: str) -> list[str]:
-    """What was kept without being compared; ``counts`` as report.json has them."""
+    """Return the numbers of items kept without comparison, by reason; ``counts`` as in report.json."""
     facts = measured(by)
     kind = kind_of(facts.name) if facts else next(kind for kind in kinds().values() if kind.cut)
     numbers = (counts["empty"] - counts["without_text"], counts["without_text"], counts["too_short_to_judge"])

@@ -1,4 +1,4 @@
-"""Files of feature sets made from pictures, videos and texts: an id and a list of vectors an item, all of it accounted for."""
+"""Extraction of feature sets from images, videos and texts to a file: an id and a list of vectors per item; every item is accounted for."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from likewise.records import REJECTED, TEXT, Records, Want
 from likewise.runs import inspection
 from likewise.runs.job import Job
 
-#: Items whose features are written at once, and features of a picture and seconds between key frames where no others are asked for.
+#: Items written at once; and the defaults for features per image and seconds between key frames.
 ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
 
 #: Advice about inputs that cannot be read.
@@ -46,36 +46,39 @@ Vectors = NDArray[np.float32]
 
 @dataclass
 class Batch:
-    """Items in a row: their ids, and the features of each."""
+    """Consecutive items: their ids, and the features of each."""
 
     ids: pa.Array
     sets: list[Vectors]
-    places: list[tuple[str, int]] | None = None  # source and position of each, where some have no id
+    places: list[tuple[str, int]] | None = None  # source and position of each, if some items have no id
 
 
 @dataclass
 class Extraction:
-    """What `write` is to make, and what came of it, once it has been called."""
+    """A prepared extraction, and its counts once `write` has run."""
 
     batches: Callable[[Extraction], Iterator[Batch]]
     kind: str  # "pictures", "videos" or "texts"
     dimension: int  # numbers of a feature
-    note: str | None = None  # what is to be said of the ids
+    note: str | None = None  # note about the ids for the file's metadata
     items: int = 0
     features: int = 0
     empty: int = 0  # items without any feature
-    unknown: int = 0  # distinct tokens of texts, text by text, that have no vector
-    rejected: list[dict[str, Any]] = field(default_factory=list)  # as FILE.rejected.jsonl has them
+    unknown: int = 0  # distinct tokens without a vector, summed over texts
+    rejected: list[dict[str, Any]] = field(default_factory=list)  # as in FILE.rejected.jsonl
 
     @property
     def report(self) -> dict[str, Any]:
+        """The counts of the extraction."""
         told = {"kind": self.kind, "dimension": self.dimension, "read": self.items + len(self.rejected), "items": self.items}
         told |= {"features": self.features, "empty": self.empty, "rejected": len(self.rejected)}
         return told | ({"tokens_without_vector": self.unknown} if self.kind == "texts" else {})
 
     def write(self, path: Path, *, overwrite: bool = False) -> None:
-        """A Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs; where some items have
-        no id, also source and position."""
+        """Write a Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs.
+
+        If some items have no id, also source and position. Raises DataError if no item could be read.
+        """
         writer = None
         with new_file(path, overwrite=overwrite) as file:
             try:
@@ -90,6 +93,7 @@ class Extraction:
                 raise DataError("no item has been read" + (f"; all {len(self.rejected):,} were rejected" if self.rejected else ""))
 
     def table(self, batch: Batch) -> pa.Table:
+        """Return a batch as a table, and count its items."""
         sizes = [len(vectors) for vectors in batch.sets]
         flat = np.concatenate([np.empty((0, self.dimension), np.float32), *batch.sets])
         self.items += len(sizes)
@@ -107,7 +111,10 @@ class Extraction:
         return pa.table({**columns, "features": lists}).replace_schema_metadata(metadata)
 
     def write_rejected(self, path: Path, *, overwrite: bool = False) -> Path:
-        """The list of rejected inputs, and its place: not ``path`` where something has appeared there since `cli.features.check` looked."""
+        """Write the list of rejected inputs and return its path.
+
+        That is not ``path`` if another file has appeared there since `cli.features.check`.
+        """
         lines = [json.dumps(entry).encode() + b"\n" for entry in self.rejected]
         if overwrite and rejects.are_in(path):
             with new_file(path, overwrite=True) as file:
@@ -134,11 +141,13 @@ def extract(
     progress: Progress | None = None,
     **choices: Unpack[OfFeatures],
 ) -> Extraction:
-    """Of picture files their local features, of videos the colours of their key frames, of texts, with ``vectors``, the vectors of their tokens.
+    """Prepare the extraction of local features of images, colours of key frames of videos, or, with ``vectors``, vectors of the tokens of texts.
 
-    vectors: a file of token vectors, as `io.media.tokens.load` reads it. most: features of a picture, the strongest; every: seconds from one key
-    frame to the next. work: where standard input is put. ``by`` and ``normalize`` say what a token is; ``field``, ``records``, ``id``, ``on_error``,
-    ``max_record``, ``limit`` and ``threads`` as of `dedup`. Raises UsageError, DataError, MissingPartError.
+    vectors: a file of token vectors, as read by `io.media.tokens.load`. most: maximum number of features per image, strongest first. every:
+    seconds
+    between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``, ``id``,
+    ``on_error``,
+    ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
     refuse_others("features", choices)
     refuse_empty(**choices)
@@ -153,6 +162,7 @@ def extract(
 
 
 def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: float | None, progress: Progress) -> Extraction:
+    """Prepare the extraction of images or videos. Raises UsageError for invalid options, MissingPartError without OpenCV."""
     most, every = FEATURES if most is None else most, SECONDS if every is None else every
     if most < 1:
         raise UsageError(f"--most {most}: give a whole number of 1 or more")
@@ -169,13 +179,15 @@ def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: 
         made, dimension = partial(videos.features_of, every=every), videos.DIMENSION
     from likewise.io.media.opencv import library
 
-    library()  # before any file is read, if it is missing
+    library()  # raises, if it is missing, before any file is read
     return Extraction(partial(of_each_file, media.files[: options.limit], made, options, progress), media.kind, dimension)
 
 
 def of_each_file(
     named: list[tuple[str, Path]], made: Callable[[Path], Vectors], options: Options, progress: Progress, to: Extraction
 ) -> Iterator[Batch]:
+    """Yield the features of files in batches. Raises DataError for unreadable files unless they are skipped."""
+
     def stage(entry: tuple[str, Path]) -> tuple[str, Path, Vectors | str]:
         try:
             return *entry, made(entry[1])
@@ -193,7 +205,7 @@ def of_each_file(
                 if isinstance(result, str):
                     if options.on_error != "skip":
                         raise DataError(f"{result}; {LISTED.format('files')}")
-                    reason = result.removeprefix(f"{path}: ")  # where the input lies is no part of the result
+                    reason = result.removeprefix(f"{path}: ")  # the result must not depend on the input's location
                     to.rejected.append({"source": name, "position": 0, "reason": reason, "bytes": ""})
             good = [(name, result) for name, _, result in some if not isinstance(result, str)]
             progress.advance(len(some))
@@ -205,6 +217,7 @@ def of_each_file(
 
 
 def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work: Path | None, progress: Progress) -> Extraction:
+    """Prepare the extraction of texts, which reads all ids first. Raises UsageError if ``by`` is not a single token."""
     method = options.method
     if not isinstance(method, Text) or method.unit == "tokens" or method.k != 1 or method.bag or method.containment:
         raise UsageError(f"--by {method}: with --vectors, name what a token of a text is: words:1, whitespace:1, chars:1, ...")
@@ -227,6 +240,7 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
 
 
 def of_each_text(sources: Sequence[Source], job: Job, known: TokenVectors, column: pa.Array, progress: Progress, to: Extraction) -> Iterator[Batch]:
+    """Yield the token vectors of texts in batches. Raises DataError if no token has a vector."""
     assert isinstance(job.method, Text)
     progress.begin("describing", len(column), "items")
     found = at = 0
@@ -255,7 +269,7 @@ def of_each_text(sources: Sequence[Source], job: Job, known: TokenVectors, colum
 
 
 def rows_of(sources: Sequence[Source], job: Job) -> Iterator[tuple[Source, int, Records]]:
-    """A source, the number in it of the first row of a chunk, and the rows. Raises DataError for what cannot be read, or gives it as rejected."""
+    """Yield a source, the number of a chunk's first row in it, and the rows. Raises DataError for rejected rows unless they are skipped."""
     want, left, skip = job.want, job.options.limit, job.options.on_error == "skip"
     for source in sources:
         first = 0
@@ -272,7 +286,7 @@ def rows_of(sources: Sequence[Source], job: Job) -> Iterator[tuple[Source, int, 
 
 
 def records_of(source: Source, want: Want, skip: bool) -> Iterator[Records]:
-    """Chunk by chunk; the rest of a source that is damaged is one rejected row."""
+    """Yield the rows chunk by chunk; the rest of a damaged source is one rejected row."""
     for chunk in chunks(source, want, skip=skip):
         records = chunk if isinstance(chunk, str) else parsed(source, chunk, want, skip=skip)
         if isinstance(records, str):

@@ -1,4 +1,4 @@
-"""Pairs of items that are often in one basket, exactly: by A-Priori, or by PCY, which leaves most pairs uncounted."""
+"""Pairs of items that occur together in many baskets, exactly: by A-Priori, or by PCY, which leaves most pairs uncounted."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from likewise.records import Want
 from likewise.runs.results import Table
 
 METHODS = ("apriori", "pcy")
-#: Counters of PCY's first pass, where no number is given: 4 MiB.
+#: Default number of counters in PCY's first pass: 4 MiB.
 BUCKETS = 2**20
 #: Counters have 32 bits, codes of items 31.
 MOST = 2**31 - 1
-#: What hashing pairs to buckets is for, among the constants of a seed.
+#: Stream of constants drawn from the seed, for hashing pairs to buckets.
 PURPOSE = 0x70637900
 
-#: Items as numbers from 0 on, uint32[m], where each basket begins, int64[n + 1], and the items, a column, ascending.
+#: Item numbers from 0, uint32[m]; offsets of the baskets, int64[n + 1]; and the items, a column in ascending order.
 Coded = tuple[NDArray[np.uint32], NDArray[np.int64], pa.Array]
 
 
 class FrequentPairs(Table):
-    """The result of ``frequent``: item_a, item_b and in how many baskets both are, the most frequent first.
+    """The result of ``frequent``: item_a, item_b and count, the number of baskets with both, the most frequent first.
 
-    ``items`` is a table of the frequent items, item and count; ``report`` the method and what each pass counted.
+    ``items`` is a table of the frequent items, item and count; ``report`` holds the method and the counts of each pass.
     """
 
     def __init__(self, table: pa.Table, items: Table, report: dict[str, Any]):
@@ -48,7 +48,7 @@ class FrequentPairs(Table):
         self.report = report
 
     def above(self, support: int) -> FrequentPairs:
-        """The pairs, and the items, of a greater support."""
+        """Return the pairs and items of a higher support. Raises UsageError for a lower one."""
         least = checked_support(support)
         if least < self.report["support"]:
             raise UsageError(f"support {least}: these pairs were counted for {self.report['support']}; a lower one needs a new count")
@@ -57,17 +57,18 @@ class FrequentPairs(Table):
 
 
 def frequent(baskets: Any, *, support: int, method: str = "apriori", buckets: int | None = None, seed: int = 0) -> FrequentPairs:
-    """The pairs of items that are together in at least ``support`` baskets, and in how many: all of them and no others.
+    """Return the pairs of items that are together in at least ``support`` baskets, with their counts; exact.
 
     baskets: a list of sets, lists or 1-D arrays of items; an Arrow column of lists; a 2-D array of whole numbers; or two arrays (values, offsets).
-    Items are whole numbers of any size, or strings; one that is twice in a basket counts once.
+    Items are whole numbers of any size, or strings; an item that is twice in a basket counts once.
 
     ``apriori`` counts items, then the pairs of frequent ones (Agrawal and Srikant 1994). ``pcy`` in its first pass also hashes each pair to one of
-    ``buckets`` counters, and then counts a pair only where its bucket reached the support (Park, Chen and Yu 1995): fewer counters in the second
-    pass, for a first one that looks at the pairs of all items. Time goes with the pairs inside baskets: a basket of thousands of frequent items
+    ``buckets`` counters, and then counts a pair only if its bucket reached the support (Park, Chen and Yu 1995): fewer counters in the second
+    pass, but the first one visits the pairs of all items. Time grows with the number of pairs inside baskets: a basket of thousands of frequent
+    items
     takes millions of steps.
 
-    Raises UsageError for a support below 1, and with the row for what is no item.
+    Raises UsageError for a support below 1, and with the row for a value that is not an item.
 
     >>> import likewise as lw
     >>> found = lw.frequent([["milk", "bread"], ["milk", "bread", "tea"], ["tea"]], support=2)
@@ -91,13 +92,14 @@ def frequent(baskets: Any, *, support: int, method: str = "apriori", buckets: in
     first = {"items": len(items), "frequent_items": len(chosen), "counter_bytes": counts.nbytes + in_bucket.nbytes}
     if many:
         first |= {"buckets": many, "frequent_buckets": int((in_bucket >= least).sum())}
-    bytes_held = pairs.nbytes + together.nbytes + many  # for each bucket a byte, whether it is frequent
+    bytes_held = pairs.nbytes + together.nbytes + many  # one byte per bucket: whether it is frequent
     second = {"candidates": int((together > 0).sum()), "frequent_pairs": len(good), "counter_bytes": bytes_held}
     report = {"method": method, "support": least, "baskets": len(offsets) - 1, "passes": [first, second]}
     return FrequentPairs(table, Table(of_items), report)
 
 
 def checked_support(support: Any) -> int:
+    """Return the support as an int. Raises UsageError if it is not a whole number from 1."""
     least = index(support)
     if least is None or not 1 <= least <= MOST:
         raise UsageError(f"support={support!r}: give a whole number of baskets, from 1; of a share, share * baskets rounded up")
@@ -105,7 +107,7 @@ def checked_support(support: Any) -> int:
 
 
 def buckets_of(method: str, buckets: Any) -> int:
-    """How many counters pairs are hashed to: none by A-Priori."""
+    """Return the number of counters to which pairs are hashed: 0 for A-Priori. Raises UsageError for invalid options."""
     if method not in METHODS:
         raise UsageError(f"method={method!r}: choose one of {', '.join(METHODS)}")
     if method == "apriori":
@@ -119,7 +121,7 @@ def buckets_of(method: str, buckets: Any) -> int:
 
 
 def key_of(seed: Any) -> np.uint64:
-    """What the hash of pairs is keyed with."""
+    """Return the key of the hash of pairs. Raises UsageError for an invalid seed."""
     checked = index(seed)
     if checked is None or not 0 <= checked < 2**64:
         raise UsageError(f"seed={seed!r}: give a whole number from 0 to 2^64 - 1")
@@ -128,7 +130,7 @@ def key_of(seed: Any) -> np.uint64:
 
 
 def coded(baskets: Any) -> Coded:
-    """Baskets as numbers, and the items that have them."""
+    """Return baskets as numbers, and the items. Raises UsageError for a matrix of 0 and 1, and with the row for a value that is not an item."""
     column = column_of(baskets, READER)
     rows = read_column(column, READER, Want(kind=READER.kind))
     if rows.matrix:
@@ -143,7 +145,7 @@ def coded(baskets: Any) -> Coded:
 
 
 def of_python(values: pa.Array, offsets: NDArray[np.int64]) -> Coded:
-    """The same of items of several types in one basket, of floats, and of missing ones."""
+    """Return `coded` baskets that have items of several types, floats, or missing items."""
     baskets = map(from_json, values.storage.to_pylist()) if isinstance(values.type, pa.JsonType) else values.to_pylist()
     numbers: dict[Any, int] = {}
     found = [numbers.setdefault(element(item), len(numbers)) for basket in baskets for item in basket if not is_missing(item)]
@@ -152,7 +154,10 @@ def of_python(values: pa.Array, offsets: NDArray[np.int64]) -> Coded:
 
 
 def ordered(values: NDArray[Any], offsets: NDArray[np.int64], items: pa.Array) -> Coded:
-    """Items in an order of their own, numbers by value and strings by code point: neither the order of baskets nor that of a set changes a number."""
+    """Number the items in ascending order, numbers by value and strings by code point, so that the order of baskets and sets does not matter.
+
+    values: index in ``items`` of each entry. Raises UsageError for more than MOST baskets or items.
+    """
     if max(len(items), len(offsets)) > MOST:
         raise UsageError(f"{len(offsets) - 1:,} baskets with {len(items):,} items; there may be {MOST:,} of each")
     order = pc.sort_indices(items) if len(items) else pa.array([], pa.uint64())

@@ -1,4 +1,4 @@
-"""The results of the verbs: Arrow-backed tables, and the ways out of likewise."""
+"""The results of the verbs: Arrow-backed tables and their conversions."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from likewise.errors import UsageError, missing_part
 from likewise.io.ids import from_json
 from likewise.io.placing import new_file
 
-#: Suffixes of the files that tables are written to.
+#: Suffixes of files to which tables can be written.
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
-#: Rows that are turned into Python's values at once.
+#: Rows converted to Python values at once.
 BATCH = 2**14
-#: Columns of ids of several types, each id as JSON text.
+#: Columns of ids with several types, each id as JSON text.
 JsonIds = dict[str, pa.Array]
 Made: TypeAlias = "pa.Table | tuple[pa.Table, JsonIds]"
 
 
 class Table:
-    """A table with the ways out: Arrow (also through ``__arrow_c_stream__``), polars, pandas, a file."""
+    """A table that converts to Arrow (also through ``__arrow_c_stream__``), polars, pandas, or a file."""
 
     def __init__(self, table: Made | Callable[[], Made]):
-        """table: the table, with the JSON text of ids of several types, if there are any; or a function that makes it when it is first used."""
+        """table: the table, with the JSON text of ids if they have several types; or a function that makes it at its first use."""
         self._made = table
 
     def _parts(self) -> tuple[pa.Table, JsonIds]:
@@ -47,14 +47,14 @@ class Table:
         return self._parts()[0]
 
     def json_lines(self) -> Iterator[str]:
-        """One JSON object a row, some thousands in a string; ids have the types that they came in, and control characters are escaped."""
+        """Yield strings of some thousand JSON lines, one object per row; ids have their original types, and control characters are escaped."""
         import msgspec
 
         for rows in self._typed(msgspec.Raw):
             yield escaped_json("".join(msgspec.json.encode(row).decode() + "\n" for row in rows))
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows as mappings; ids have the types that they came in."""
+        """Return the rows as dicts; ids have their original types."""
         return [row for rows in self._typed(from_json) for row in rows]
 
     def _typed(self, read: Callable[[bytes], Any]) -> Iterator[list[dict[str, Any]]]:
@@ -77,16 +77,17 @@ class Table:
         return self._table.__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pa.Table:
+        """Return the table as a pyarrow.Table."""
         return self._table
 
     def to_pandas(self) -> Any:
-        """A DataFrame of pandas. Raises MissingPartError where that is not installed."""
+        """Return the table as a pandas.DataFrame. Raises MissingPartError if pandas is not installed."""
         if find_spec("pandas") is None:
             raise missing_part("tables are given to", "pandas", "pandas")
         return self._table.to_pandas()
 
     def to_polars(self) -> Any:
-        """A DataFrame of Polars. Raises MissingPartError where that is not installed."""
+        """Return the table as a polars.DataFrame. Raises MissingPartError if Polars is not installed."""
         try:
             import polars
         except ImportError as error:
@@ -94,10 +95,10 @@ class Table:
         return polars.from_arrow(self._table)
 
     def write(self, path: str | Path, *, overwrite: bool = False, csv_formulas: CsvFormulas = "escape") -> None:
-        """Write a file: Parquet, JSON lines or CSV, as the extension says. ``overwrite`` replaces a file of that name once the new one is complete.
+        """Write a file: Parquet, JSON lines or CSV, by the extension. ``overwrite`` replaces an existing file once the new one is complete.
 
-        csv_formulas: of CSV, "escape" puts ' before texts that a spreadsheet would take for formulas, and "raw" writes them as they are.
-        Raises UsageError for a file that exists, for another name, a link or a folder.
+        csv_formulas: in CSV, "escape" puts ' before texts that a spreadsheet would evaluate as formulas; "raw" writes them unchanged.
+        Raises UsageError for an existing file, an unknown extension, a link or a folder.
         """
         if csv_formulas not in CHOICES["csv_formulas"]:
             raise UsageError(f"csv_formulas={csv_formulas!r}: choose one of {', '.join(CHOICES['csv_formulas'])}")
@@ -107,6 +108,7 @@ class Table:
 
 
 def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvFormulas = "escape") -> None:
+    """Write a table as Parquet, JSON lines or CSV, by the extension. Raises UsageError for other extensions."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
@@ -125,7 +127,7 @@ def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvF
 
 
 def without_formulas(table: pa.Table) -> pa.Table:
-    """The table with ' before each text that a spreadsheet would take for a formula; numbers, and texts of numbers, stay as they are."""
+    """Return the table with ' before each text that a spreadsheet would evaluate as a formula; numbers and texts of numbers are unchanged."""
     for number, name in enumerate(table.column_names):
         column = table.column(number)
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -135,7 +137,7 @@ def without_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
-#: Why a row was removed: similar to the kept row; of the same shingles; an exact copy.
+#: Reasons for a removal: similar to the kept row; equal shingles; an exact copy.
 REASONS = ("near", "equal", "exact")
 
 
@@ -143,48 +145,49 @@ REASONS = ("near", "equal", "exact")
 class Decision:
     """The outcome of each row of a collection, by row number. All files are written from it."""
 
-    kept_row: np.ndarray  # int64[n]: the kept row that this one was removed for; -1 where the row stays
-    similarity: np.ndarray  # float64[n]: to that row; NaN where the row stays or nothing was checked
+    kept_row: np.ndarray  # int64[n]: the kept row of which this one is a duplicate; -1 for rows that stay
+    similarity: np.ndarray  # float64[n]: to that row; NaN for rows that stay or were not checked
     exact: np.ndarray  # bool[n]: removed as an exact copy
     component: np.ndarray  # int64[n]: for representatives, the first one of their component
     matches: np.ndarray  # int64[m, 2]: the verified pairs that the walk compared: row, kept row
     match_similarity: np.ndarray  # float64[m]
     facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report
-    compared: int = 0  # pairs that were compared: how many depends on the way, not only on the input, so it is no part of the report
-    value: pa.Field = schema.SIMILARITY  # or of a distance: what the numbers above are
-    counted: bool = False  # similarities are ratios of counted shingles, so that 1.0 means the same shingles
+    compared: int = 0  # number of compared pairs; not in the report, because it depends on the algorithm as well
+    value: pa.Field = schema.SIMILARITY  # the type of the values above: a similarity or a distance
+    counted: bool = False  # similarities are ratios of shingle counts, so that 1.0 means equal shingles
 
     @property
     def removed(self) -> np.ndarray:
+        """bool[n]: removed as a duplicate of another row."""
         return self.kept_row >= 0
 
     def head(self, rows: np.ndarray) -> np.ndarray:
-        """The kept row that each of some rows was removed for; the row itself where it stays. int64[m]"""
+        """Return the kept row of which each of some rows is a duplicate; the row itself if it stays. int64[m]"""
         kept = self.kept_row[rows]
         return np.where(kept < 0, rows, kept)
 
     @property
     def equal(self) -> np.ndarray:
-        """bool[n]: removed for a row of the same shingles whose normalized text differs, as by a line end."""
+        """bool[n]: removed for a row with equal shingles whose normalized text differs, for example by a line end."""
         return self.removed & ~self.exact & (self.counted & (self.similarity == 1.0))
 
     @property
     def reason(self) -> np.ndarray:
-        """int8[n]: of removed rows the place in REASONS."""
+        """int8[n]: index in REASONS, for removed rows."""
         return (self.equal + 2 * self.exact).astype(np.int8)
 
 
 def warned(report: dict[str, Any]) -> str:
-    """That there are warnings, which a caller in Python is not shown otherwise."""
+    """Return a note that there are warnings, which Python callers do not see otherwise, or ""."""
     number = len(report["warnings"])
     return f"; {number} warning{'s' * (number > 1)} in .report['warnings']" if number else ""
 
 
 @dataclass
 class Removal:
-    """The result of ``dedup``. docs/reference/outputs.md tells the columns of the tables; ``report`` is what report.json holds.
+    """The result of ``dedup``. docs/reference/outputs.md explains the columns of the tables; ``report`` is the content of report.json.
 
-    ``compared``: pairs that were compared, as in run.json.
+    ``compared``: number of compared pairs, as in run.json.
     """
 
     kept: Table
@@ -201,7 +204,7 @@ class Removal:
 
 
 class Pairs(Table):
-    """The result of ``pairs``: id_a, id_b, similarity, and places where ids alone do not tell items apart."""
+    """The result of ``pairs``: id_a, id_b, similarity or distance, and places if ids alone do not identify items."""
 
     def __init__(self, table: Made, report: dict[str, Any]):
         super().__init__(table)
@@ -211,7 +214,7 @@ class Pairs(Table):
         return super().__repr__().removesuffix(">") + f"{warned(self.report)}>"
 
     def above(self, threshold: float) -> Pairs:
-        """The pairs at or above a higher threshold."""
+        """Return the pairs at or above a higher threshold. Raises UsageError for a lower one, or if the pairs have distances."""
         if "similarity" not in self._table.column_names:
             raise UsageError("these pairs have distances; take those within a smaller one with `within`")
         if threshold < self.report["threshold"]:
@@ -219,7 +222,7 @@ class Pairs(Table):
         return self._where(pc.greater_equal(self._table["similarity"], threshold), threshold)
 
     def within(self, distance: float) -> Pairs:
-        """The pairs within a smaller distance."""
+        """Return the pairs within a smaller distance. Raises UsageError for a larger one, or if the pairs have similarities."""
         if "distance" not in self._table.column_names:
             raise UsageError("these pairs have similarities; take those above a higher one with `above`")
         if distance > self.report["threshold"]:

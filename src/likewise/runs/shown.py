@@ -1,4 +1,4 @@
-"""What an item holds as people read it, by kind of item."""
+"""The content of items as shown to people, by kind of item."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from likewise.options import MOST_BYTES
 from likewise.planning import Facts
 from likewise.records import TEXT, Records, Want
 
-#: Elements or bits of many that are shown; numbers of a long vector, and hexadecimal digits of a long code or of a stretch of one.
+#: Numbers of elements or bits shown of many; of numbers of a long vector; and of hexadecimal digits of a long code or of a stretch of one.
 FIRST, BEGINNING, ENDS = 12, 8, 64
-#: Characters of what an item holds, where that is only to be recognised.
+#: Characters shown of an item that only has to be recognised.
 SHOWN = 200
 
 
 def wanted(method: dict[str, Any]) -> Want:
-    """What to read of a record to show what was compared; ``method`` as manifest.json has it."""
+    """Return the Want that reads items of a run for display; ``method`` as in manifest.json."""
     kind = methods.parse(method["by"]).kind.seen(Facts(sparse=bool(method.get("sparse")))).payload
     field, *some = [method["field"]] if isinstance(method["field"], str) else method["field"]
     most = method.get("max_record", MOST_BYTES)
@@ -31,12 +31,12 @@ def wanted(method: dict[str, Any]) -> Want:
 
 
 def showing(want: Want) -> Want:
-    """The same, and sets as they stand in the record too: of their elements only words are read, which say nothing."""
+    """Return the Want, which for hashed sets also reads the JSON text of the record, because their elements are read only as hashes."""
     return want._replace(per=want.text) if of_payload(want.kind).hashed and not {"+", "|"} & {*want.text} else want
 
 
 def written(records: Records, row: int, want: Want) -> str:
-    """What a row holds, as people read it; nothing where it has no value. ``records`` are read by a want of `showing`."""
+    """Return the content of a row as shown to people; "" if it has no value. ``records`` must be read with a Want of `showing`."""
     raw = records.text[row].as_py() or b""
     if records.kind[row] != TEXT:
         return ""
@@ -47,13 +47,13 @@ def written(records: Records, row: int, want: Want) -> str:
 
 
 def shortened(kind: str, text: str) -> str:
-    """What `written` made; of a long vector the beginning, in few digits, and of a long code both ends."""
+    """Return the text of `written`, shortened to the first numbers of a long vector, with few digits, or to both ends of a long code."""
     look = of_payload(kind).look
     return "  ".join(rounded(text)) if look == NUMBERS else ends(text) if look == DIGITS else text
 
 
 def rounded(text: str) -> list[str]:
-    """The numbers of a vector, of many the first in few digits.
+    """Return the numbers of a vector; only the first ones, with few digits, of a long one.
 
     >>> rounded("0.25 -1.0"), rounded("0.123456 " * 100)[-2:]
     (['0.25', '-1.0'], ['0.1235', '... and 92 more numbers'])
@@ -65,7 +65,7 @@ def rounded(text: str) -> list[str]:
 
 
 def ends(digits: str) -> str:
-    """The digits of a code, or the first and the last of many."""
+    """Return the digits of a code, shortened in the middle if there are many."""
     if len(digits) <= 2 * ENDS:
         return digits
     half = ENDS // 2
@@ -73,7 +73,7 @@ def ends(digits: str) -> str:
 
 
 def listed(names: Sequence[str], unit: str) -> str:
-    """All of a few, else the first of them and how many more there are.
+    """Join a few names; of many, the first and the number of the others.
 
     >>> listed(["a", "b"], "element"), listed(["0"] * 100, "bit")
     ('a, b', '0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ... and 88 more bits')
@@ -84,7 +84,7 @@ def listed(names: Sequence[str], unit: str) -> str:
 
 
 def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
-    """The contents of rows, as people read them, read again from their sources."""
+    """Return the contents of rows as shown to people, by row, read again from their sources."""
     found: dict[int, str] = {}
     ascending = np.unique(rows)
     numbers = collection.source_of(ascending)
@@ -102,5 +102,5 @@ def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[
 
 
 def beginning(collection: Collection, row: int, want: Want) -> str:
-    """The beginning of what a row holds."""
+    """Return the first SHOWN characters of a row's content."""
     return shortened(want.kind, read_again(collection, [row], want).get(row, ""))[:SHOWN]

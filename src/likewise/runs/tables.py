@@ -1,4 +1,4 @@
-"""The tables of a result, made block by block: a large one never has to be in memory as a whole."""
+"""The tables of a result, made block by block, so that a large one never has to fit in memory."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from likewise.io.collection import Collection
 from likewise.io.ids import repeated
 from likewise.runs.results import REASONS, Decision, Made, Table
 
-#: Rows that are made, and written, at once. A table of more rows that is in a file is not kept in memory for the caller in Python.
+#: Rows made and written at once. A table in a file with more rows than this is not kept in memory for Python callers.
 BLOCK_ROWS = 1 << 16
-#: Columns of ids of several types as JSON text; None where a column has one type.
+#: Columns of ids with several types, as JSON text; None if a column has one type.
 Typed = dict[str, pa.Array | None]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table that is made block by block."""
+    """A table made block by block."""
 
     schema: pa.Schema
     count: int
@@ -34,36 +34,36 @@ class Rows:
     typed: Callable[[slice], Typed] = lambda part: {}
 
     def __iter__(self) -> Iterator[pa.Table]:
-        """The blocks; one without rows where the table has none."""
+        """Yield the blocks; an empty block if the table has no rows."""
         for begin in range(0, max(1, self.count), BLOCK_ROWS):
             yield pa.table(self.columns(slice(begin, min(begin + BLOCK_ROWS, self.count))), schema=self.schema)
 
     def whole(self) -> Made:
-        """The table in memory."""
+        """Return the table in memory."""
         typed = self.typed(slice(0, self.count))
         return pa.concat_tables(self), {name: texts for name, texts in typed.items() if texts is not None}
 
 
 def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) -> Table:
-    """The table of ``count`` rows that a file holds. A large one is read when it is first used; a small one is in memory, as ``make`` gives it.
+    """Return the table of ``count`` rows that a file holds. A large one is read at its first use; a small one is in memory, made by ``make``.
 
-    typed: each id has a type of its own, which the file does not say.
+    typed: ids have several types, which the file does not record.
     """
     if count <= BLOCK_ROWS or typed or os.name == "nt":  # Windows refuses to replace a file that is open
         return Table(make().whole())
-    file = pa.OSFile(os.fsencode(path))  # stays the same file when another takes its name
+    file = pa.OSFile(os.fsencode(path))  # stays the same file if another takes its name
     return Table(lambda: pq.ParquetFile(file).read().replace_schema_metadata())
 
 
 def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
-    """Similarities or distances as a column; NaN, where nothing was checked, is null."""
+    """Return similarities or distances (float64[n]) as a column; NaN (not checked) becomes null."""
     return pa.array(similarity, from_pandas=True).cast(value.type)
 
 
 class ClusterNames:
-    """The names of clusters: the ids of their representatives where each of these has one of its own, otherwise the places of all, SOURCE:POSITION.
+    """The names of clusters: the ids of their representatives if all have distinct ids, otherwise their places, SOURCE:POSITION.
 
-    Otherwise clusters without a name, or with the same name, would be indistinguishable in a table.
+    Ids that are missing or repeated would make clusters indistinguishable in a table.
     """
 
     def __init__(self, collection: Collection, decision: Decision):
@@ -78,7 +78,7 @@ class ClusterNames:
         return self.collection.id_type() if self.by_id else pa.string()
 
     def of(self, representatives: np.ndarray | pa.Array) -> pa.Array:
-        """The names of the clusters of these rows; null where there is no row."""
+        """Return the names of the clusters of these representatives (row numbers); null for null."""
         if self.by_id:
             return self.collection.ids(representatives)
         chosen = pa.array(representatives)
@@ -87,12 +87,12 @@ class ClusterNames:
         return pc.if_else(chosen.is_valid(), places, pa.scalar(None, pa.string()))
 
     def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
-        """The same as JSON text, where the names are ids of several types."""
+        """Return the names as JSON text if they are ids of several types, else None."""
         return self.collection.json_ids(representatives) if self.by_id else None
 
 
 def removed_rows(collection: Collection, decision: Decision) -> Rows:
-    """The table of removed records. docs/reference/outputs.md explains its columns."""
+    """Return the table of removed records. docs/reference/outputs.md explains its columns."""
     removed, reason = np.flatnonzero(decision.removed), decision.reason
     names = ClusterNames(collection, decision)
 
@@ -117,7 +117,7 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
 
 
 def clusters_rows(collection: Collection, decision: Decision) -> Rows:
-    """The table of clusters: cluster after cluster, the representative of each first."""
+    """Return the table of clusters, cluster by cluster, the representative of each first."""
     clustered = by_cluster(decision)
     names = ClusterNames(collection, decision)
 
@@ -134,7 +134,7 @@ def clusters_rows(collection: Collection, decision: Decision) -> Rows:
 
 
 def by_cluster(decision: Decision) -> np.ndarray:
-    """The rows that are in clusters, ordered by representative, which comes before the rows that were removed for it. int64[m]"""
+    """Return the rows in clusters, ordered by representative, which precedes the rows removed for it. int64[m]"""
     clustered = decision.removed
     clustered[decision.kept_row[clustered]] = True
     rows = np.flatnonzero(clustered)
@@ -155,8 +155,10 @@ def pairs_rows(
     sides: tuple[int, int] = (0, 0),
     ordered: bool = False,
 ) -> Rows:
-    """Pairs of items of two ``sides``, or twice the same, sorted by place, or in the given order if ``ordered``. Places are added if ids do not
-    identify items."""
+    """Return a table of pairs a[i], b[i] (int64[m], rows), sorted by row, or in the given order if ``ordered``.
+
+    sides: the side (`Collection.ids`) of a and of b. Places are added if ids do not identify items.
+    """
     places = not collection.ids_are_unique
     order = None if ordered else np.lexsort((b, a))
 

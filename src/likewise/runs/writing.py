@@ -1,4 +1,4 @@
-"""What ``dedup`` writes: kept records, the tables that account for the rest, and how it was made."""
+"""The output of ``dedup``: kept records, the tables that account for the rest, and the facts needed to reproduce it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Decision
 from likewise.runs.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
 
-#: Names the way in which shingles, other words that are compared, slots and band keys are computed. Whatever changes one of their bits changes this.
+#: Names the computation of shingles, other compared words, slots and band keys. Whatever changes a bit of them must change this name.
 HASH_SCHEME = "lw3"
 
 
-#: Of which rows --output writes one each.
+#: Rows of which each --output writes one entry.
 WHOLE = {"copy": ("kept",), "annotate": ("kept", "removed"), "ids": ("kept",), "mask": ("kept", "removed", "rejected")}
 
 
@@ -45,20 +45,22 @@ Copy = Callable[..., int]
 
 
 class Step(NamedTuple):
+    """A step of writing, which a resumed run can skip."""
+
     name: str  # for the journal
-    rows: int | None  # how many it has to write; None: it writes something else
-    write: Callable[[], tuple[list[Path], int | None]]  # returns the files, and how many rows, it wrote
+    rows: int | None  # rows to write; None: it does not write rows
+    write: Callable[[], tuple[list[Path], int | None]]  # returns the files and the number of rows written
 
 
 def described(job: Job, verb: str) -> dict[str, Any]:
-    """How a result is made, by all that can change it."""
+    """Return everything that can change a result."""
     versions = {"likewise": __version__, "hash_scheme": HASH_SCHEME, "unicode": UNICODE_VERSION}
-    groups = {} if job.grouped is None else {"groups": job.grouped.digest}  # what the file held, of which the method has the name
+    groups = {} if job.grouped is None else {"groups": job.grouped.digest}  # content of the file, of which the method has only the name
     return {"verb": verb, "versions": versions, "method": job.described(), **groups}
 
 
 def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:
-    """Refuse, before any work, sources whose records cannot be written. ``written``: there is a folder to write to."""
+    """Raise UsageError, before any work, for sources whose records cannot be written. ``written``: there is an output folder."""
     if options.output == "annotate" and any(isinstance(source.path, Files) for source in sources):
         raise UsageError("--output annotate: a text file has no field that could be added; choose copy, ids or mask")
     if written and (options.output in ("copy", "annotate") or options.removed_records):
@@ -69,14 +71,14 @@ def check(sources: Sequence[Source], options: Options, *, written: bool) -> None
 
 
 def write(collection: Collection, decision: Decision, report: dict[str, Any], run: Run, copy: Copy) -> Path:
-    """Fill the staged folder, step by step; what an interrupted run had finished, and is there as it was, is not written again.
+    """Fill the staged folder step by step and return it. Files that an interrupted run finished and that are unchanged are not written again.
 
-    copy: writes rows of a source as they were (`engines.engine.Engine.write`).
+    copy: writes rows of a source unchanged (`engines.engine.Engine.write`).
     """
     options, work = run.job.options, run.work
     staged, note = work.staged(), collection.id_note
     counts = report["counts"]
-    # the threads share the work within one file, or across several: a task that waited for other tasks could wait for ever
+    # threads work within one file or across several, never both: a task that waits for other tasks could deadlock
     within, across = (run.engine.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.engine.map)
     of_records = records(collection, decision, options, staged, counts, partial(copy, each=within))
     tables = [
@@ -110,7 +112,7 @@ def write(collection: Collection, decision: Decision, report: dict[str, Any], ru
 
 
 def written_by(step: Step) -> list[Path]:
-    """Take a step, and see that it wrote all its rows; its files."""
+    """Run a step, check that it wrote all its rows, and return its files."""
     paths, rows = step.write()
     if rows != step.rows:
         raise AssertionError(f"{step.name}: {rows} rows were written where there are {step.rows}, so that nothing is put into its place")
@@ -118,12 +120,12 @@ def written_by(step: Step) -> list[Path]:
 
 
 def alone(path: Path, rows: int | None, write: Callable[[Path], int | None]) -> Step:
-    """A step that writes one file."""
+    """Return a step that writes one file."""
     return Step(path.name, rows, lambda: ([path], write(path)))
 
 
 def table(path: Path, rows: int, make: Callable[[], Rows], note: str | None = None) -> Step:
-    """A step that writes one table, which is made when its turn has come."""
+    """Return a step that writes one table, which is made only then."""
 
     def write(path: Path) -> int:
         made = make()
@@ -133,18 +135,18 @@ def table(path: Path, rows: int, make: Callable[[], Rows], note: str | None = No
 
 
 def clustered(report: dict[str, Any]) -> int:
-    """How many items are in clusters."""
+    """Return how many items are in clusters."""
     return int(report["counts"]["removed"] + report["clusters"]["number"])
 
 
 def are_there(outputs: list[dict[str, Any]], folder: Path) -> bool:
-    """Whether files are in a folder as their checksums say."""
+    """Return whether the files are in a folder with these checksums."""
     paths = [folder / entry["path"] for entry in outputs]
     return all(path.is_file() for path in paths) and checksums(paths, folder) == outputs
 
 
 def published(out: Path, run: Run) -> bool:
-    """Whether this run had put its output into place before it was interrupted."""
+    """Return whether this run had published its output before it was interrupted."""
     done = any(entry["manifest"] == digest(out / "manifest.json") for entry in run.work.done("publish"))
     if done:
         sweep_all(out, run)
@@ -152,7 +154,7 @@ def published(out: Path, run: Run) -> bool:
 
 
 def publish_staged(staged: Path, out: Path, run: Run) -> None:
-    """Put the output into its place. The journal knows it by its manifest, so that a run that is killed here is known to be done."""
+    """Move the output to its place. The journal identifies it by its manifest, so that a run killed here is recognised as done."""
     overwrite = run.job.options.overwrite
     check_still(out, overwrite=overwrite)
     name = name_beside(out)
@@ -167,7 +169,7 @@ def publish_staged(staged: Path, out: Path, run: Run) -> None:
 
 
 def sweep_all(out: Path, run: Run) -> None:
-    """Remove what earlier runs with this work folder left beside the output."""
+    """Remove leftovers of earlier runs with this work folder beside the output."""
     for entry in run.work.done("publish"):
         sweep(out, entry["beside"])
 
@@ -178,7 +180,7 @@ def digest(path: Path) -> str | None:
 
 
 def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
-    """The steps that write records, or stand for them: --output and --removed-records. Their rows are as many as the report counts."""
+    """Return the steps that write records or stand for them (--output and --removed-records). Raises AssertionError if their rows do not add up."""
     readable = collection.column("kind") != REJECTED
     kept = readable & ~decision.removed
 
@@ -198,7 +200,7 @@ def records(collection: Collection, decision: Decision, options: Options, staged
 
 
 def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, add: Callable[..., pa.Table] | None = None) -> list[Step]:
-    """A step a source: its rows of ``keep``, as they were, under ``folder``."""
+    """Return a step per source that writes its rows of ``keep`` (bool[n]) unchanged under ``folder``; ``add`` makes columns to append."""
 
     def step(number: int) -> tuple[list[Path], int]:
         source = collection.sources[number]
@@ -214,7 +216,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, a
         except DataError:
             if here.any() or not collection.failed(number):
                 raise
-            if target.is_file():  # the source was set aside as a whole: nothing can be written in its format
+            if target.is_file():  # the source was skipped entirely: nothing can be written in its format
                 target.unlink()
             return [], 0
         return [target / source.path.names[row] for row in np.flatnonzero(here)] if isinstance(source.path, Files) else [target], written
@@ -224,14 +226,16 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, a
 
 
 def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]:
-    """A function of rows and ``typed`` that makes a table: cluster, witness and similarity of the rows, under names that are not likely to be taken.
-    ``typed``: ids of several types are JSON texts, for records that are JSON or CSV."""
+    """Return a function of (rows, ``typed``) that makes a table of cluster, witness and similarity, with names unlikely to be taken.
+
+    ``typed``: ids of several types are JSON texts, for records in JSON or CSV.
+    """
     clustered = decision.removed.copy()
     clustered[decision.kept_row[decision.removed]] = True
     names = ClusterNames(collection, decision)
 
     def column(heads: pa.Array, typed: bool) -> pa.Array:
-        """The names of clusters; ``typed``: as JSON texts, if they are ids of several types."""
+        """Return the names of clusters; ``typed``: as JSON texts if they are ids of several types."""
         texts = names.json(heads) if typed else None
         return names.of(heads) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
 
@@ -246,12 +250,12 @@ def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]
 
 
 def placed(collection: Collection, rows: np.ndarray) -> Rows:
-    """The id and place of some rows."""
+    """Return a table of the id and place of some rows."""
     return Rows(schema.placed(collection.id_type()), len(rows), lambda part: [collection.ids(rows[part]), *collection.places(rows[part])])
 
 
 def mask(collection: Collection, kept: np.ndarray) -> Rows:
-    """The place of each row, and whether it is kept."""
+    """Return a table of the place of each row, and whether it is kept."""
     return Rows(schema.MASK, len(kept), lambda part: [*collection.places(np.arange(part.start, part.stop)), kept[part]])
 
 
@@ -270,7 +274,7 @@ def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) ->
 
 
 def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> dict[str, Any]:
-    """What run.json holds: times, rates and the machine; nothing here is promised to be equal twice."""
+    """Return the content of run.json: times, rates and the machine, which may differ from run to run."""
     return {
         "inputs": [
             {"source": printable(name), "path": str(path.absolute()), **fingerprint[name]}
