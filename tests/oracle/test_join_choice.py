@@ -1,4 +1,4 @@
-"""Whether sets and sparse vectors are joined exactly, unasked: by a sample of the beginnings of the sources, before any row is read for the run."""
+"""Costs predicted by a sample of the sources decide before a run between an exact join and bands, for sets and sparse vectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def baskets(n: int, products: int = 200, seed: int = 3) -> list[list[int]]:
 
 
 def strangers(n: int, seed: int = 2) -> list[list[int]]:
-    """30 of a million elements each: almost none is shared."""
+    """30 of a million elements each: few are in two sets."""
     return np.random.default_rng(seed).integers(0, 10**6, (n, 30)).tolist()
 
 
@@ -94,7 +94,7 @@ def test_few_sets_are_all_in_the_sample():
 
 
 def test_how_many_sets_there_are(tmp_path, monkeypatch):
-    """Of a table that is known; of files as many more as they have more bytes, and of compressed files four times that."""
+    """A table knows its rows; a file has as many more as it has more bytes, and a compressed one four times that."""
     monkeypatch.setattr(choice, "ROWS", 1000)
     sets = strangers(8000)
     assert sampled(sets).times == 8
@@ -125,6 +125,7 @@ def test_sources_are_drawn_evenly_and_a_broken_one_is_left_out(tmp_path, monkeyp
 def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
     """40 groups of 100 sets each: 40 * 100 * 99 / 2 pairs in each band; a sample of a quarter of the sets predicts them within a tenth."""
     monkeypatch.setattr(choice, "ROWS", 1000)
+    monkeypatch.setattr(choice, "BYTES", 1 << 30)
     draw = np.random.default_rng(4)
     places = draw.permutation(4000)
     sets = [[*range(1000 * (place % 40), 1000 * (place % 40) + 200), 10**6 + place] for place in places.tolist()]
@@ -139,9 +140,9 @@ def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
 def test_costs_of_all_are_predicted_by_a_sample(made, threshold, within, monkeypatch):
     """Lists grow with the number of sets, and visits with its square. Elements that no two sets of a sample share cost less there."""
     monkeypatch.setattr(choice, "ROWS", 4000)
+    monkeypatch.setattr(choice, "BYTES", 1 << 30)
     some = sampled(made(32_000))
     monkeypatch.setattr(choice, "ROWS", 32_000)
-    monkeypatch.setattr(choice, "BYTES", 1 << 30)
     every = sampled(made(32_000))
     assert (some.times, every.times) == (8, 1)
     known = cost_at(ranked(every.words, every.offsets), Fraction(threshold), 1.0)

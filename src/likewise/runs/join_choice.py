@@ -1,4 +1,4 @@
-"""Whether sets and sparse vectors are joined exactly though nobody asked: costs decide, by a sample of the beginnings of the sources.
+"""Costs, predicted by a sample of the sources, decide between an exact join and bands, for sets and sparse vectors.
 
 It is decided before the run, so that band keys are made while rows are read, or not at all. Coefficients are fixed, and the sample depends on the
 sources alone: every machine and every number of threads decides the same.
@@ -38,7 +38,7 @@ from likewise.stages.ranking import ranked
 from likewise.stages.sketch import Columns, Stage, keys_of, sketcher
 
 #: Rows of the sample, the sources that they are from, evenly among all, and bytes of these that are read.
-ROWS, SOURCES, BYTES = 1 << 12, 8, 1 << 20
+ROWS, SOURCES, BYTES = 1 << 11, 8, 1 << 19
 #: What the bytes of compressed files are taken to expand to.
 EXPANSION = 4
 #: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
@@ -64,8 +64,8 @@ class Sample(NamedTuple):
 
 
 def joined_unasked(sources: Sequence[Source], job: Job, *, walk: bool) -> bool:
-    """Whether items are joined exactly where a plan, and no user, chose bands, and these cost more. ``walk``: items will be removed, which has a
-    budget. Sources that cannot be read are left out: the run says so."""
+    """True if an exact join costs less than the bands of a plan, and the user asked for neither. ``walk``: items will be removed, and the candidates
+    of each are bounded. Sources that cannot be read are left out: the run reports them."""
     plan = job.plan
     if plan is None or job.options.exact is not None or job.verify != "exact" or plan.chosen_by != "plan":
         return False
