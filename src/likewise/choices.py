@@ -1,6 +1,6 @@
-"""What each verb takes, with the types of Python; what is None counts as not given. `options` checks the values, once and for all.
+"""The options of each verb, with their Python types; None means not given. `options` checks the values.
 
-The command line has the same names, with ``-`` for ``_``, and flags besides for what it writes and says (cli/).
+The command line has the same names, with ``-`` for ``_``, and further flags for its output (cli/).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from likewise.errors import UsageError, no_such
 from likewise.messages import quoted
 from likewise.methods import Measure, Text
 
-#: Between a field and the glob of the sources that have it (--field NAME@GLOB).
+#: Separator of a field and the glob of its sources (--field NAME@GLOB).
 AT = "@"
 
 OnError = Literal["fail", "skip"]
@@ -40,7 +40,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 class Rows(TypedDict, total=False):
-    """What is read of the inputs."""
+    """Options of reading the inputs."""
 
     field: str | Sequence[str] | None
     records: str | None
@@ -51,7 +51,7 @@ class Rows(TypedDict, total=False):
 
 
 class Limit(TypedDict, total=False):
-    """How much alike, and how surely that is found."""
+    """The minimum similarity or maximum distance, and the recall."""
 
     threshold: float | str | Fraction | Decimal | None
     within: float | str | Fraction | Decimal | None
@@ -59,7 +59,7 @@ class Limit(TypedDict, total=False):
 
 
 class Alike(Limit, total=False):
-    """What is alike."""
+    """Options that define similarity."""
 
     per: str | None
     by: str | Text | Measure | None
@@ -70,7 +70,7 @@ class Alike(Limit, total=False):
 
 
 class Layout(TypedDict, total=False):
-    """By what bands it is found."""
+    """Options of the bands by which candidates are found."""
 
     bands: int | None
     rows: int | None
@@ -80,7 +80,7 @@ class Layout(TypedDict, total=False):
 
 
 class Machine(TypedDict, total=False):
-    """Where it runs, which never changes a byte of the result."""
+    """Resources of the run, which never change a byte of the result."""
 
     threads: int | None
     memory: int | str | None
@@ -93,7 +93,7 @@ class OfAudit(Rows, Alike, Layout, Machine, total=False):
 
 
 class Chosen(OfAudit, total=False):
-    """What `dedup` and `pairs` share."""
+    """Common options of `dedup` and `pairs`."""
 
     verify: Verify | None
     keep: str | None
@@ -129,7 +129,7 @@ class OfFeatures(Rows, total=False):
     threads: int | None
 
 
-#: Verb -> the options that it takes: those above, and those that its function names itself.
+#: Verb -> its options: those above, and further parameters of its function.
 TAKES: dict[str, str] = {
     verb: " ".join([own, *choices.__annotations__])
     for verb, choices, own in (
@@ -144,34 +144,35 @@ TAKES: dict[str, str] = {
 
 
 def flag(name: str) -> str:
+    """Return the flag of the command line for an option."""
     return "--" + name.replace("_", "-")
 
 
 def check_choices(given: Mapping[str, object]) -> None:
-    """Refuse what is none of the values that an option may have. Raises UsageError."""
+    """Raise UsageError for a value that its option does not allow."""
     for name, value in given.items():
         if name in CHOICES and value not in CHOICES[name]:
             raise UsageError(f"{flag(name)} {quoted(value)}: choose one of {', '.join(CHOICES[name])}")
 
 
 def refuse_empty(**given: object) -> None:
-    """Refuse empty strings: as a path, one would mean the current folder. Raises UsageError."""
+    """Raise UsageError for empty strings: as a path, one would mean the current folder."""
     for name, value in given.items():
         if isinstance(value, str) and not value:
             raise UsageError(empty(name if name == "inputs" else flag(name)))
 
 
 def empty(name: str) -> str:
-    """The message about an empty string."""
+    """Return the message about an empty string."""
     return f"{name} '': this is an empty string, perhaps from a shell variable that is not set; give a value or leave it out"
 
 
-#: What others call them, and the command line too -> what they are called here.
+#: Names in other libraries and on the command line -> names of options here.
 MEANT = {"text": "field", "column": "field", "top_k": "k", "K": "k", "num_perm": "slots"}
 
 
 def refuse_others(verb: str, names: Iterable[str]) -> None:
-    """Refuse what is no option of a verb: of others it says of which, of none what may have been meant. Raises UsageError."""
+    """Raise UsageError for options that a verb does not take, with the verbs that take them, or else the closest name."""
     known = TAKES[verb].split()
     for name in sorted(set(names) - set(known)):
         if MEANT.get(name) in known:

@@ -16,23 +16,26 @@ from typing import Any
 
 from likewise.errors import UsageError
 
-#: Settings that write files or replace them. A file found above the current folder cannot have them: it may come with somebody else's data.
+#: Settings that write or replace files. A file found above the current folder must not have them, because it may come with data of other people.
 OF_FILES = ("out", "work", "overwrite", "svg")
-#: What a setting may hold: a switch true or false, a list several values, anything else one.
+#: Types of settings: a switch is true or false, a list has several values, a value is a string or a number.
 SWITCH, LIST, VALUE = "switch", "list", "value"
 
 
 @dataclass(frozen=True)
 class Config:
+    """The settings of a verb and the file that they come from."""
+
     path: Path | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
 
 def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Mapping[str, Any], taken: Container[str] | None = None) -> Config:
-    """The settings of ``verb`` from a named file, or else from the nearest one in this folder and those above it.
+    """Return the settings of ``verb`` from the file ``path``, or else from the nearest one in the current folder and those above it.
 
-    kinds: for every flag of any verb whether it is a SWITCH, LIST or VALUE; other keys are refused. taken: the flags of ``verb``, and its own
-    table may have no others. Raises UsageError.
+    kinds: SWITCH, LIST or VALUE for each flag of any verb; other keys are refused. taken: the flags of ``verb``, to which its own table is
+    limited.
+    Raises UsageError.
     """
     found = Path(path) if path is not None else nearest(Path.cwd())
     if found is None:
@@ -40,7 +43,7 @@ def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Ma
     document = section(found)
     tables = {name: value for name, value in document.items() if name in verbs and isinstance(value, dict)}
     shared = {key: value for key, value in document.items() if key not in tables}
-    own = {name: dict(checked(found, table, kinds, f"{name}.")) for name, table in tables.items()}  # those of other verbs too: no misspelling waits
+    own = {name: dict(checked(found, table, kinds, f"{name}.")) for name, table in tables.items()}  # of other verbs too, to find all misspellings
     for name in own.get(verb, {}):
         if taken is not None and name not in taken:
             raise UsageError(f"{found}: {verb} has no flag {name.replace('_', '-')}, so its table can set none; see likewise {verb} --help")
@@ -51,7 +54,7 @@ def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Ma
 
 
 def refuse_files(found: Path, names: Iterable[str], own: Container[str], verb: str) -> None:
-    """Refuse settings of a file above the current folder that write files. Raises UsageError."""
+    """Raise UsageError for settings that write files in a file above the current folder."""
     for name in names:
         if name in OF_FILES:
             key = f"{verb}.{name}" if name in own else name
@@ -61,7 +64,7 @@ def refuse_files(found: Path, names: Iterable[str], own: Container[str], verb: s
 
 
 def nearest(folder: Path) -> Path | None:
-    """likewise.toml, or a pyproject.toml with a section for likewise, in the folder or the nearest above it."""
+    """Return the nearest likewise.toml, or pyproject.toml with a section for likewise, in a folder or above it; None if there is neither."""
     for place in (folder, *folder.parents):
         for name in ("likewise.toml", "pyproject.toml"):
             path = place / name
@@ -71,7 +74,7 @@ def nearest(folder: Path) -> Path | None:
 
 
 def has_section(path: Path) -> bool:
-    """Whether a pyproject.toml speaks of likewise; one that cannot be read is somebody else's trouble."""
+    """Return whether a pyproject.toml has a section for likewise; False for one that cannot be read."""
     try:
         return bool(section(path))
     except (UsageError, OSError):
@@ -79,12 +82,12 @@ def has_section(path: Path) -> bool:
 
 
 def section(path: Path) -> dict[str, Any]:
-    """The part of a TOML file that is meant for likewise."""
+    """Return the settings for likewise in a TOML file. Raises UsageError if it is missing or invalid."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"--config {path}: there is no such file") from None
-    except (ValueError, RecursionError) as error:  # tomllib lets out what Python says of numbers of thousands of digits, and of deep brackets
+    except (ValueError, RecursionError) as error:  # tomllib passes on Python's errors for integers of thousands of digits and deep brackets
         raise UsageError(f"{path}: is not valid TOML: {error}") from error
     if path.name == "pyproject.toml":
         tool = document.get("tool", {})
@@ -93,7 +96,7 @@ def section(path: Path) -> dict[str, Any]:
 
 
 def checked(path: Path, table: dict[str, Any], kinds: Mapping[str, str], prefix: str, verbs: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
-    """(flag, value) of each line of a table, with ``-`` and ``_`` alike."""
+    """Yield (flag, value) of each line of a table; keys may contain ``-`` or ``_``. Raises UsageError for unknown keys and unsuitable values."""
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in kinds and name in verbs:
@@ -108,7 +111,7 @@ def checked(path: Path, table: dict[str, Any], kinds: Mapping[str, str], prefix:
 
 
 def misfit(value: Any, kind: str) -> str | None:
-    """What should have been given instead of ``value``; None where it will do."""
+    """Return a description of the expected type if ``value`` does not have it, else None."""
     if kind == SWITCH:
         return None if isinstance(value, bool) else "true or false"
     if kind == LIST and isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a reader hands on: chunks of raw input, and the rows that were found in one."""
+"""The output of readers: chunks of raw input, and the rows parsed from them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-#: What a row turned out to be. NO_TEXT: the wanted value is null, missing or of another type. REJECTED: the row cannot be decoded, or its
-#: value has no meaning (NaN in a vector). An empty list is a TEXT with an empty payload.
+#: Kinds of rows. NO_TEXT: the wanted value is null, missing or of another type. REJECTED: the row cannot be decoded, or its value is
+#: invalid (NaN in a vector). An empty list is a TEXT with an empty payload.
 TEXT, NO_TEXT, REJECTED = 0, 1, 2
 
-#: What ``Want.kind`` may be, and the bytes of a row in ``Records.text``, numbers little endian.
+#: Values of ``Want.kind``, and the bytes of a row in ``Records.text``; numbers are little endian.
 PAYLOADS = {
     "text": "UTF-8, lone surrogates as three bytes each",
     "string": "the same; nothing of it will be normalised",
@@ -26,16 +26,16 @@ PAYLOADS = {
     "code": "bits, the lowest of a byte first, padded with zeros to whole words of 8 bytes",
 }
 
-#: So many times as much a compressed batch of records may expand to.
+#: Maximum ratio to which a compressed batch of records may expand.
 BATCH_FACTOR = 64
 
 
-#: `engines.threads.Threads.map`, or what stands for it on one thread.
+#: `engines.threads.Threads.map`, or `in_turn` for one thread.
 Each = Callable[..., Iterator[Any]]
 
 
 def in_turn(function: Callable[[Any], Any], values: Iterable[Any], at_once: int = 1) -> Iterator[Any]:
-    """Value after value, each when it is asked for."""
+    """Yield the results one by one, each computed when it is requested."""
     return map(function, values)
 
 
@@ -43,30 +43,30 @@ class Want(NamedTuple):
     """The fields to read from each row. A name is a column or a path with dots; ``text``, which is compared, may name several (`io.field_names`)."""
 
     text: str = "text"
-    id: str | None = "id"  # None: no id column is wanted; a name that no row has gives no ids
+    id: str | None = "id"  # None: no ids; a name that no row has gives no ids either
     per: str | None = None
     score: str | None = None
     kind: str = "text"  # a key of PAYLOADS
-    seed: int = 0  # keys the words that stand for elements
-    own: bool = False  # whole numbers of 64 bits are their own words, as families take them
-    wide: bool = False  # numbers of vectors are float64, not float32
-    decimal: bool = False  # codes in CSV files that may be hexadecimal or decimal are decimal
+    seed: int = 0  # seed of the words that stand for elements
+    own: bool = False  # 64-bit integers are their own words, as in the families
+    wide: bool = False  # vectors are float64, not float32
+    decimal: bool = False  # codes in CSV files that could be hexadecimal or decimal are decimal
     width: int = 0  # Records.width of the first item, if known: an item of another width is rejected
     first: str = ""  # the place of that item, for the message
-    most: int = 64 << 20  # bytes of one record; a longer one is refused
-    records: str | None = None  # keys that lead to the list of records inside of a JSON document, with dots between
-    whole: bool = False  # ``text`` is one name, whatever signs it holds
+    most: int = 64 << 20  # maximum bytes of a record; a longer one is refused
+    records: str | None = None  # path of keys to the list of records inside a JSON document, separated by dots
+    whole: bool = False  # ``text`` is a single name, whatever characters it contains
     mapped: tuple[tuple[str, str], ...] = ()  # (field, glob): sources that match the glob have that field in place of ``text``
-    room: int = 1 << 62  # bytes of one record for which there is memory; a longer one, of up to ``most``, ends the run
+    room: int = 1 << 62  # maximum bytes of a record that fit in memory; a longer one, of up to ``most``, ends the run
 
 
 class Chunk(NamedTuple):
-    """A run of whole rows of one file, cheap to make; ``parse`` does the work on any thread.
+    """Whole consecutive rows of one file, cheap to make; ``parse`` does the work on any thread.
 
-    ``data`` is a uint8 array for byte formats, a pyarrow RecordBatch for columnar ones.
+    ``data`` is a uint8 array for byte formats, a pyarrow Table or RecordBatch for columnar ones.
     ``start`` is the offset of the first byte in the (decompressed) stream, or the number of the first row.
-    ``line`` is the number of the first line, from 1 (0 where lines mean nothing).
-    ``state`` is whatever the format must know to parse the chunk, such as CSV's header.
+    ``line`` is the number of the first line, from 1 (0 if unknown or meaningless).
+    ``state`` is the format's own state for parsing the chunk, such as CSV's header.
     """
 
     data: Any
@@ -76,8 +76,10 @@ class Chunk(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be decoded: its number in the chunk, why and where in words, and its bytes; None where it stands for what could not be
-    read of a source, and has no place in it."""
+    """A row that cannot be decoded: its number in the chunk, the reason with the place, and its bytes.
+
+    The bytes are None if the row represents the unreadable rest of a source.
+    """
 
     row: int
     reason: str
@@ -86,24 +88,24 @@ class Rejected(NamedTuple):
 
 @dataclass
 class Records:
-    """The rows of a chunk, one entry a row, in order; rejected rows are rows too, so that positions count them.
+    """The rows of a chunk, in order; rejected rows are included, so that positions count them.
 
-    Byte formats: ``start``/``length`` are the row's bytes in the stream, line end included; copying them copies the row.
+    Byte formats: ``start``/``length`` are the row's bytes in the stream, including the line end; copying them copies the row.
     Columnar formats: ``start`` is the row number and ``length`` is 0.
     """
 
     kind: np.ndarray  # uint8[n]: TEXT, NO_TEXT or REJECTED
     start: np.ndarray  # int64[n]
     length: np.ndarray  # int64[n]
-    text: pa.LargeBinaryArray  # what PAYLOADS says of the wanted kind; empty where kind is not TEXT; no nulls
-    id: pa.LargeBinaryArray | None = None  # the id as JSON text ('7', '"a"'); null where the row has none
-    per: pa.LargeBinaryArray | None = None  # the grouping value as JSON text; null where the row has none
-    score: np.ndarray | None = None  # float64[n]; NaN where missing or not a number
-    width: np.ndarray | None = None  # int64[n]; numbers of a vector or of each feature, dimension of a sparse one (0: not said), bits of a code
+    text: pa.LargeBinaryArray  # payloads as in PAYLOADS; empty if kind is not TEXT; no nulls
+    id: pa.LargeBinaryArray | None = None  # id as JSON text ('7', '"a"'); null if the row has none
+    per: pa.LargeBinaryArray | None = None  # grouping value as JSON text; null if the row has none
+    score: np.ndarray | None = None  # float64[n]; NaN if missing or not a number
+    width: np.ndarray | None = None  # int64[n]; dimension of a vector, of each feature or of a sparse vector (0: unknown), or bits of a code
     rejected: list[Rejected] = field(default_factory=list)
-    fields: tuple[str, ...] = ()  # top-level names seen in some row: for the message when a wanted one is missing
-    nulls: np.ndarray | None = None  # int64[n]; missing elements that were left out of a set; None: none
-    matrix: int = 0  # elements of each row where all rows look like those of a matrix of 0 and 1; 0: they do not
+    fields: tuple[str, ...] = ()  # some top-level names of the rows, for the message about a missing field
+    nulls: np.ndarray | None = None  # int64[n]; missing elements left out of a set; None: none
+    matrix: int = 0  # elements of each row if all rows look like those of a matrix of 0 and 1, else 0
     other: str = ""  # description (items.unusable.held) of the first value that is not of the wanted kind, or empty
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
 
