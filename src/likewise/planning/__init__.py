@@ -1,8 +1,8 @@
-"""Bands and rows: what a layout finds and costs, and the choice of one for a threshold and a recall target.
+"""Bands and rows: the recall and cost of a layout, and the choice of one for a threshold and a target recall.
 
-plan.py is what comes out and choose.py how; model.py predicts cost from density.py, how alike the pairs of a collection are, and
-expected.py chooses which; families.py says which families there are for a measure; presets.py knows the layouts that others
-publish, layouts.py reads what was typed.
+plan.py is the result and choose.py the choice; model.py predicts cost from density.py, the distribution of similarities in a collection,
+which expected.py selects; families.py lists the hash families of each measure; presets.py has the layouts that other projects
+publish; layouts.py makes plans from the options that were given.
 """
 
 from likewise.planning.choose import choose

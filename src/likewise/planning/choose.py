@@ -1,6 +1,6 @@
-"""The choice of bands and rows for a threshold and a recall target, at the least predicted cost.
+"""The choice of bands and rows for a threshold and a target recall, with the lowest predicted cost.
 
-Pure arithmetic: a plan depends on what was asked, and on the sample where there was one, so that every machine makes the same one.
+Pure arithmetic: a plan depends only on the options, and on the sample if there is one, so that every machine makes the same plan.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from likewise.planning.threshold import parse_similarity_within, parse_threshold
 
 MAX_SLOTS = 65_536
 MAX_ROWS = 64
-#: What datasketch users know as num_perm, for ``tune="error"``.
+#: Number of slots for ``tune="error"``; num_perm of datasketch.
 ERROR_SLOTS = 128
 
 # The slots of an OPH signature are slightly dependent, which matters for small sets: with two bands or more the curve is steeper than
-# 1 - (1 - s^r)^b. Measured for unions of 4 to 400 elements and 2,000 combinations with layouts: where the curve says 0.7 or more, it is
-# reached within the noise of the measurement (16 x 6 at 0.8 promises .9923 and finds .9925 at 5 elements, .9950 at 50, .9958 at 100, .9935
-# at 1000); below, it falls short by up to .011 (.6 to .7), .021 (.5 to .6), .048 (.3 to .5). One band alone has no other to make up for it:
-# 1 x 3 at 0.8 finds .432 of .512 at 5 elements. So a plan has two bands, and asks for a little more of a low target.
+# 1 - (1 - s^r)^b. Measured for unions of 4 to 400 elements and 2,000 combinations with layouts: where the curve is 0.7 or more, it is
+# reached within the noise of the measurement (16 x 6 at 0.8 predicts .9923 and finds .9925 at 5 elements, .9950 at 50, .9958 at 100, .9935
+# at 1000); below, it falls short by up to .011 (.6 to .7), .021 (.5 to .6), .048 (.3 to .5). A single band has no other to compensate:
+# 1 x 3 at 0.8 finds .432 instead of .512 at 5 elements. So a plan has at least two bands, and a low target is raised a little.
 OPH_BANDS = 2
 OPH_MARGIN = 0.05
 
-#: What is compared where nothing is named.
+#: The default method.
 TEXTS = text("words:5")
 
 
 class NoLayoutError(UsageError):
-    """No layout finds a pair at the threshold with the requested recall. A join needs no layout."""
+    """Raised if no layout finds a pair at the threshold with the requested recall. A join needs no layout."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a layout is wanted for."""
+    """The requirements of a layout."""
 
     model: Model
     threshold: Fraction
@@ -62,26 +62,27 @@ class Asked:
 
     @cached_property
     def p(self) -> float:
-        """The chance of one function at the threshold."""
+        """The probability that one function agrees at the threshold."""
         return self.model.curve.at(float(self.threshold))
 
     @property
     def place(self) -> str:
+        """The threshold in words."""
         return f"{'within' if self.model.curve.distances else 'at'} {shown(float(self.threshold))}"
 
     @property
     def fewest(self) -> int:
-        """The fewest bands. Equal sets agree in every slot, so at a threshold of 1 there is nothing to make up for."""
+        """The minimum number of bands. Equal sets agree in every slot, so at a threshold of 1 one band is enough."""
         return OPH_BANDS if self.sketch == "oph" and self.p < 1 else 1
 
     @property
     def target(self) -> float:
-        """The chance that the curve must show for the recall to be had."""
+        """The value that the curve must reach for the requested recall."""
         return max(self.recall, min(self.recall + OPH_MARGIN, OPH_STEEP_ABOVE)) if self.sketch == "oph" else self.recall
 
     @property
     def limits(self) -> list[int]:
-        """The most slots to look at, and then to look at where that is too few."""
+        """The maximum number of slots to search, and a higher maximum if none suffices."""
         return [self.slots] if self.slots else [costs(self.model.curve.family, self.model.numbers).slots, MAX_SLOTS]
 
 
@@ -103,16 +104,16 @@ def choose(
     facts: Facts | None = None,
     shingles: float | None = None,
 ) -> Plan:
-    """The plan for a least similarity ``threshold``, or a greatest distance ``within``.
+    """Return the plan for a minimum similarity ``threshold``, or a maximum distance ``within``.
 
-    ``tune="recall"``: the layout of least predicted cost that finds a pair at the threshold with at least the chance ``recall``.
-    ``tune="error"``: datasketch's rule, the layout that makes the area of false positives beyond the threshold plus that of false negatives
-    before it least; it promises no recall, and says so.
-    ``slots`` bounds the length of the signature. Bands and rows both given, or one of them and ``slots`` as their product: taken as they are.
-    One given alone: the other is planned.
-    ``family`` names one of several that there are for a measure. ``dimension`` is the numbers of a vector, 384 where it is not given, or the bits
-    of a code. From a sample come ``sample``, the similarities of pairs, and ``facts`` and ``shingles``.
-    Raises UsageError, and NoLayoutError where no layout reaches the recall.
+    ``tune="recall"``: the layout of lowest predicted cost that finds a pair at the threshold with at least the probability ``recall``.
+    ``tune="error"``: datasketch's rule, the layout that minimizes the area of false positives on one side of the threshold plus that of false
+    negatives on the other; it guarantees no recall.
+    ``slots`` limits the length of the signature. Bands and rows, or one of them and ``slots`` as their product, are used unchanged; if only one
+    is given, the other is planned.
+    ``family`` selects one of several families for a measure. ``dimension`` is that of vectors, 384 by default, or the bits of a code.
+    A sample provides ``sample``, the similarities of its pairs, ``facts`` and ``shingles``.
+    Raises UsageError, and NoLayoutError if no layout reaches the recall.
     """
     check(recall, sketch, tune)
     recall = float(recall)
@@ -150,8 +151,10 @@ def choose(
 
 
 def best(plans: Sequence[Plan]) -> Plan:
-    """Of plans for several curves the one of least error, where that was asked for; else the cheapest that reaches the target, else the one that
-    finds most."""
+    """Return the best of plans for several curves.
+
+    That is the one of least error if tuned for error; else the cheapest that reaches the target, else the one with the highest recall.
+    """
     if plans[0].tune == "error":
         return min(plans, key=lambda plan: plan.error)
     enough = [plan for plan in plans if plan.recall >= plan.target]
@@ -161,7 +164,7 @@ def best(plans: Sequence[Plan]) -> Plan:
 
 
 def check(recall: object, sketch: str, tune: str) -> None:
-    """Refuse what cannot be asked."""
+    """Raise UsageError for invalid options."""
     if isinstance(recall, bool | str) or not 0 < number_of(recall) < 1:
         hint = "; hashing comes close to 1 but never reaches it" if recall == 1 else ""
         raise UsageError(f"--recall {quoted(recall)}: give a number above 0 and below 1, as in 0.99{hint}")
@@ -169,20 +172,20 @@ def check(recall: object, sketch: str, tune: str) -> None:
 
 
 def refuse_beyond(curve: Curve, at: Fraction) -> None:
-    """Refuse a distance that there is not."""
+    """Raise UsageError for a distance that the measure cannot have."""
     if curve.distances and at > curve.most:
         raise UsageError(f"--within {shown(float(at))}: the greatest {curve.measure} there can be is {curve.most:g}")
 
 
 def check_plain(method: Text | Measure, at: Fraction, facts: Facts, recall: object, sketch: str, tune: str) -> None:
-    """Refuse, of what is asked, what cannot be, where no layout is to be planned."""
+    """Raise UsageError for invalid options if no layout has to be planned."""
     check(recall, sketch, tune)
     for curve in family_for(method).curves(method, float(at), facts):
         refuse_beyond(curve, at)
 
 
 def whole(name: str, number: Any, most: int = sys.maxsize) -> int | None:
-    """A whole number of 1 or more, numpy's too; None where none is given."""
+    """Return a whole number from 1 as an int, numpy's types included; None for None. Raises UsageError."""
     if number is None:
         return None
     try:
@@ -195,7 +198,7 @@ def whole(name: str, number: Any, most: int = sys.maxsize) -> int | None:
 
 
 def limit_of(method: Text | Measure, threshold: object, within: object) -> Fraction:
-    """The threshold as a value of the measure: the least similarity, or the greatest distance."""
+    """Return the threshold as a value of the measure: the minimum similarity or the maximum distance. Raises UsageError."""
     if threshold is not None and within is not None:
         raise UsageError("--threshold and --within say the same thing; give one of them")
     if method.facts.distance:
@@ -213,7 +216,7 @@ def limit_of(method: Text | Measure, threshold: object, within: object) -> Fract
 
 
 def by_hand(bands: int | None, rows: int | None, slots: int | None) -> tuple[int | None, int | None]:
-    """Bands and rows as far as they are fixed: a product and one factor fix the other."""
+    """Return bands and rows as far as they are fixed: a product and one factor fix the other. Raises UsageError."""
     if bands and rows:
         if bands * rows > (slots or MAX_SLOTS):
             raise UsageError(f"--bands {bands} --rows {rows} take {bands * rows} slots, more than {slots or MAX_SLOTS}; give fewer, or more --slots")
@@ -228,7 +231,7 @@ def by_hand(bands: int | None, rows: int | None, slots: int | None) -> tuple[int
 
 
 def least_cost(asked: Asked) -> tuple[int, int] | None:
-    """The layout of least predicted cost among those that reach the recall; ties go to fewer slots. None where none does."""
+    """Return the layout of lowest predicted cost among those that reach the recall; ties go to fewer slots. None if there is no such layout."""
     for limit in asked.limits:
         layouts = [(bands, rows) for bands, rows in sufficient(asked) if bands * rows <= limit]
         if layouts:
@@ -237,7 +240,7 @@ def least_cost(asked: Asked) -> tuple[int, int] | None:
 
 
 def sufficient(asked: Asked) -> Iterator[tuple[int, int]]:
-    """For each number of rows the fewest bands that reach the target; the given bands, where those are given and reach it."""
+    """Yield for each number of rows the minimum of bands that reach the target, or the given bands if they reach it."""
     for rows in [asked.rows] if asked.rows else range(1, MAX_ROWS + 1):
         needed = bands_needed(asked.p, asked.target, rows)
         if asked.bands is None:
@@ -247,23 +250,24 @@ def sufficient(asked: Asked) -> Iterator[tuple[int, int]]:
 
 
 def bands_needed(p: float, target: float, rows: int) -> int:
-    """The fewest bands of so many rows whose chance reaches the target, where one function agrees with chance p."""
+    """Return the minimum number of bands of ``rows`` that reach the target, if one function agrees with probability p."""
     agree = p**rows
     if agree >= target:
         return 1
     if agree < 1e-9:
         return sys.maxsize  # billions of bands
-    bands = max(1, math.ceil(math.log1p(-target) / math.log1p(-agree)) - 1)  # one less, against rounding
+    bands = max(1, math.ceil(math.log1p(-target) / math.log1p(-agree)) - 1)  # one less, because of rounding
     while chance(p, bands, rows) < target:
         bands += 1
     return bands
 
 
 def least_error(asked: Asked) -> tuple[int, int]:
-    """The layout with the least area between the curve and a step at the threshold, both sides weighted equally.
+    """Return the layout with the least area between the curve and a step at the threshold, both sides weighted equally.
 
-    One band more adds Σ ± q^bands (1 - q), where q = 1 - p^rows is the chance to miss, - for the smaller q of alike pairs and + for the greater ones
-    of others. Such a sum changes its sign once, from - to +, so the best number of bands is found by halves.
+    One more band adds Σ ± q^bands (1 - q), where q = 1 - p^rows is the probability to miss, - for the smaller q of similar pairs and + for the
+    larger
+    ones of others. Such a sum changes its sign once, from - to +, so the best number of bands is found by bisection.
     """
     limit = asked.slots or max(ERROR_SLOTS, asked.bands or 0, asked.rows or 0)
     chances, alike = zip(*around(asked.model.curve, asked.threshold), strict=True)
@@ -281,7 +285,7 @@ def least_error(asked: Asked) -> tuple[int, int]:
 
 
 def row_counts(most: int) -> Iterator[int]:
-    """Numbers of rows to try: each up to ERROR_SLOTS, then in steps of 2 %."""
+    """Yield numbers of rows to try: each up to ERROR_SLOTS, then in steps of 2 %."""
     rows = 1
     while rows <= most:
         yield rows
@@ -289,7 +293,7 @@ def row_counts(most: int) -> Iterator[int]:
 
 
 def unreachable(asked: Asked) -> str:
-    """Why no layout will do, the best that could be had, and what to type instead."""
+    """Return the message that no layout suffices, with the best possible one and the options to change."""
     wish = f"no layout finds a pair {asked.place} with chance {asked.recall:g}"
     if asked.bands:
         needed = bands_needed(asked.p, asked.target, 1)

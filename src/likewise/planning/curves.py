@@ -1,6 +1,6 @@
-"""With what chance one function of a family agrees on two items, by how alike they are, and what ANDs and ORs make of it.
+"""The probability that one function of a family agrees on two items, by their similarity or distance, and AND-OR constructions of it.
 
-Pure arithmetic that loads no kernel: families state their chance by it, plans are made from it.
+Pure arithmetic that loads no kernel: families define their collision probability by it, and plans are made from it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 from likewise.errors import UsageError
 from likewise.messages import quoted
 
-#: ("all", 5): five functions must agree, an AND; ("any", 20): one of twenty, an OR.
+#: ("all", 5): five functions must agree, an AND; ("any", 20): at least one of twenty, an OR.
 Step = tuple[str, int]
 
 
 def all_of(p: float, count: int) -> float:
-    """AND: the chance that ``count`` independent functions all agree."""
+    """Return the probability that ``count`` independent functions all agree (AND)."""
     return math.pow(p, count)
 
 
 def any_of(p: float, count: int) -> float:
-    """OR: the chance that at least one of ``count`` independent functions agrees; exact for small p as well."""
+    """Return the probability that at least one of ``count`` independent functions agrees (OR); exact for small p as well."""
     return 1.0 if p >= 1.0 else -math.expm1(count * math.log1p(-p))
 
 
@@ -32,9 +32,10 @@ STEPS = {"all": all_of, "any": any_of}
 
 
 def amplified(p: float, steps: Iterable[Step]) -> float:
-    """The chance after each step in turn (Gionis, Indyk and Motwani 1999; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.6.3).
+    """Return the probability after all steps in turn.
 
-    Raises UsageError for a ``p`` that is no chance, and for what is no step.
+    Gionis, Indyk and Motwani 1999; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.6.3. Raises UsageError unless 0 <= p <= 1, and for
+    invalid steps.
 
     >>> round(amplified(0.8, [("all", 4), ("any", 4)]), 4), round(amplified(0.8, [("any", 4), ("all", 4)]), 4)
     (0.8785, 0.9936)
@@ -46,7 +47,7 @@ def amplified(p: float, steps: Iterable[Step]) -> float:
 
 
 def checked_chance(p: Any) -> float:
-    """A chance as a float. Raises UsageError for what is none."""
+    """Return a probability as a float. Raises UsageError unless it is a number from 0 to 1."""
     number = number_of(p)
     if not 0 <= number <= 1:
         raise UsageError(f"a chance of {quoted(p)}: give a number from 0 to 1")
@@ -54,14 +55,14 @@ def checked_chance(p: Any) -> float:
 
 
 def checked_kind(kind: Any) -> str:
-    """A key of STEPS. Raises UsageError for any other."""
+    """Return a key of STEPS. Raises UsageError for any other value."""
     if not isinstance(kind, str) or kind not in STEPS:
         raise UsageError(f"a step {kind!r}: a step is ('all', r), of which all must agree, or ('any', b), of which one must")
     return kind
 
 
 def number_of(value: Any) -> float:
-    """A value as a float; NaN for what is no number."""
+    """Return a value as a float; NaN if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -74,25 +75,25 @@ def complement(value: float) -> float:
 
 @dataclass(frozen=True)
 class Curve:
-    """The collision probability of one function, by the measure's own value: a similarity where the measure is one, else a distance.
+    """The collision probability of one function, by the value of the measure: a similarity or a distance.
 
-    Its functions have names in this module, or are `partial` of such, so that it can be pickled.
+    Its functions are named functions of this module or `partial` of such, so that it can be pickled.
     """
 
     family: str
-    measure: str  # in words, as "Jaccard similarity"
-    chance: Callable[[float], float] = field(compare=False)  # of a value from least to most
-    distances: bool = False  # values are distances: the chance falls with them
+    measure: str  # in words, such as "Jaccard similarity"
+    chance: Callable[[float], float] = field(compare=False)  # by a value from least to most
+    distances: bool = False  # values are distances: the probability falls with them
     least: float = 0.0
     most: float = 1.0
-    as_distance: Callable[[float], float] = field(default=complement, compare=False)  # of a similarity,
+    as_distance: Callable[[float], float] = field(default=complement, compare=False)  # from a similarity
     from_distance: Callable[[float], float] = field(default=complement, compare=False)  # and back
-    by_distance: Callable[[float], float] | None = field(default=None, compare=False)  # the chance, where it is known by the distance first
-    unit: str = ""  # of that distance: "degrees"
-    parameters: dict[str, Any] = field(default_factory=dict, hash=False)  # what the family is made with, as {"width": 4.0}
+    by_distance: Callable[[float], float] | None = field(default=None, compare=False)  # the probability, if it is defined by the distance
+    unit: str = ""  # unit of that distance: "degrees"
+    parameters: dict[str, Any] = field(default_factory=dict, hash=False)  # parameters of the family, such as {"width": 4.0}
 
     def at(self, value: float) -> float:
-        """The chance at a value. Raises UsageError for what the measure cannot be."""
+        """Return the probability at a value. Raises UsageError for values outside the measure."""
         number = number_of(value)
         if not self.least <= number <= self.most:
             span = f"from {self.least:g} to {self.most:g}" if math.isfinite(self.most) else f"{self.least:g} or more"
@@ -101,24 +102,24 @@ class Curve:
         return self.chance(number)
 
     def at_distance(self, distance: float) -> float:
-        """The chance at a distance, in ``unit``: 1 - J for a Jaccard similarity, degrees for a cosine. Raises UsageError for what cannot be one."""
+        """Return the probability at a distance, in ``unit``: 1 - J for a Jaccard similarity, degrees for a cosine. Raises UsageError."""
         if self.by_distance is None:
             return self.at(self.of_distance(distance))
         return self.by_distance(self.checked_distance(distance))
 
     def of_distance(self, distance: float) -> float:
-        """The measure's value at a distance. Raises UsageError for what cannot be one."""
+        """Return the measure's value at a distance. Raises UsageError for an impossible distance."""
         return distance if self.distances else self.from_distance(self.checked_distance(distance))
 
     def checked_distance(self, distance: Any) -> float:
-        """A distance of a similarity as a float."""
+        """Return a distance as a float. Raises UsageError for an impossible one."""
         number, most = number_of(distance), self.as_distance(self.least)
         if not 0 <= number <= most:
             raise UsageError(f"distance {quoted(distance)}: give a number from 0 to {most:g}{' ' * bool(self.unit)}{self.unit}")
         return number
 
     def value(self, chance: float) -> float:
-        """The value at which a function agrees with this chance; the end of the range where the chance lies beyond it, which may be infinite."""
+        """Return the value at which a function agrees with this probability; beyond the curve's range its end, which may be infinite."""
         low, high = self.least, self.most
         if math.isinf(high):
             high = 1.0
@@ -131,7 +132,7 @@ class Curve:
             return low if rising else self.most
         if chance >= self.chance(high if rising else low):
             return high if rising else low
-        for _ in range(200):  # by halves, until the middle is one of the ends
+        for _ in range(200):  # bisection, until the middle is one of the ends
             middle = (low + high) / 2
             if middle in (low, high):
                 break
@@ -142,7 +143,7 @@ class Curve:
         return (low + high) / 2
 
 
-#: A distance beyond which nothing is told apart.
+#: Distance beyond which values are not distinguished.
 FAR = 2.0**100
 
 
@@ -152,17 +153,17 @@ def jaccard(family: str = "MinHash", measure: str = "Jaccard similarity") -> Cur
 
 
 def b_bit(bits: int) -> Curve:
-    """b bits of each MinHash: other values agree in them by chance, with 2^-b (Li and König 2010)."""
+    """b bits of each MinHash: different values agree in them with probability 2^-b (Li and König 2010)."""
     return Curve("BBit", "Jaccard similarity", partial(or_by_chance, 2.0**-bits), parameters={"bits": bits})
 
 
 def or_by_chance(by_chance: float, p: float) -> float:
-    """The chance of what agrees with p, and otherwise by chance."""
+    """Return the probability of agreement with probability p, or else by chance."""
     return by_chance + (1 - by_chance) * p
 
 
 def angle(family: str = "Hyperplane", chance: Callable[[float], float] | None = None, **parameters: Any) -> Curve:
-    """A random hyperplane: 1 - angle/180 (Goemans and Williamson 1995; Charikar 2002), or another chance by degrees. Values are cosines."""
+    """A random hyperplane: 1 - angle/180 (Goemans and Williamson 1995; Charikar 2002), or another probability by degrees. Values are cosines."""
     of_angle = chance or partial(falling, 180)
     return Curve(
         family,
@@ -182,29 +183,33 @@ def of_cosine(of_angle: Callable[[float], float], cosine: float) -> float:
 
 
 def falling(most: float, distance: float) -> float:
-    """In a straight line from 1 to nothing at ``most``."""
+    """Return the linear function from 1 at distance 0 to 0 at ``most``."""
     return (most - distance) / most
 
 
-#: Of vectors that cross-polytope hashing takes.
+#: Maximum dimension of vectors for cross-polytope hashing.
 GREATEST_DIMENSION = 2**16
 
 
 def cross_polytope(dimension: int) -> Curve:
-    """The nearest of the axes, + or -, after a random turn (Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt 2015), by quadrature: no closed form.
+    """The nearest of the axes, + or -, after a random rotation (Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt 2015).
 
-    For the padded dimension D. At 90 degrees it is a little below the 1/(2D) of independent directions, at 180 nothing.
+    Computed by quadrature, for the padded dimension D; there is no closed form. At 90 degrees it is a little below the 1/(2D) of independent
+    directions, at 180 it is 0.
     """
     return angle("CrossPolytope", partial(nearest_axis, padded(dimension)), dimension=dimension)
 
 
 def padded(dimension: int) -> int:
-    """The dimension that cross-polytope hashing turns vectors in: a power of two, and so many that signs and additions turn them well."""
+    """Return the dimension in which cross-polytope hashing rotates vectors.
+
+    It is a power of two, large enough that random signs and additions rotate them well.
+    """
     return 1 << max(7, (dimension - 1).bit_length())
 
 
 def nearest_axis(size: int, degrees: float) -> float:
-    """The chance that two vectors at this angle have the same nearest axis after a uniformly random turn in so many dimensions."""
+    """Return the probability that two vectors at this angle have the same nearest axis after a uniformly random rotation in ``size`` dimensions."""
     import numpy as np
 
     return float(np.interp(degrees, *nearest_axes(size)))
@@ -212,35 +217,36 @@ def nearest_axis(size: int, degrees: float) -> float:
 
 @cache
 def nearest_axes(size: int) -> tuple[Any, Any]:
-    """A table of `nearest_axis`: degrees, and the chance at each.
+    """Return a table of `nearest_axis`: degrees and probabilities, float64[4001] each.
 
-    Let the turn have independent Gaussian entries first. Each axis then sees a pair (u, v) of standard normals with the angle's cosine as
-    correlation: coordinates along two unit vectors e, f at that angle of one point z = r·(cos φ, sin φ) of a plane. With both positive, no other
-    axis is nearer to either where the other size - 1 points lie in the parallelogram |e·z| < u, |f·z| < v:
+    First let the rotation have independent Gaussian entries. Each axis then sees a pair (u, v) of standard normals with the angle's cosine as
+    correlation: coordinates along two unit vectors e, f at that angle of one point z = r·(cos φ, sin φ) of a plane. If both are positive, no other
+    axis is nearer to either if the other size - 1 points lie in the parallelogram |e·z| < u, |f·z| < v:
 
         G(θ) = 2·size · ∫ ∫ (r/2π) exp(-r²/2) inside(u, v)^(size - 1) dφ dr,   u = r cos φ, v = r cos(φ - θ), both above 0.
 
-    A Gaussian turn is a uniform one that also blurs the angle, by a variance of sin²θ/size and no bias to that order; hence for a uniform
-    one G - sin²θ/(2·size)·G'', whose error falls with 1/size² (0.003 at 16, 0.00005 at 128). The quadrature is good to 10^-6. Agreement of
-    vectors of 2 to 512 dimensions, those with two coordinates that are not 0 included, was measured from 1 to 120 degrees: at most 0.001 off
-    (2.9 standard errors), by 0.0004 ± 0.00015 at 1 degree in 2 dimensions. Beyond 100 degrees the chance is below 10^-3 and only roughly known.
+    A Gaussian rotation is a uniform one that also blurs the angle, by a variance of sin²θ/size and no bias to that order; hence for a uniform
+    one G - sin²θ/(2·size)·G'', whose error falls with 1/size² (0.003 at 16, 0.00005 at 128). The quadrature is accurate to 10^-6. Agreement of
+    vectors of 2 to 512 dimensions, including those with only two nonzero coordinates, was measured from 1 to 120 degrees: at most 0.001 off
+    (2.9 standard errors), by 0.0004 ± 0.00015 at 1 degree in 2 dimensions. Beyond 100 degrees the probability is below 10^-3 and known only
+    roughly.
     """
     import numpy as np
     from numpy.polynomial import Chebyshev
     from numpy.polynomial.legendre import leggauss
 
     (radial, radial_weights), (turning, turning_weights), (along, along_weights) = leggauss(40), leggauss(24), leggauss(16)
-    low, high = math.sqrt(2 * math.log(max(1, size / 40))), math.sqrt(2 * math.log(size)) + 6  # nothing is nearest outside
+    low, high = math.sqrt(2 * math.log(max(1, size / 40))), math.sqrt(2 * math.log(size)) + 6  # no axis outside is nearest
     r = (low + (high - low) * (radial + 1) / 2)[:, None]
     masses = radial_weights[:, None] * (high - low) / 2 * r * np.exp(-r * r / 2) / (2 * math.pi)
 
     def beyond(distance: Any, turn: Any) -> Any:
-        """Mass of the plane beyond a line at a distance, from the foot of its perpendicular turning by so much."""
+        """Return the mass of the plane beyond a line at a distance, from the foot of its perpendicular through the angle ``turn``."""
         cosines = np.cos(turn[..., None] * (along + 1) / 2)
         return np.exp(-((distance[..., None] / cosines) ** 2) / 2) @ along_weights * turn / (4 * math.pi)
 
     def gaussian(theta: float) -> float:
-        phi = theta / 2 + (math.pi - theta) / 4 * (turning + 1)  # from the bisector on; the other half is its mirror image
+        phi = theta / 2 + (math.pi - theta) / 4 * (turning + 1)  # from the bisector; the other half is its mirror image
         u, v = r * np.cos(phi), r * np.cos(phi - theta)
         corners = np.arctan2(v + u * math.cos(theta), u * math.sin(theta)), np.arctan2(u + v * math.cos(theta), v * math.sin(theta))
         outside = 2 * (beyond(u, phi + 0 * r) + beyond(u, corners[0]) + beyond(v, theta - phi + 0 * r) + beyond(v, corners[1]))
@@ -263,7 +269,7 @@ def cosine_of(degrees: float) -> float:
 
 
 def distances(family: str, measure: str, chance: Callable[[float], float], most: float = math.inf, **parameters: Any) -> Curve:
-    """A curve whose values are distances."""
+    """Return a curve whose values are distances."""
     return Curve(family, measure, chance, distances=True, most=most, parameters=parameters)
 
 
@@ -273,7 +279,7 @@ def gaussian_line(width: float) -> Curve:
 
 
 def of_gaussian(ratio: float) -> float:
-    """By width / distance."""
+    """Return the probability by ``ratio``, width / distance."""
     inside = math.erf(ratio / math.sqrt(2))  # 1 - 2Φ(-w/d)
     return inside + 2 / math.sqrt(2 * math.pi) * (math.expm1(-ratio * ratio / 2) / ratio)
 
@@ -284,30 +290,30 @@ def cauchy_line(width: float) -> Curve:
 
 
 def of_cauchy(ratio: float) -> float:
-    """By width / distance."""
-    logarithm = math.log1p(ratio * ratio) if ratio < 1 else 2 * math.log(ratio) + math.log1p(ratio**-2)  # of 1 + ratio², which may be infinite
+    """Return the probability by ``ratio``, width / distance."""
+    logarithm = math.log1p(ratio * ratio) if ratio < 1 else 2 * math.log(ratio) + math.log1p(ratio**-2)  # log(1 + ratio²) without overflow
     return (2 * math.atan(ratio) - logarithm / ratio) / math.pi
 
 
 def by_ratio(chance: Callable[[float], float], width: float, distance: float) -> float:
-    """What is known by width / distance; 1 where that is infinite, 0 where it is nothing."""
+    """Return the probability by width / distance, with the limits 1 for an infinite ratio and 0 for a ratio of 0."""
     ratio = width / distance if distance else math.inf
     return 1.0 if ratio > FAR else chance(ratio) if ratio > 0 else 0.0
 
 
 def density(x: float) -> float:
-    """Of the standard normal distribution."""
+    """Return the density of the standard normal distribution."""
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
 def stripe(width: float) -> Curve:
-    """The parity of a Gaussian line's bucket, one bit: 1/2 + 4/π² · Σ over odd m of exp(-m²π²d²/2w²)/m². Far points agree half the time."""
+    """The parity of a Gaussian line's bucket, one bit: 1/2 + 4/π² · Σ over odd m of exp(-m²π²d²/2w²)/m². Distant points agree half the time."""
     return distances("Stripe", "L2 distance", partial(same_parity, width), width=width)
 
 
 def same_parity(width: float, distance: float) -> float:
     spread = distance / width
-    if spread < 0.5:  # the series ends slowly here; the mean of the wave |1 - z| (period 2) over normal z, corner by corner, does at once
+    if spread < 0.5:  # the series converges slowly here; the mean of the wave |1 - z| (period 2) over normal z, corner by corner, converges at once
         corners = (spread * density(k / spread) - k * math.erfc(k / spread / math.sqrt(2)) / 2 if spread else 0.0 for k in range(1, 6))
         return 1 - math.sqrt(2 / math.pi) * spread + 4 * sum(corner * (-1) ** k for k, corner in enumerate(corners))
     return 0.5 + 4 / math.pi**2 * sum(math.exp(-m * m * math.pi**2 * spread * spread / 2) / m**2 for m in (1, 3, 5, 7))
@@ -325,5 +331,5 @@ def bit_sampling(dimension: int) -> Curve:
 
 
 def in_degrees(curve: Curve) -> Curve:
-    """A curve of cosines as one of angles in degrees, which are distances."""
+    """Return a curve of cosines as one of angles in degrees, which are distances."""
     return distances(curve.family, "angle in degrees", curve.at_distance, 180.0, **curve.parameters)

@@ -1,7 +1,7 @@
-"""The distribution of similarities in a collection, of a shape that is assumed; `expected` chooses one, or measures it on a sample.
+"""Distribution of similarities in a collection, of an assumed shape; `expected` selects one, or measures it on a sample.
 
-Pairs come in two kinds. Unlike pairs are a share of all pairs, so an item meets more of them in a larger collection. Alike pairs, the
-duplicates, are so many an item, whatever the size of the collection; a small sample holds hardly any, so they are always assumed.
+There are two kinds of pairs. Dissimilar pairs are a share of all pairs, so their number per item grows with the collection. Similar pairs, the
+duplicates, have a fixed number per item; a small sample contains hardly any, so they are always assumed.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from likewise.planning.curves import Curve, degrees_of
 
 GRID = 200
 ALIKE_PER_ITEM = 1.0
-# Unlike pairs have density Beta(1, 60), mean 1/61: on the safe side, for character n-grams and templates. Word 5-grams lie far below (of 40,000
-# texts under 72 bands of 4 rows it predicts 2.2 candidates an item; 0.04 were found below 0.3).
+# Dissimilar pairs have density Beta(1, 60), mean 1/61: on the safe side, for character n-grams and templates. Word 5-grams lie far below (for
+# 40,000 texts and 72 bands of 4 rows it predicts 2.2 candidates per item; 0.04 were found below 0.3).
 BACKGROUND = 60
-#: Unlike vectors have cosines of about this mean and standard deviation: text embeddings, which are not centred.
+#: Assumed mean and standard deviation of the cosines of dissimilar vectors: text embeddings, which are not centred.
 COSINE_MEAN, COSINE_SPREAD = 0.2, 0.15
-#: Sparse ones have little in common: words that are weighted by how rare they are.
+#: Those of sparse vectors, which have little in common: words weighted by their rarity.
 SPARSE_MEAN, SPARSE_SPREAD = 0.05, 0.08
-#: Unlike points lie about so many thresholds apart, give or take a factor of e^SPREAD.
+#: Assumed distance of dissimilar points in thresholds, and the standard deviation of its logarithm.
 FAR, FAR_SPREAD = 4.0, 0.3
-#: Codes of more bits are counted in GRID bins of distances around their half, so many standard deviations to either side.
+#: Codes of more bits than this are counted in GRID bins, up to so many standard deviations to either side of half their bits.
 MOST_BITS, DEVIATIONS = 4096, 8
 
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """Pairs by the measure's value: (value, share of all pairs, pairs an item that do not grow with the collection)."""
+    """Pairs by the measure's value: (value, share of all pairs, pairs per item regardless of the collection's size)."""
 
     points: tuple[tuple[float, float, float], ...]
-    sample: int = 0  # items that were sampled; 0: assumed
+    sample: int = 0  # sampled items; 0: assumed
 
     def met(self, curve: Curve, items: int) -> tuple[tuple[float, float], ...]:
-        """(chance of one function to agree, pairs an item) for each point, in a collection of so many items."""
+        """Return (probability that one function agrees, pairs per item) for each point, in a collection of ``items``."""
         return tuple((curve.at(value), items / 2 * share + alike) for value, share, alike in self.points)
 
 
 def sets() -> Density:
-    """Sets: Beta(1, BACKGROUND), and alike pairs evenly on 0..1."""
+    """Sets: Beta(1, BACKGROUND), and similar pairs uniformly on 0..1."""
     points = []
     for step in range(GRID):
         s = ((step + 0.5) / GRID) ** 2  # finer near 0, where the background is
@@ -49,23 +49,24 @@ def sets() -> Density:
 
 
 def cosines(mean: float = COSINE_MEAN, spread: float = COSINE_SPREAD) -> Density:
-    """Vectors: normally distributed cosines, and alike pairs evenly on 0..1."""
+    """Vectors: normally distributed cosines, and similar pairs uniformly on 0..1."""
     values = [-1 + 2 * (step + 0.5) / GRID for step in range(GRID)]
     shares = shared([math.exp(-(((value - mean) / spread) ** 2) / 2) for value in values])
     return with_alike(values, shares, [value > 0 for value in values])
 
 
 def sparse_cosines() -> Density:
+    """Sparse vectors: as `cosines`, with their mean and standard deviation."""
     return cosines(SPARSE_MEAN, SPARSE_SPREAD)
 
 
 def angles(cosines: Density) -> Density:
-    """The same as angles in degrees."""
+    """Return a density of cosines as one of angles in degrees."""
     return Density(tuple((degrees_of(cosine), share, alike) for cosine, share, alike in cosines.points))
 
 
 def far_points(threshold: float, curve: Curve) -> Density:
-    """Points: log-normal distances around FAR thresholds, and alike pairs evenly up to twice the threshold."""
+    """Points: log-normal distances around FAR thresholds, and similar pairs uniformly up to twice the threshold."""
     scale = threshold or 1.0
     values = [min(curve.most, scale * 10 * (step + 0.5) / GRID) for step in range(GRID)]
     shares = shared([math.exp(-((math.log(value / (FAR * scale)) / FAR_SPREAD) ** 2) / 2) / value for value in values])
@@ -73,7 +74,7 @@ def far_points(threshold: float, curve: Curve) -> Density:
 
 
 def binomial(bits: int) -> Density:
-    """Codes of random bits: half of the bits differ, binomially; alike pairs evenly on the smaller half of those distances."""
+    """Codes of random bits: the number of differing bits is binomial; similar pairs uniformly up to a quarter of the bits."""
     if bits > MOST_BITS:
         return normal(bits)
     values = [float(differ) for differ in range(bits + 1)]
@@ -83,7 +84,7 @@ def binomial(bits: int) -> Density:
 
 
 def normal(bits: int) -> Density:
-    """The same for many bits: normally distributed around their half."""
+    """Codes of many bits: as `binomial`, approximated by a normal distribution."""
     half, deviation = bits / 2, math.sqrt(bits) / 2
     around = [DEVIATIONS * (2 * (step + 0.5) / GRID - 1) for step in range(GRID)]
     unlike = zip(shared([math.exp(-z * z / 2) for z in around]), around, strict=True)
@@ -92,10 +93,12 @@ def normal(bits: int) -> Density:
 
 
 def shared(weights: list[float]) -> list[float]:
+    """Return weights divided by their sum."""
     total = sum(weights)
     return [weight / total for weight in weights]
 
 
 def with_alike(values: list[float], shares: list[float], alike: list[bool]) -> Density:
+    """Return the density with ALIKE_PER_ITEM similar pairs spread over the marked values."""
     each = ALIKE_PER_ITEM / max(1, sum(alike))
     return Density(tuple((value, share, each * some) for value, share, some in zip(values, shares, alike, strict=True)))

@@ -1,7 +1,7 @@
-"""Hash families, as plans know them: for which measures each is, how often its functions agree, and what they cost. The registry is FAMILIES.
+"""Facts of hash families for planning: their measures, collision probabilities and costs. The registry is FAMILIES.
 
-The measured costs are of a core of 2026: dedup reads and cuts a shingle in 50 ns; WeightedMinHash takes 290 ns an element to put elements in order
-and throw their darts (93 to 107 µs for 300 elements and 128 slots, 289 µs for 1,000, from arrays; from Python's mappings four times that).
+Costs were measured on a core of 2026: dedup reads and cuts a shingle in 50 ns; WeightedMinHash takes 290 ns per element to sort elements
+and throw their darts (93 to 107 µs for 300 elements and 128 slots, 289 µs for 1,000, from arrays; four times that from Python mappings).
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ from likewise.planning import curves
 from likewise.planning.curves import Curve
 from likewise.planning.density import Density, angles, binomial, cosines, far_points, sets, sparse_cosines
 
-#: Vectors of unknown dimension are taken to have so many numbers, sparse ones so many that are not 0.
+#: Assumed dimension of vectors, and number of nonzero coordinates of sparse ones.
 DIMENSION, FILLED = 384, 100
-#: Widths of a line's buckets that are tried, in thresholds.
+#: Widths of a line's buckets to try, in thresholds.
 WIDTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 
-#: The greatest L1 distance of data that thresholds can be set for.
+#: Range of the maximum L1 distance in data for which thresholds can be drawn.
 NARROWEST, WIDEST = 1e-290, 1e300
 
-#: What the length of an item counts.
+#: Units of an item's length.
 SHINGLES, NUMBERS, BITS = "shingles", "numbers", "bits"
-#: Bytes of the work folder for an odd sketch, which a set has.
+#: Bytes of the odd sketch of a set in the work folder.
 ODD_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of the items beforehand."""
+    """Known facts of the items before they are read."""
 
     dimension: int | None = None
-    low: float | None = None  # the least and greatest coordinate
+    low: float | None = None  # minimum, and below maximum, coordinate
     high: float | None = None
-    wide: bool = False  # numbers are float64, not float32
-    decimal: bool = False  # codes in CSV files that may be hexadecimal or decimal are decimal
-    features: int | None = None  # the numbers of a feature, of sets of them
-    first: str = ""  # the place of the item that set the dimension or the features
-    sparse: bool = False  # vectors are sparse; how many coordinates one has differs, and is not known
+    wide: bool = False  # vectors are float64, not float32
+    decimal: bool = False  # codes in CSV files that could be hexadecimal or decimal are decimal
+    features: int | None = None  # dimension of the features in sets of them
+    first: str = ""  # place of the item that determined the dimension
+    sparse: bool = False  # vectors are sparse, with varying numbers of coordinates
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Nanoseconds of one core of 2026. Only their ratios matter, and a wrong one makes a plan dearer, never less complete."""
+    """Nanoseconds of one core of 2026. Only their ratios matter; a wrong one makes a plan slower, never less complete."""
 
     slot: float  # to fill and hash a slot
     verify: float  # to read and compare two items
-    slots: int  # what a plan may use when --slots is not given; more only where the target cannot be met otherwise
-    element: float = 0.0  # to read an element of a set, whatever the layout
+    slots: int  # maximum for a plan without --slots, exceeded only if the target cannot be reached otherwise
+    element: float = 0.0  # to read an element of a set, regardless of the layout
 
 
 Method = Text | Measure
@@ -65,18 +65,18 @@ Method = Text | Measure
 class FamilyFacts:
     """A hash family, without its kernels."""
 
-    name: str  # of the class
-    module: str  # that holds it
-    collision: Callable[..., Curve]  # the chance of one function, by the family's parameters
-    measures: tuple[str, ...]  # that it is planned for, as in ``by=``
-    curves: Callable[[Method, float, Facts], Iterable[Curve]]  # to choose from, for a threshold. Raises UsageError where the items must be known
+    name: str  # name of the class
+    module: str  # module of the class
+    collision: Callable[..., Curve]  # collision probability of one function, by the family's parameters
+    measures: tuple[str, ...]  # measures for which it is planned, as in ``by=``
+    curves: Callable[[Method, float, Facts], Iterable[Curve]]  # curves to choose from. Raises UsageError if the items must be known
     costs: Callable[[int], Costs]  # by the length of an item
-    assumed: Callable[[Curve, Fraction, bool], Density]  # of a collection that was not sampled: by the threshold, and whether vectors are sparse
-    unit: str = NUMBERS  # what the length of an item counts
-    bytes: float = 4  # of the work folder, for each of them
-    extra: int = 0  # and for each item
-    modes: bool = False  # its slots are filled by one permutation or by many (--sketch)
-    sparse: bool = False  # it takes sparse vectors
+    assumed: Callable[[Curve, Fraction, bool], Density]  # density without a sample, by the threshold, and whether vectors are sparse
+    unit: str = NUMBERS  # unit of an item's length
+    bytes: float = 4  # bytes in the work folder per unit
+    extra: int = 0  # and per item
+    modes: bool = False  # its slots can be filled by one permutation or by many (--sketch)
+    sparse: bool = False  # supports sparse vectors
 
 
 def of_jaccard(family: str) -> Callable[[Method, float, Facts], Iterable[Curve]]:
@@ -98,12 +98,12 @@ def of_axes(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
 
 
 def in_units_of(method: Method, curve: Curve) -> Curve:
-    """A curve of cosines, in degrees for a measure of those."""
+    """Return a curve of cosines, converted to degrees if the measure is in degrees."""
     return curves.in_degrees(curve) if method.facts.distance else curve
 
 
 def of_widths(made: Callable[[str, float], Curve]) -> Callable[[Method, float, Facts], Iterable[Curve]]:
-    """A curve for each width of buckets that is tried; ``made`` by the measure and a width."""
+    """Return a function that makes a curve for each width of buckets to try; ``made`` makes one by the measure and a width."""
     return lambda method, threshold, facts: (made(str(method), width * (threshold or 1.0)) for width in WIDTHS)
 
 
@@ -126,7 +126,7 @@ def of_bits(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
 
 
 def needed(facts: Facts, method: Method, what: str = "numbers a vector") -> int:
-    """The dimension. Raises UsageError where it is not known."""
+    """Return the dimension. Raises UsageError if it is unknown."""
     if facts.dimension is None:
         raise UsageError(f"--by {method}: give the data, or --dimension, how many {what} has")
     return facts.dimension
@@ -142,12 +142,12 @@ def unlike_points(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
 
 
 def flat(costs: Costs) -> Callable[[int], Costs]:
-    """Costs of a set of a few hundred elements, or of a code, whatever its length."""
+    """Return costs of a set of a few hundred elements, or of a code, regardless of its length."""
     return lambda length: costs
 
 
 def a_slot_takes(each: float, constant: float = 0.0) -> Callable[[int], Costs]:
-    """Costs of vectors: so many nanoseconds for each of their numbers, or ``constant``, to fill a slot."""
+    """Return costs of vectors: filling a slot takes ``constant`` plus ``each`` nanoseconds per number."""
     return lambda numbers: Costs(constant + each * numbers, 100 + 0.2 * numbers, 8192)
 
 
@@ -179,7 +179,7 @@ WEIGHTED = replace(
     extra=0,
     modes=False,
 )
-#: For storing what was planned.
+#: Stores signatures compactly; no measure is planned with it.
 BBIT = replace(MINHASH, name="BBit", module="likewise.families.bbit", collision=curves.b_bit, measures=())
 HYPERPLANE = FamilyFacts(
     "Hyperplane",
@@ -231,13 +231,13 @@ CODE_BITS = FamilyFacts(
     BITS,
     bytes=0.125,
 )
-#: The registry. Of several families for a measure the first is planned for where none is named.
+#: The registry. For a measure with several families the first is the default.
 FAMILIES = {one.name: one for one in (MINHASH, WEIGHTED, BBIT, HYPERPLANE, AXES, LINE, STRIPE, THRESHOLD, CODE_BITS)}
 
 
 @contextmanager
 def registered(family: FamilyFacts) -> Iterator[FamilyFacts]:
-    """Have one family more, for as long as a ``with`` block lasts."""
+    """Context manager: add a family to the registry for the duration of a ``with`` block."""
     FAMILIES[family.name] = family
     try:
         yield family
@@ -246,23 +246,23 @@ def registered(family: FamilyFacts) -> Iterator[FamilyFacts]:
 
 
 def costs(family: str, length: int, *, sparse: bool = False) -> Costs:
-    """Of a family, for items of so many numbers, or of entries of sparse vectors. A slot of MinHash is that of a set of a few hundred shingles."""
+    """Return the costs of a family for items of ``length`` numbers, or entries of sparse vectors. MinHash assumes a few hundred shingles."""
     return Costs(1.4 * length, 200 + 20 * length, 8192) if sparse else FAMILIES[family].costs(length)
 
 
 def families_of(method: Method) -> list[str]:
-    """The families that there are for what a method compares."""
+    """Return the names of the families for a method."""
     sparse = method.compared.sparse
     return [one.name for one in FAMILIES.values() if method.base.name in one.measures and not method.containment and (one.sparse or not sparse)]
 
 
 def findable() -> list[str]:
-    """The measures by which similar items are found: in bands of a family, or by a join that needs none."""
+    """Return the measures by which similar items can be found: by bands of a family, or by a join that needs none."""
     return [name for name in measures() if families_of(Measure(name)) or kind_of(name).bands == NEVER]
 
 
 def family_for(method: Method, family: str | None = None) -> FamilyFacts:
-    """The family to plan for: the measure's first, or the one asked for. Raises UsageError."""
+    """Return the family to plan for: the requested one, or the measure's first. Raises UsageError."""
     names = families_of(method)
     if not names:
         can = ", ".join(name for name in measures() if families_of(Measure(name)))

@@ -1,4 +1,4 @@
-"""A plan for each of several layouts, from what was typed: the preset is looked up, and what was typed in vain is told of the plan."""
+"""Plans for several layouts from the options given: presets are looked up, and options that a fixed layout ignores are recorded in the plan."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def planned(
     normalize: str | None = None,
     sampled: Callable[[Text | Measure], dict[str, Any]] = lambda method: {},
 ) -> list[Plan]:
-    """typed: choices of `choose`, ``by`` and ``preset``. layouts: of each ``bands`` and ``rows``, or nothing where they are to be planned.
+    """Return a plan per layout. Raises UsageError.
 
-    sampled: what is known of the items that are compared by a method, as `choose` takes it; asked once. Raises UsageError.
+    typed: options of `choose`, and ``by`` and ``preset``. layouts: for each, ``bands`` and ``rows``, or {} to have them planned.
+    sampled: returns the facts of a sample for a method, as parameters of `choose`; called once.
     """
     choices = [with_preset(typed | layout) for layout in layouts]
     method = methods.parse(choices[0].get("by", "words:5"), normalize)

@@ -1,4 +1,4 @@
-"""A plan: bands and rows, and what they promise and cost."""
+"""A plan: bands and rows, and their recall and cost."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from likewise.planning.families import BITS
 from likewise.planning.model import Model, chance
 
 MANY_CANDIDATES = 10_000
-#: Steps of a table; it shows distances to so many thresholds.
+#: Steps of a table, and how many thresholds it extends to for distances.
 STEPS, BEYOND = 20, 4
-#: The least chance that twelve digits can tell from nothing.
+#: Smallest probability that twelve digits can distinguish from 0.
 LITTLE = 1e-12
-#: Where the curve is so high or higher, OPH reaches it (choose.py).
+#: OPH reaches the curve at this probability or higher (choose.py).
 OPH_STEEP_ABOVE = 0.7
-#: How many items predictions are for where that is not known.
+#: Default number of items for predictions.
 ITEMS = 1_000_000
 
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """A layout and what it promises. Made by `choose`; `likewise.families.from_plan` makes its family.
+    """A layout with its recall and cost. Made by `choose`; `likewise.families.from_plan` makes its family.
 
     >>> from likewise.planning import choose
     >>> choose("0.8")
@@ -38,32 +38,32 @@ class Plan:
 
     bands: int
     rows: int
-    threshold: Fraction  # the least similarity, or the greatest distance
-    target: float  # the recall that was asked for; a layout set by hand or tuned for error may promise less
-    sketch: str = "oph"  # of MinHash; empty for other families
+    threshold: Fraction  # minimum similarity, or maximum distance
+    target: float  # requested recall; a layout set by hand or tuned for error may have less
+    sketch: str = "oph"  # of MinHash; "" for other families
     tune: str = "recall"
     chosen_by: str = "plan"  # or "hand", or "preset NAME"
     model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS))
-    ignored: tuple[str, ...] = ()  # what was asked for beside a fixed layout, which it does not change: "--recall 0.9"
+    ignored: tuple[str, ...] = ()  # options that a fixed layout ignores: "--recall 0.9"
 
     def __repr__(self) -> str:
-        recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # no rounding makes it certain
+        recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # rounding must not make it certain
         return f"<Plan: {self.layout} of {self.functions}, {self.collision.measure} {self.place}, recall {recall:.4g}>"
 
     @property
     def collision(self) -> Curve:
-        """The chance of one function of the family."""
+        """The collision probability of one function of the family."""
         return self.model.curve
 
     @property
     def functions(self) -> str:
-        """What the rows are functions of: the family, with the width of its buckets where it has some: ``Line of width 9``."""
+        """The family, with the width of its buckets if it has one: ``Line of width 9``."""
         width = self.collision.parameters.get("width")
         return self.collision.family + (f" of width {width:.4g}" if width is not None else "")
 
     @property
     def items(self) -> int:
-        """How many items the predictions are for."""
+        """Number of items for which predictions are made."""
         return self.model.items
 
     @property
@@ -73,35 +73,38 @@ class Plan:
 
     @property
     def recall(self) -> float:
-        """The chance that a pair exactly at the threshold is found; more similar pairs are found with more."""
+        """The probability that a pair exactly at the threshold is found; more similar pairs are found with a higher one."""
         return self.curve(float(self.threshold))
 
     @property
     def firm(self) -> bool:
-        """Whether a pair at the threshold is found with ``recall`` or more; else with about so much, for slots of OPH are slightly dependent."""
+        """True if ``recall`` is a lower bound; else it is approximate, because slots of OPH are slightly dependent."""
         return self.sketch != "oph" or self.recall >= OPH_STEEP_ABOVE
 
     @property
     def error(self) -> float:
-        """The mean distance of the curve from a step at the threshold, 0 to 1: what ``tune="error"`` makes least."""
+        """Mean distance of the curve from a step at the threshold, 0 to 1, which ``tune="error"`` minimizes."""
         found = [(chance(p, self.bands, self.rows), alike) for p, alike in around(self.collision, self.threshold)]
         return math.fsum(1 - p if alike else p for p, alike in found) / GRID
 
     def curve(self, value: float) -> float:
-        """The chance that a pair of this similarity or distance is found. Twelve digits, the same on every machine; 0 and 1 only where it is so."""
+        """Return the probability that a pair of this similarity or distance is found.
+
+        Rounded to twelve digits, equal on every machine; 0 and 1 only if it is exact. Raises UsageError for values outside the measure.
+        """
         p = self.collision.at(value)
         found = round(chance(p, self.bands, self.rows), 12)
         return min(max(found, LITTLE), 1 - LITTLE) if 0 < p < 1 else found
 
     @property
     def span(self) -> tuple[float, float]:
-        """The similarities, or the distances, that tables and pictures show."""
+        """Range of similarities or distances in tables and pictures."""
         if not self.collision.distances:
             return 0.0, 1.0
         return 0.0, min(self.collision.most, BEYOND * float(self.threshold) or 1.0)
 
     def table(self) -> list[tuple[float, float]]:
-        """The S-curve: (similarity or distance, chance to be found), in about twenty steps; whole numbers for codes."""
+        """Return the S-curve as (similarity or distance, probability to be found), in about twenty steps; integers for codes."""
         end = self.span[1]
         if self.model.family.unit == BITS:
             values = [float(differ) for differ in range(0, math.ceil(end) + 1, math.ceil(end / STEPS))]
@@ -111,27 +114,27 @@ class Plan:
 
     @property
     def approximate_threshold(self) -> float:
-        """Where one function agrees with chance (1/bands)^(1/rows): the curve is steepest near it."""
+        """Value at which one function agrees with probability (1/bands)^(1/rows), near which the curve is steepest."""
         return self.collision.value(math.pow(1 / self.bands, 1 / self.rows))
 
     @property
     def candidates(self) -> float:
-        """Predicted pairs to verify, for each item."""
+        """Predicted pairs to verify, per item."""
         return self.model.candidates(self.bands, self.rows)
 
     @property
     def memory_per_item(self) -> int:
-        """Predicted bytes of memory for each item, whatever its length."""
+        """Predicted bytes of memory per item, regardless of its length."""
         return self.model.memory(self.bands)
 
     @property
     def memory(self) -> int:
-        """Predicted bytes of memory for all items, beyond some fixed buffers."""
+        """Predicted bytes of memory for all items, without fixed buffers."""
         return self.memory_per_item * self.items
 
     @property
     def disk_per_item(self) -> int:
-        """Predicted bytes of the work folder for each item."""
+        """Predicted bytes of the work folder per item."""
         return self.model.disk(self.bands)
 
     @property
@@ -151,6 +154,7 @@ class Plan:
 
     @property
     def layout(self) -> str:
+        """The layout in words: ``16 bands of 6 rows``."""
         return f"{counted(self.bands, 'band')} of {counted(self.rows, 'row')}"
 
     @property
@@ -159,7 +163,7 @@ class Plan:
         return self.about_layout + self.about_items(self.items)
 
     def about_items(self, items: int) -> list[str]:
-        """A warning if each of so many items becomes a candidate of very many others."""
+        """Return a warning if each of ``items`` items becomes a candidate of very many others."""
         candidates = replace(self.model, items=items).candidates(self.bands, self.rows)
         if candidates <= MANY_CANDIDATES:
             return []
@@ -168,7 +172,7 @@ class Plan:
 
     @property
     def about_layout(self) -> list[str]:
-        """Warnings whatever the number of items."""
+        """Warnings that do not depend on the number of items."""
         said = []
         if self.ignored:
             fixed = "set by hand" if self.chosen_by == "hand" else f"fixed by the {self.chosen_by}"
@@ -183,9 +187,9 @@ class Plan:
         return said
 
     def svg(self, *others: Plan) -> str:
-        """The S-curve as an SVG picture, with what is missed and what is compared in vain around the threshold; other plans' curves over it.
+        """Return the S-curve as an SVG picture, with false negatives and false positives around the threshold; other plans' curves are overlaid.
 
-        Raises UsageError for plans of another measure, whose values would mean something else on the axis.
+        Raises UsageError for plans of another measure, whose axis differs.
         """
         for other in others:
             if other.collision.measure != self.collision.measure:
@@ -194,10 +198,13 @@ class Plan:
         picture = s_curves(drawn, float(self.threshold), axis=self.collision.measure, span=self.span, falling=self.collision.distances)
         return standalone(picture, f"{self.layout}, {self.collision.measure} {self.place}")
 
-    _repr_svg_ = svg  # what a notebook shows
+    _repr_svg_ = svg  # shown by notebooks
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON: None for what is infinite, as the approximate threshold of a curve that does not come down so far."""
+        """Return the plan as plain values for JSON, with None for infinite values.
+
+        For example, the approximate threshold of a curve that does not fall so far is infinite.
+        """
         values = {
             "family": self.collision.family,
             **self.collision.parameters,
@@ -224,7 +231,10 @@ class Plan:
 
 
 def around(curve: Curve, threshold: Fraction) -> list[tuple[float, bool]]:
-    """(chance of one function, whether such a pair counts) at evenly spaced values: similarities up to 1, distances up to twice the threshold."""
+    """Return (probability of one function, whether such a pair is similar) at GRID evenly spaced values.
+
+    These are similarities up to 1, or distances up to twice the threshold.
+    """
     at = float(threshold)
     end = min(curve.most, 2 * at or 1.0) if curve.distances else 1.0
     values = [end * (step + 0.5) / GRID for step in range(GRID)]
@@ -232,7 +242,7 @@ def around(curve: Curve, threshold: Fraction) -> list[tuple[float, bool]]:
 
 
 def few(number: float) -> str:
-    """A prediction, to two digits.
+    """Return a prediction, rounded to two digits.
 
     >>> few(12345.6), few(3.14159), few(0.00123)
     ('12,000', '3.1', '0.0012')

@@ -1,6 +1,6 @@
-"""Layouts that others publish, in their true unit. What each finds is computed like any other curve, not taken from its makers.
+"""Layouts published by other projects, in their true unit. Their recall is computed like that of any other layout, not taken from their authors.
 
-Sources: the projects' own code and documents of 2023 to 2026. Their text cleaning and hash functions are not imitated, only what fixes the curve.
+Sources: the projects' code and documents of 2023 to 2026. Only what determines the curve is reproduced, not text cleaning and hash functions.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A recipe: the shingle, the layout, and the similarity that its makers name for it."""
+    """A recipe: the shingle, the layout, and the similarity stated by its authors."""
 
     by: str
     bands: int
     rows: int
     threshold: str
-    says: str  # what its makers say, where that is not what it does
+    says: str  # statement of its authors, where it differs from what the layout does
 
 
 PRESETS = {
@@ -42,7 +42,7 @@ PRESETS = {
 
 
 def named(plan: Plan, typed: dict[str, Any]) -> Plan:
-    """The plan with what was typed told of it: the preset whose layout it has, and what counts for nothing beside a layout that is fixed."""
+    """Return the plan with the preset whose layout it has, and the options that the fixed layout ignores."""
     if plan.chosen_by != "hand":
         return plan
     typed = {name: value for name, value in typed.items() if value is not None}
@@ -53,8 +53,10 @@ def named(plan: Plan, typed: dict[str, Any]) -> Plan:
 
 
 def with_preset(choices: dict[str, Any]) -> dict[str, Any]:
-    """The choices with those of the named preset under them: what is given beside it counts. Raises UsageError for an unknown name,
-    and for fewer slots than its layout takes."""
+    """Return the options completed by those of the named preset; explicit options override it.
+
+    Raises UsageError for an unknown name, and for fewer slots than its layout takes.
+    """
     choices = {name: value for name, value in choices.items() if value is not None}
     name = choices.pop("preset", None)
     if name is None:

@@ -1,9 +1,9 @@
-"""How far the recall of one run may lie from its mean over seeds.
+"""Deviation of the recall of one run from its mean over seeds.
 
-A run draws its hash functions once, and all of its pairs share them. The share of pairs that is found is a number from 0 to 1, and the recall p is
+A run draws its hash functions once, and all of its pairs share them. The share of pairs found is a number from 0 to 1, and the recall p is
 its mean over seeds. If pairs are found independently of each other, the standard deviation of the share is that of m coins, sqrt(p (1 - p) / m).
-Pairs that the hash functions cannot tell apart are found or missed together; then it is larger, but never more than sqrt(p (1 - p)): no variable
-from 0 to 1 of mean p has a greater one (Bhatia and Davis 2000).
+Pairs that the hash functions cannot distinguish are found or missed together; then it is larger, but at most sqrt(p (1 - p)): no variable
+from 0 to 1 with mean p has a larger one (Bhatia and Davis 2000).
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any
 
 from likewise.messages import percent
 
-#: A lower recall is stated with its spread.
+#: Recall below which the spread is stated.
 SURE = 0.9
 
 
 def spread(asked: float | None, recall: float | None, found: int) -> dict[str, float] | None:
-    """For report.json: the recall and two standard deviations of it over seeds; None where the recall is high, or not stated.
+    """Return the spread for report.json; None if the recall is high or not stated.
 
-    asked: the recall that was asked for. recall: the stated one. found: how many pairs were found.
+    It holds the recall and its standard deviation over seeds: that of independent pairs, and the maximum.
+    asked: the requested recall. recall: the stated one. found: number of pairs found.
     """
     if recall is None or asked is None or recall in (0, 1) or min(asked, recall) >= SURE:
         return None
@@ -29,7 +30,7 @@ def spread(asked: float | None, recall: float | None, found: int) -> dict[str, f
 
 
 def told(spread: dict[str, Any]) -> str:
-    """The spread in words."""
+    """Return the spread in words."""
     low, high = (f"{spread[name]:.2g}" for name in ("independent", "at_most"))
     mean = f"the recall of {percent(spread['recall'])} is a mean over seeds, and all pairs of a run share one seed"
     return f"{mean}: its standard deviation is about {low} if pairs are found independently of each other, and at most {high}"

@@ -1,4 +1,4 @@
-"""Thresholds as exact ratios of whole numbers."""
+"""Thresholds as exact fractions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fractions import Fraction
 from likewise.errors import UsageError
 from likewise.messages import quoted
 
-#: A threshold of sets is a ratio of whole numbers up to this, so that overlap * denominator fits 64 bits.
+#: Maximum denominator of a threshold of sets, so that overlap * denominator fits in 64 bits.
 MAX_DENOMINATOR = 10**9
-#: Numbers that are not 0 lie between these: well within float64, and short when they are written out.
+#: Range of nonzero numbers: well within float64, and short when printed.
 LEAST, GREATEST = Decimal("1e-300"), Decimal("1e300")
 
 
 def parse_threshold(value: object, *, real: bool = False) -> Fraction:
-    """A similarity above 0 and up to 1, as a ratio of whole numbers up to 10^9; as it was written where values are ``real``. Raises UsageError.
+    """Return a similarity above 0 and up to 1, as a fraction with a denominator up to 10^9, or exact if ``real``. Raises UsageError.
 
     >>> parse_threshold("0.8"), parse_threshold(2 / 3), parse_threshold("4/5")
     (Fraction(4, 5), Fraction(2, 3), Fraction(4, 5))
@@ -32,7 +32,7 @@ def parse_threshold(value: object, *, real: bool = False) -> Fraction:
 
 
 def parse_within(value: object) -> Fraction:
-    """A distance of 0 or more, exactly as it was written. Raises UsageError.
+    """Return a distance of 0 or more, exact as it was written. Raises UsageError.
 
     >>> parse_within("3"), parse_within(0.5), parse_within(2e-11)
     (Fraction(3, 1), Fraction(1, 2), Fraction(1, 50000000000))
@@ -47,7 +47,7 @@ def parse_within(value: object) -> Fraction:
 
 
 def parse_similarity_within(value: object, *, real: bool = False) -> Fraction:
-    """The threshold that a distance of 1 - similarity stands for. Raises UsageError."""
+    """Return the threshold for a distance, 1 - similarity. Raises UsageError."""
     try:
         distance = written(value)
         if not 0 <= distance < 1:
@@ -58,15 +58,18 @@ def parse_similarity_within(value: object, *, real: bool = False) -> Fraction:
 
 
 def typed(value: object) -> str:
-    """A value as it was typed."""
+    """Return a value as it was typed."""
     try:
         return quoted(str(value))
-    except ValueError:  # Python does not write out whole numbers of thousands of digits
+    except ValueError:  # Python does not print integers of thousands of digits
         return quoted(value)
 
 
 def written(value: object) -> Fraction:
-    """The number that ``str`` writes, to its last digit. Raises ValueError or ArithmeticError for what is none, or is beyond LEAST and GREATEST."""
+    """Return the number printed by ``str``, to its last digit.
+
+    Raises ValueError or ArithmeticError for other values, and for numbers beyond LEAST and GREATEST.
+    """
     if isinstance(value, bool):
         raise ValueError
     text = str(value).strip(" \t\r\n")
@@ -74,7 +77,7 @@ def written(value: object) -> Fraction:
         raise ValueError
     if "/" in text:
         return Fraction(text)
-    number = Decimal(text)  # which does not write out 1e999999999 digit by digit, as Fraction would
+    number = Decimal(text)  # which, unlike Fraction, does not expand 1e999999999 to all its digits
     if number and not LEAST <= abs(number) <= GREATEST:
         raise ValueError
     return Fraction(number) if number else Fraction(0)
