@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -20,7 +18,6 @@ from likewise.io.groups import Groups
 from likewise.io.manifest import is_output
 from likewise.io.output import check_target
 from likewise.items.given import shown
-from likewise.items.texts import encoded, token_ids
 from likewise.kinds.kind import NOT_PROMISED
 from likewise.methods import Measure, Text
 from likewise.options import Options, integer, parse_seed
@@ -301,40 +298,24 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     >>> lw.similarity([{1, 2}, {"1"}], [{2, 3}, {1}], by="elements").tolist()
     [0.3333333333333333, 0.0]
     """
-    from likewise.items import sets
-    from likewise.measures import CONTAINMENT, measure
-    from likewise.measures import similarity as sides
+    from likewise.measures.similarity import values_of
 
     check_steps(normalize)
     refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)
-    if groups is not None and not (isinstance(groups, Mapping) and isinstance(method, Measure) and method.name == "elements"):
+    if groups is not None and not (isinstance(groups, Mapping) and method.kind.grouped):
         raise UsageError("groups= is a mapping from element to group, and goes with by='elements'")
-    if isinstance(method, Measure):
-        return sides.values_of(method, a, b, None if groups is None else Groups(groups, 0))
-    items = sides.Kind("text", lambda given: isinstance(given, str | bytes | None), lambda a, b: partial(shingle_sets, by=method))
-    if method.unit == "tokens":
-        items = replace(items, name="list of token ids", alone=lambda given: isinstance(given, str | bytes) or sets.alone(given))
-    return sides.compared(items, measure(method.facts.name + CONTAINMENT * method.containment), a, b)
-
-
-def shingle_sets(texts: Any, by: Text) -> tuple[np.ndarray, np.ndarray]:
-    shingled = shingle(texts, by, None, 0)
-    return shingled.values, shingled.offsets
+    return values_of(method, a, b, None if groups is None else Groups(groups, 0))
 
 
 def shingle(texts: Any, by: str | Text, normalize: str | None, seed: int) -> Shingled:
     """A batch of texts, or of lists of token ids under ``tokens:k``, or one text alone, as sets of shingles."""
-    from likewise.items.documents import shingler
-
     check_steps(normalize)
     refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)
     if isinstance(method, Measure):
         raise UsageError(f"by={str(method)!r}: texts are cut into shingles, as by words:5; what signs other items is in likewise.families")
-    tokens = method.unit == "tokens"
-    items = token_ids(texts) if tokens else encoded([texts] if isinstance(texts, str | bytes) else texts)
-    return shingler(method, seed)(items.fill_null(b""), items.is_valid().to_numpy(zero_copy_only=False))
+    return method.kind.shingled(texts, method, seed)
 
 
 def check_steps(normalize: object) -> None:

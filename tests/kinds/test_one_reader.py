@@ -18,7 +18,6 @@ from given_forms import INF, NAN, array
 from likewise.families import Hyperplane, Line, MinHash, WeightedMinHash
 from likewise.items.codes import codes
 from likewise.items.features import features
-from likewise.measures.similarity import KINDS, kind_of
 from likewise.methods import parse
 
 ITEMS: dict[str, Any] = {
@@ -197,8 +196,7 @@ def core(message: str) -> str:
 
 
 def is_alone(by: str, batch: Any) -> bool:
-    kind = KINDS["sets"] if by == "tokens:1" else KINDS["strings"] if by == "words:1" else kind_of(parse(by, None))
-    return bool(kind.alone(batch))
+    return bool(parse(by, None).kind.alone(batch))
 
 
 @pytest.mark.parametrize("by", ACCEPTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,7 @@ def value_now(originals: Any, one: Any, other: Any) -> float | None:
     from likewise import api
 
     method = originals.method
-    if not len(one.item) and not len(other.item):
+    if all(isinstance(side.item, Sized) and not len(side.item) for side in (one, other)):
         return float("nan")
     steps = ",".join(method["normalize"]) or "none" if of_payload(originals.want.kind).cut else None
     try:

@@ -18,7 +18,7 @@ from likewise.io.field_names import REACHING, steps, top
 from likewise.io.ids import as_json, from_json, to_json
 from likewise.items import binary, json_values, payloads, reader, sparse_names, unusable
 from likewise.items.arrow import is_string, plain
-from likewise.items.readers import READERS
+from likewise.items.readers import reader_of, sure_reader_of
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
@@ -60,7 +60,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
             other = next(filter(None, (unusable.of_column(column, kind == NO_TEXT) for column, _ in there)), "")
         else:
             stored = fields.type_of(table.schema, names[0])
-            rows = reader.from_arrow(columns, names, READERS[want.kind], want, n, stored is not None and is_string(stored))
+            rows = reader.from_arrow(columns, names, sure_reader_of(want.kind), want, n, stored is not None and is_string(stored))
             kind, text, width = payloads.laid(rows, want)
             nulls, other, matrix = rows.nulls, rows.other, rows.matrix
             rejected = payloads.refused(rows, names, "column", identity, lambda row, _: _place(chunk, row), lambda row: _raw(columns, row))
@@ -107,15 +107,15 @@ def _may_fit(want: Want, schema: pa.Schema) -> bool:
     """Return whether the types of the columns can hold the wanted kind, or the columns are missing."""
     names = fields.names(want, schema.names)
     kinds = [kind for name in names if (kind := fields.type_of(schema, name)) is not None]
-    judged = all if want.kind in READERS and READERS[want.kind].whole else any
+    judged = all if reader_of(want.kind) and sure_reader_of(want.kind).whole else any
     return not kinds or sparse_names.are_parts(names) or judged(_fits(kind, want) for kind in kinds)
 
 
 def _fits(kind: pa.DataType, want: Want) -> bool:
     """True if a column of this type can hold the wanted kind, also as JSON text."""
     values = plain(pa.array([], kind))
-    if want.kind in READERS:
-        return reader.part(values, READERS[want.kind], want, is_string(kind)) is not None
+    if reader_of(want.kind):
+        return reader.part(values, sure_reader_of(want.kind), want, is_string(kind)) is not None
     return pa.types.is_large_binary(values.type) or isinstance(values.type, pa.JsonType)
 
 

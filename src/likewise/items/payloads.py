@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from likewise.items import binary
-from likewise.messages import counted
+from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.
@@ -116,24 +116,16 @@ def joined(parts: Sequence[Rows], *, whole: bool) -> Rows:
     return Rows(gone, offsets, values, faults=faults, nulls=nulls, other=other)
 
 
-#: Kind of payload -> the first item as a message names it, the width of an item, and that all items must share it.
-WIDTHS: dict[str, tuple[str, Callable[[int], str], str]] = {
-    "vector": ("the first vector", lambda width: counted(width, "number"), "all vectors must have the same length"),
-    "code": ("the first code", lambda width: counted(width, "bit"), "all codes must have the same length"),
-    "sparse": ("the first vector that has one", lambda width: f"dimension {width:,}", "all vectors must have the same dimension"),
-    "features": ("the first item", lambda width: f"features of {counted(width, 'number')}", "all features must have the same length"),
-}
-
-
 def fit(rows: Rows, want: Want) -> None:
     """A fault for each row of another width than that of the first item, where that is known."""
     if not want.width or rows.width is None:
         return
-    first, told, all_must = WIDTHS[want.kind]
+    kind = of_payload(want.kind)
+    first, all_must = kind.widths
     place = f" ({want.first})" if want.first else ""
     for row in np.flatnonzero(~rows.gone & (rows.width > 0) & (rows.width != want.width)).tolist():
         width = int(rows.width[row])
-        rows.faults.setdefault(row, Fault(f"has {told(width)}, but {first}{place} has {told(want.width)}; {all_must}"))
+        rows.faults.setdefault(row, Fault(f"has {kind.width_of(width)}, but {first}{place} has {kind.width_of(want.width)}; {all_must}"))
 
 
 def signable(rows: Rows) -> None:
@@ -180,6 +172,4 @@ def refused(
 
 def item(want: Want) -> Any:
     """The dtype of an item of a payload; of codes a byte."""
-    number = np.float64 if want.wide else np.float32
-    kinds = {"tokens": np.int64, "elements": np.uint64, "weighted": WEIGHTED, "vector": number, "sparse": ENTRY, "features": np.float32}
-    return {**kinds, "code": np.uint8}[want.kind]
+    return of_payload(want.kind).item_type(want)

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from likewise.items import codes, features, sets, sparse, token_ids, vectors, weighted
 from likewise.items.reader import Reader
+from likewise.kinds import of_payload
+from likewise.kinds.kind import loaded
 
-#: By the kinds of records.PAYLOADS but texts and strings, which are read as they are.
-READERS: dict[str, Reader] = {module.READER.kind: module.READER for module in (token_ids, sets, weighted, vectors, sparse, features, codes)}
+
+def reader_of(payload: str) -> Reader | None:
+    """The reader of a payload (records.PAYLOADS); None for texts and strings, which are read as they are."""
+    path = of_payload(payload).reader
+    return loaded(path) if path else None
+
+
+def sure_reader_of(payload: str) -> Reader:
+    """The same of a payload that has one."""
+    found = reader_of(payload)
+    assert found is not None
+    return found

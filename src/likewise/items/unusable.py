@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from likewise.items.given import shown
+from likewise.kinds import of_payload
 from likewise.records import Want
 
 #: Why rows of 0 and 1 are refused as sets.
@@ -20,34 +21,6 @@ MATRIX = (
     "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1; "
     "write the numbers of the columns that are 1, or in Python give booleans: M.astype(bool), or np.array(row, bool) for one row"
 )
-#: The name of values of each kind, and how to write them.
-NEEDED = {
-    "text": "texts",
-    "string": "strings",
-    "tokens": "token ids: lists of whole numbers",
-    "elements": "sets: lists of whole numbers and strings",
-    "weighted": "weighted sets: maps from element to weight, or lists of pairs of both",
-    "vector": "vectors: lists of finite numbers",
-    "sparse": "sparse vectors: records of indices and values",
-    "features": "sets of features: lists of lists of numbers",
-    "code": "codes: whole numbers, bytes, hexadecimal strings, or lists of 0 and 1",
-}
-#: The wanted kind and the kind of the values -> advice.
-ADVICE = {
-    ("elements", "strings"): "if a row holds one element, collect the rows of a set into a list; if it holds a whole set, write it as a list",
-    ("elements", "lists of floats"): "vectors are compared by cosine",
-    ("elements", "records"): "weights are compared by weighted",
-    ("elements", "lists of booleans"): "write the numbers of the columns that are true",
-    ("vector", "strings"): "CSV holds one number per column (--field x0..x3); JSON and Parquet hold lists",
-    ("weighted", "lists of whole numbers"): "sets without weights are compared by elements",
-    ("weighted", "strings"): "JSON and Parquet hold maps and lists",
-    ("text", "lists of whole numbers"): "token ids are compared with --by tokens:K",
-    ("text", "records"): "name what is inside: --field {field}.KEY",
-    ("text", "lists of records"): "name what is inside: --field {field}.KEY joins the texts of a list",
-    ("code", "floats"): "convert the column to whole numbers; in pandas astype('Int64') keeps missing ones",
-    ("text", "lists of strings"): "join the parts of a text, or compare sets with --by elements",
-    ("text", "lists of floats"): "vectors are compared by cosine",
-}
 #: Types of single values, in the order in which they are looked at: a bool is an int, and a datetime a date.
 NOUNS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((bool,), "booleans"),
@@ -119,8 +92,9 @@ def matrix(source: str, want: Want) -> str:
 def needed(other: str, kind: str, by: str = "") -> str:
     """Such as ``--by elements compares sets: ...``: what is needed in place of values such as these, and advice."""
     held, _, _ = other.partition(", such as ")
-    advice = ADVICE.get((kind, held), "")
-    return f"{f'--by {by} compares' if by else 'needed are'} {NEEDED[kind]}{f'; {advice}' if advice else ''}"
+    wanted = of_payload(kind)
+    advice = wanted.advice.get(held, "")
+    return f"{f'--by {by} compares' if by else 'needed are'} {wanted.needed}{f'; {advice}' if advice else ''}"
 
 
 def message(source: str, other: str, want: Want, by: str) -> str:

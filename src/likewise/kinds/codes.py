@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from likewise.errors import UsageError
 from likewise.kinds.kind import ASKED, DIGITS, MeasureFacts
 from likewise.kinds.stored import Stored
+from likewise.messages import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     import numpy as np
@@ -40,6 +42,13 @@ class Codes(Stored):
     """Codes of bits, all of one length."""
 
     name, noun, item = "codes", "code", "a code of bits"
+    reader = "likewise.items.codes:READER"
+    values = "u1"
+    needed = "codes: whole numbers, bytes, hexadecimal strings, or lists of 0 and 1"
+    advice = {  # noqa: RUF012
+        "floats": "convert the column to whole numbers; in pandas astype('Int64') keeps missing ones",
+    }
+    widths = "the first code", "all codes must have the same length"
     field = payload = holds = "code"
     look, marked = DIGITS, ("hexadecimal digits", f"{BITS_OF_NUMBERS} ")
     same = "The two codes are the same, bit by bit:"
@@ -47,6 +56,9 @@ class Codes(Stored):
     measures = (HAMMING,)
     bands = ASKED
     needs_data = True
+
+    def width_of(self, width: int) -> str:
+        return counted(width, "bit")
 
     def described(self, dimension: int | None) -> str:
         return self.item if dimension is None else f"a code of {dimension:,} bits"
@@ -71,6 +83,22 @@ class Codes(Stored):
 
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         return raw
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import codes
+
+        return codes.alone(given)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        """Raises UsageError where both batches are lists of 0 and 1 alone, which could be as many codes or the bits of one."""
+        from likewise.items import codes
+
+        if codes.ambiguous(a) and codes.ambiguous(b):
+            raise UsageError(
+                f"a list of {len(a)} whole numbers, all 0 or 1, may be the bits of one code or {len(a)} codes of 64 bits; "
+                "give bits as bool, [bit == 1 for bit in bits], and codes as np.array(codes, np.uint64)"
+            )
+        return codes.codes
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np

@@ -8,9 +8,10 @@ from likewise.kinds import sparse, weighted
 from likewise.kinds.kind import NEVER, NOT_PROMISED, Made, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
 from likewise.kinds.vectors import COSINE
+from likewise.messages import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     import numpy as np
@@ -76,6 +77,10 @@ class FeatureSets(Stored):
     """Sets of vectors of one dimension, of which the directions count."""
 
     name, noun, item = "feature sets", "set of features", "a set of feature vectors"
+    reader = "likewise.items.features:READER"
+    values = "f4"
+    needed = "sets of features: lists of lists of numbers"
+    widths = "the first item", "all features must have the same length"
     field = payload = "features"
     holds = "set of features"
     same = "The two sets have as many features, and the first begins alike:"
@@ -88,6 +93,9 @@ class FeatureSets(Stored):
         "has no feature with a direction (none at all, or zero vectors alone)",
         "have no feature with a direction (none at all, or zero vectors alone)",
     )
+
+    def width_of(self, width: int) -> str:
+        return f"features of {counted(width, 'number')}"
 
     def facts_of(
         self, sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...], method: Text | Measure, bound: Fraction | None
@@ -108,6 +116,16 @@ class FeatureSets(Stored):
 
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         return numbers_of(raw, want).reshape(-1, max(1, width))
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import features
+
+        return features.alone(given)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        from likewise.items import features
+
+        return features.features
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         """Features as they are, each set padded to whole words, or what is made of them. Those that have a direction count."""

@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     import numpy as np
 
     from likewise.io.inputs import Source
+    from likewise.items.documents import Shingled
     from likewise.joins.pairs import Among, Join
     from likewise.methods import Measure, Text
     from likewise.nearest.search import Found
@@ -84,6 +85,11 @@ class Kind:
     field: str  # the column that holds it, where none is named
     payload: str  # what readers give of a row (records.PAYLOADS)
     zeros: tuple[str, str] = ("", "")  # what is said of one item without a direction, and of several; empty: all have one, or need none
+    reader: str = ""  # "module:name" of a `items.reader.Reader`; empty: values are read as they are
+    values: str = "u1"  # the type of one value of a payload: numpy's name of it, or "module:name"
+    needed: str  # in messages about values of another kind: "vectors: lists of finite numbers"
+    advice: dict[str, str] = {}  # noqa: RUF012 - a kind of values that are no items -> what to do about them
+    widths: tuple[str, str] = ("", "")  # the item that sets the width of all, and the rule, in words
     holds: str  # what a row holds, where a message says that it does not
     look: str = WHOLE  # how two are laid beside each other; of WORDS to WHOLE
     same: str = ""  # what is said of two that are the same; empty: their members are listed, for their order may differ
@@ -140,6 +146,28 @@ class Kind:
     def plain(self, text: str) -> Any:
         """What `written` made, as JSON has it."""
         return text
+
+    def alone(self, given: Any) -> bool | None:
+        """True if this is one item and not a batch; None where it may be either."""
+        raise NotImplementedError
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        """The function from a batch, as a caller gives it, to one that measures take. a, b: the batches; b is None where there is one alone."""
+        raise NotImplementedError
+
+    def shingled(self, batch: Any, method: Text, seed: int) -> Shingled:
+        """A batch as sets of shingles, for kinds that are cut."""
+        raise NotImplementedError
+
+    def item_type(self, want: Want) -> np.dtype:
+        """The type of one value of a payload."""
+        import numpy as np
+
+        return loaded(self.values) if ":" in self.values else np.dtype(self.values)
+
+    def width_of(self, width: int) -> str:
+        """A width of items (Records.width), in words."""
+        raise NotImplementedError
 
     def sketcher(self, job: Job) -> Stage:
         """A function from the rows of a chunk to their columns, for kinds that are read: with band keys where the job has bands."""

@@ -9,10 +9,13 @@ from likewise.kinds.kind import MEMBERS, MeasureFacts
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
@@ -33,6 +36,15 @@ class Sets(Stored):
     """Sets of whole numbers and strings, as sets of words of 64 bits."""
 
     name, noun, item = "sets", "set", "a set of elements"
+    reader = "likewise.items.sets:READER"
+    values = "u8"
+    needed = "sets: lists of whole numbers and strings"
+    advice = {  # noqa: RUF012
+        "strings": "if a row holds one element, collect the rows of a set into a list; if it holds a whole set, write it as a list",
+        "lists of floats": "vectors are compared by cosine",
+        "records": "weights are compared by weighted",
+        "lists of booleans": "write the numbers of the columns that are true",
+    }
     field = payload = holds = "elements"
     look, part, marked = MEMBERS, "element", ("elements", "What both hold stands first. ")
     hashed = True
@@ -55,6 +67,20 @@ class Sets(Stored):
             return json.loads(text or "null")
         except (ValueError, RecursionError):
             return text
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import sets
+
+        return sets.alone(given)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        """As bits, one for each possible element, where both are 2-D arrays of as many booleans in a row."""
+        import numpy as np
+
+        from likewise.items import codes, sets
+
+        bits = all(isinstance(side, np.ndarray) and side.dtype == bool and side.ndim == 2 and side.shape[1] for side in (a, b))
+        return codes.codes if bits and a.shape[1] == b.shape[1] and not any(isinstance(side, np.ma.MaskedArray) for side in (a, b)) else sets.sets
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np

@@ -26,12 +26,19 @@ class SparseVectors(Stored):
     """Vectors of any dimension, by the measures of `vectors`."""
 
     name, noun, item = "sparse vectors", "sparse vector", "a vector"
+    reader = "likewise.items.sparse:READER"
+    values = "likewise.items.payloads:ENTRY"
+    needed = "sparse vectors: records of indices and values"
+    widths = "the first vector that has one", "all vectors must have the same dimension"
     field = holds = "vector"
     payload = "sparse"
     look, part, marked = MEMBERS, "coordinate", ("coordinates", "What both hold with one value stands first. ")
     needs_data = True
     zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"
     sparse = True
+
+    def width_of(self, width: int) -> str:
+        return f"dimension {width:,}"
 
     def readable(self, raw: bytes, want: Want) -> str:
         return " ".join(f"{index}:{value}" for index, value in entries(raw, want).tolist())

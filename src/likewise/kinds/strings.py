@@ -9,10 +9,13 @@ from likewise.kinds.kind import NEVER, SIGNS, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
     from likewise.stages.verify import Compared
@@ -43,6 +46,7 @@ class Strings(Stored):
     """Strings as they are, code point by code point."""
 
     name, noun, item = "strings", "string", "a string"
+    needed = "strings"
     field = holds = "text"
     payload = "string"
     look, marked = SIGNS, ("characters", "")
@@ -55,6 +59,16 @@ class Strings(Stored):
         from likewise.measures import edit
 
         edit.library()
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import texts
+
+        return texts.is_string(given)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        from likewise.items import texts
+
+        return texts.strings
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         """Strings as whole words, filled up with a byte that UTF-8 has not: zeros would be taken for NULs. `text_of` takes it off."""

@@ -9,10 +9,15 @@ from likewise.kinds.sets import ELEMENTS
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable
 
+    import numpy as np
+    import pyarrow as pa
+
+    from likewise.items.documents import Shingled
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
     from likewise.records import Records
     from likewise.runs.job import Job
     from likewise.stages.sketch import Columns, Stage
@@ -23,11 +28,42 @@ class Texts(Stored):
     """Texts as sets of shingles."""
 
     name, noun, item = "texts", "text", "a text"
+    needed = "texts"
+    advice = {  # noqa: RUF012
+        "lists of whole numbers": "token ids are compared with --by tokens:K",
+        "records": "name what is inside: --field {field}.KEY",
+        "lists of records": "name what is inside: --field {field}.KEY joins the texts of a list",
+        "lists of strings": "join the parts of a text, or compare sets with --by elements",
+        "lists of floats": "vectors are compared by cosine",
+    }
     field = payload = holds = "text"
     look, marked = WORDS, ("words", "Case and signs are marked too, although the comparison may pass over them. ")
     same = "The two texts are the same, character by character."
     cut = ELEMENTS
     sets = True
+
+    def alone(self, given: Any) -> bool | None:
+        return isinstance(given, str | bytes | None)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        def convert(batch: Any) -> Any:
+            shingled = self.shingled(batch, method, 0)
+            return shingled.values, shingled.offsets
+
+        return convert
+
+    def shingled(self, batch: Any, method: Any, seed: int) -> Shingled:
+        """A batch as sets of shingles. Raises UsageError with the row, counted from 0, for an item of another kind."""
+        from likewise.items.documents import shingler
+
+        items = self.column(batch)
+        return shingler(method, seed)(items.fill_null(b""), items.is_valid().to_numpy(zero_copy_only=False))
+
+    def column(self, batch: Any) -> pa.LargeBinaryArray:
+        """A batch, or one item alone, as payloads."""
+        from likewise.items.texts import encoded
+
+        return encoded([batch] if isinstance(batch, str | bytes) else batch)
 
     def sketcher(self, job: Job) -> Stage:
         """Texts are cut into shingles; what is compared is the set of them, or the signature where estimates will do."""

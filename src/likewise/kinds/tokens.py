@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from likewise.kinds.texts import Texts
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from likewise.records import Want
 
 
@@ -14,9 +16,23 @@ class Tokens(Texts):
     """Lists of whole numbers, cut into shingles."""
 
     name, noun = "lists of token ids", "list of token ids"
+    reader = "likewise.items.token_ids:READER"
+    values = "i8"
+    needed = "token ids: lists of whole numbers"
+    advice = {}  # noqa: RUF012
     unit = "tokens"
     payload, holds = "tokens", "token ids"
     same = "The token ids are the same, one by one."
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import sets
+
+        return isinstance(given, str | bytes) or sets.alone(given)
+
+    def column(self, batch: Any) -> pa.LargeBinaryArray:
+        from likewise.items.texts import token_ids
+
+        return token_ids(batch)
 
     def readable(self, raw: bytes, want: Want) -> str:
         return " ".join(map(str, self.item_of(raw, want, 0).tolist()))

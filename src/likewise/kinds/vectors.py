@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from likewise.kinds import sparse
 from likewise.kinds.kind import ASKED, NUMBERS, TARGET, Kind, MeasureFacts
 from likewise.kinds.stored import Stored
+from likewise.messages import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     import numpy as np
@@ -74,6 +75,12 @@ class Vectors(Stored):
     """Vectors, all of one dimension."""
 
     name, noun, item = "vectors", "vector", "a vector"
+    reader = "likewise.items.vectors:READER"
+    needed = "vectors: lists of finite numbers"
+    advice = {  # noqa: RUF012
+        "strings": "CSV holds one number per column (--field x0..x3); JSON and Parquet hold lists",
+    }
+    widths = "the first vector", "all vectors must have the same length"
     field = payload = holds = "vector"
     look = NUMBERS
     same = "The two vectors are the same, number by number:"
@@ -82,6 +89,14 @@ class Vectors(Stored):
     bands, recall = ASKED, TARGET
     needs_data = True
     zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"
+
+    def item_type(self, want: Want) -> np.dtype:
+        import numpy as np
+
+        return np.dtype(np.float64 if want.wide else np.float32)
+
+    def width_of(self, width: int) -> str:
+        return counted(width, "number")
 
     def seen(self, facts: Any) -> Kind:
         return sparse.KIND if facts.sparse else self
@@ -120,6 +135,16 @@ class Vectors(Stored):
 
     def plain(self, text: str) -> Any:
         return [float(number) for number in text.split()]
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import sparse, vectors
+
+        return sparse.alone(given) or vectors.alone(given)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        from likewise.items import sparse, vectors
+
+        return lambda batch: sparse.sparse(batch) if sparse.is_sparse(batch) else vectors.vectors(batch)
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         """Vectors, all of one length (payloads.fit), as words of the memory that was read, or of a copy where rows are filled up to whole words."""

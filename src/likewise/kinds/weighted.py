@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from likewise.kinds.kind import MEMBERS, MeasureFacts
 from likewise.kinds.stored import Stored
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
@@ -33,6 +37,13 @@ class WeightedSets(Stored):
     """Maps from element to weight."""
 
     name, noun, item = "weighted sets", "weighted set", "a set of elements with weights"
+    reader = "likewise.items.weighted:READER"
+    values = "likewise.items.payloads:WEIGHTED"
+    needed = "weighted sets: maps from element to weight, or lists of pairs of both"
+    advice = {  # noqa: RUF012
+        "lists of whole numbers": "sets without weights are compared by elements",
+        "strings": "JSON and Parquet hold maps and lists",
+    }
     field = holds = "elements"
     payload = "weighted"
     look, part, marked = MEMBERS, "element", ("elements and weights", "What both hold with one weight stands first. ")
@@ -56,6 +67,16 @@ class WeightedSets(Stored):
             return json.loads(text or "null")
         except (ValueError, RecursionError):
             return text
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import weighted
+
+        return weighted.alone(given)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        from likewise.items import weighted
+
+        return partial(weighted.weighted, own=False)
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np

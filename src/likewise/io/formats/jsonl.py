@@ -48,7 +48,7 @@ from likewise.io.ids import as_json, compact, from_json
 from likewise.io.ranges import END, WHOLE, Range
 from likewise.io.ranges import cut as equal_ranges
 from likewise.items import binary, json_values, payloads, reader, sparse_names, unusable
-from likewise.items.readers import READERS
+from likewise.items.readers import sure_reader_of
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
@@ -202,7 +202,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
     texts = [[raw[at:stop] if at >= 0 and raw[at : at + 4] != b"null" else None for at, stop in part] for part in places]
     if want.kind in ("sparse", "elements") and sparse_names.are_parts(parts):
         texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
-    rows = reader.from_json(texts, READERS[want.kind], want)
+    rows = reader.from_json(texts, sure_reader_of(want.kind), want)
     kind, records.text, records.width = payloads.laid(rows, want)
     records.nulls, records.other, records.matrix = rows.nulls, rows.other, rows.matrix
     records.kind = np.where(records.kind == REJECTED, REJECTED, kind).astype(np.uint8)

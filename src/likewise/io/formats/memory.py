@@ -22,7 +22,7 @@ from likewise.io.ranges import WHOLE, Range, cut, few
 from likewise.items import unusable
 from likewise.items.given import shown
 from likewise.items.python_values import as_json
-from likewise.items.readers import READERS
+from likewise.items.readers import reader_of, sure_reader_of
 from likewise.items.sparse import holds_none
 from likewise.records import Chunk, Each, Want, in_turn
 
@@ -43,7 +43,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     """
     if (made := handed.table(given, want.text)) is not None:
         return made
-    reader = READERS.get(want.kind)
+    reader = reader_of(want.kind)
     if reader and (items := reader.column(given)) is not None:
         return pa.table({want.text: items})
     if isinstance(given, np.ndarray) and given.dtype.kind in "iufb":
@@ -95,8 +95,8 @@ def _described(given: Any) -> str:
 
 def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedArray:
     compared = name == want.text or name in mentioned(want.text)
-    if compared and want.kind in READERS and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
-        return READERS[want.kind].items(values)
+    if compared and reader_of(want.kind) and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
+        return sure_reader_of(want.kind).items(values)
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1:
         try:

@@ -22,7 +22,7 @@ from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.field_names import mentioned
 from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, cut, few
-from likewise.items.readers import READERS
+from likewise.items.readers import reader_of, sure_reader_of
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "write"]
@@ -97,7 +97,7 @@ def run(path: Path, found: Header, first: int, count: int) -> np.ndarray:
 
 def check(path: Path, found: Header, want: Want) -> None:
     """Raise UsageError or DataError for an array that does not hold the wanted kind of item, or whose rows are too long."""
-    reader = READERS.get(want.kind)
+    reader = reader_of(want.kind)
     if reader is None or not reader.dimensions:
         raise UsageError(f"{path}: rows of a .npy file are numbers, and no {want.kind}; leave it out, or compare vectors, as with --by cosine")
     if not reader.fits(found.shape, found.dtype):
@@ -126,7 +126,7 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
     check(path, found, want)
     step, end = max(1, min(CHUNK_ROWS, CHUNK_BYTES // row_bytes(found))), min(part[1], found.shape[0])
     for first in range(max(start, part[0]), end, step):
-        yield Chunk(pa.table({COLUMN: READERS[want.kind].from_array(rows(path, found, first, min(first + step, end)))}), first, 0, (COLUMN,))
+        yield Chunk(pa.table({COLUMN: sure_reader_of(want.kind).from_array(rows(path, found, first, min(first + step, end)))}), first, 0, (COLUMN,))
 
 
 def row_bytes(found: Header) -> int:

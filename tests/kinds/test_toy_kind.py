@@ -1,0 +1,139 @@
+"""A kind of item, a measure and a family from a module that is no part of likewise: all verbs, the command and the pages know them while they are
+registered. The module names everything, and nothing else does."""
+
+from __future__ import annotations
+
+import ast
+import json
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import likewise as lw
+import toy_numbers
+from command_line import refused, run
+from likewise import families, kinds
+from likewise.errors import UsageError
+from likewise.planning.families import registered
+
+ROOT = Path(__file__).parents[2]
+#: Within 1 of each other: 1, 1.5 and the second 1; 4 and 4.25. 9 is alone.
+NUMBERS = [1.0, 1.5, 4.0, 4.25, 9.0, 1.0]
+NEAR = {(0, 1): 0.5, (0, 5): 0.0, (1, 5): 0.5, (2, 3): 0.25}
+
+
+@pytest.fixture
+def toy() -> Iterator[None]:
+    with kinds.registered(toy_numbers.NUMBERS_KIND), registered(toy_numbers.STEPS):
+        yield
+
+
+def found(result: lw.Pairs) -> dict[tuple[int, int], float]:
+    return {(row["id_a"], row["id_b"]): row["distance"] for row in result.to_arrow().to_pylist()}
+
+
+def test_similarity_of_a_registered_kind(toy):
+    assert lw.similarity(1.0, 4.25, by="apart") == 3.25
+    assert lw.similarity([1, 2, 3], [1, 0, 7], by="apart").tolist() == [0.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("how", [{"exact": True}, {"bands": 40, "rows": 1}, {}])
+def test_pairs_of_a_registered_kind(toy, how):
+    """By a join, in bands by hand and as planned. Of 40 steps of width 2 two numbers at 0.5 share none with probability 0.25^40."""
+    result = lw.pairs(NUMBERS, by="apart", within=1, **how)
+    assert found(result) == NEAR
+    assert result.report["method"]["by"] == "apart"
+
+
+def test_dedup_of_a_registered_kind(toy, tmp_path):
+    lines = [json.dumps({"id": f"n{i}", "number": number}) for i, number in enumerate(NUMBERS)]
+    (tmp_path / "in.jsonl").write_text("\n".join([*lines, '{"id": "none", "number": null}']) + "\n")
+    result = lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out", by="apart", within=1)
+    assert (result.report["counts"]["read"], result.report["counts"]["removed_exact"], result.report["counts"]["removed_near"]) == (7, 1, 2)
+    shown = run("show", tmp_path / "out", "n3")
+    assert "distance 0.25 steps by apart, within 1 step" in shown.output and "1 of 1 number differs, at index 0: 4.25" in shown.output
+    assert "Each item is a number. The distance of two items is the distance of the two on the line." in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_plan_of_a_registered_family(toy):
+    """Steps of width 2: numbers 1 apart share one with probability 1/2, and one of 10 steps with 1 - 2^-10."""
+    plan = lw.plan(by="apart", within=1, bands=10, rows=1)
+    assert (plan.collision.family, plan.collision.parameters, plan.recall) == ("Steps", {"width": 2.0}, 1 - 2**-10)
+    assert plan.curve(0.5) == pytest.approx(1 - 0.25**10, abs=1e-12) and plan.curve(2.0) == 0
+    assert lw.plan(by="apart", within=1).recall >= 0.99
+    family = families.from_plan(plan, seed=3)
+    assert (type(family).__name__, family.slots) == ("Steps", 10)
+    signatures = family.signature(NUMBERS)
+    assert signatures.shape == (6, 10) and (signatures[0] == signatures[5]).all() and not (signatures[0] == signatures[4]).any()
+    assert lw.plan(np.array(NUMBERS), by="apart", within=1).model.density.sample == 6
+
+
+def test_the_command_knows_what_is_registered(toy, tmp_path):
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"number": number}) + "\n" for number in NUMBERS))
+    assert "apart (numbers)" in run("pairs", "--help").output.replace("\n", " ")
+    assert "features or number, by --by" in " ".join(run("pairs", "--help").output.split())
+    result = run("pairs", tmp_path / "in.jsonl", "--by", "apart", "--within", "1", "--json")
+    assert result.exit_code == 0, result.output
+    assert "Steps" in run("plan", "--by", "apart", "--within", "1").output
+
+
+def test_the_pages_are_compared_with_what_is_registered(toy):
+    """The tables of measures and of families lack the toys, and their tests say so."""
+    checks = runpy.run_path(str(ROOT / "tests/docs/test_docs.py"))
+    for name in ("test_the_table_of_measures_is_the_registry", "test_the_table_of_families_is_the_registry"):
+        with pytest.raises(AssertionError):
+            checks[name]()
+
+
+def test_what_was_registered_is_forgotten():
+    assert "apart" not in kinds.measures() and "Steps" not in families.FAMILIES
+    with pytest.raises(UsageError, match="--by 'apart'"):
+        lw.similarity(1.0, 2.0, by="apart")
+    assert "--by 'apart'" in refused("pairs", ROOT / "README.md", "--by", "apart", "--within", "1")
+
+
+#: Where else a measure may be named: the planning of its family; the norms that a family or a set of vectors is for; what is compared by cosine
+#: whatever the measure, such as encodings.
+NAMED = {
+    "planning/families.py",
+    "planning/curves.py",
+    "families/line.py",
+    "families/histograms.py",
+    "measures/assignment.py",
+    "measures/chamfer.py",
+    "joins/feature_join.py",
+    "joins/sparse_join.py",
+}
+
+
+def test_no_measure_or_kind_is_named_outside_its_own_file():
+    """Names that mean something else too, such as "vectors" for an option or "elements" for a column, are left out."""
+    other = {
+        "text",
+        "texts",
+        "tokens",
+        "elements",
+        "weighted",
+        "features",
+        "sets",
+        "vectors",
+        "strings",
+        "vector",
+        "code",
+        "sparse",
+        "sparse vectors",
+        "string",
+    }
+    names = {*kinds.measures(), *kinds.kinds()} - other
+    for path in (ROOT / "src/likewise").rglob("*.py"):
+        place = path.relative_to(ROOT / "src/likewise").as_posix()
+        if place.startswith("kinds/") or place in NAMED:
+            continue
+        tree = ast.parse(path.read_text())
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings}
+        wrong = said & names
+        assert not wrong, place
