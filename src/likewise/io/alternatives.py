@@ -1,4 +1,4 @@
-"""A field that may have several names (``text|content``): each row takes the first that it has."""
+"""A field with several alternative names (``text|content``): each row uses the first that it has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from likewise.records import NO_TEXT, TEXT, Chunk, Records, Want
 
 
 def parse(format: Any, chunk: Chunk, want: Want, where: str) -> Records:
-    """The rows of a chunk; of each row the first alternative that has a value. What a row holds does not depend on the others."""
+    """Return the rows of a chunk, each with its first alternative that has a value. The value of a row does not depend on other rows."""
     found: Records | None = None
     for asked in _asked(format, chunk, want):
         records = format.parse(chunk, asked, where)
@@ -28,7 +28,7 @@ def parse(format: Any, chunk: Chunk, want: Want, where: str) -> Records:
 
 
 def _vacant(records: Records, format: Any) -> np.ndarray:
-    """bool[n]: the rows without a value. In CSV an empty cell is one, since CSV has no other way to leave a value out."""
+    """Return bool[n]: rows without a value. In CSV this includes empty cells, because CSV cannot leave a value out."""
     vacant = records.kind == NO_TEXT
     if getattr(format, "EMPTY_IS_MISSING", False):
         vacant |= (records.kind == TEXT) & (np.diff(binary.parts(records.text)[0]) == 0)
@@ -36,7 +36,7 @@ def _vacant(records: Records, format: Any) -> np.ndarray:
 
 
 def _asked(format: Any, chunk: Chunk, want: Want) -> list[Want]:
-    """The alternatives in their order. Where no columns are known, names with signs in them come first, if the chunk mentions them at all."""
+    """Return the alternatives in order. If columns are not known, names that contain the signs come first, if the chunk mentions them."""
     if want.whole or ("|" not in want.text and "+" not in want.text):
         return [want]
     if (there := format.known(chunk)) is not None:
@@ -54,7 +54,7 @@ def _asked(format: Any, chunk: Chunk, want: Want) -> list[Want]:
 
 
 def _filled(first: Records, second: Records, vacant: np.ndarray) -> Records:
-    """``first``, with the rows of ``second`` where it is ``vacant`` (bool[n]) and the second has a value."""
+    """Return ``first``, with the rows of ``second`` where it is ``vacant`` (bool[n]) and the second has a value."""
     open_ = vacant & (second.kind != NO_TEXT)
     kind = np.where(open_, second.kind, first.kind)
     text = pc.if_else(pa.array(open_ & (second.kind == TEXT)), second.text, first.text)

@@ -1,7 +1,7 @@
-"""Band keys in the work folder: a file for each band, or for several where there are many, since a process may have only so many open files.
+"""Band keys in the work folder: one file per band, or one for several bands, because a process may have only a limited number of open files.
 
-While rows are read each file is open. A chunk of rows appends, to the file of some bands, the keys of all its rows in the first of these bands,
-then those in the next: so the keys of one band are one piece in each chunk.
+All files are open while rows are read. A chunk of rows appends to the file of some bands the keys of all its rows in the first of these bands,
+then those in the next: so the keys of one band are contiguous within each chunk.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from likewise.errors import FormatError, naming
 from likewise.io.work import Work
 
-#: The most files. Layouts for common thresholds have fewer bands, and systems allow 256 open files or more.
+#: Maximum number of files. Layouts for common thresholds have fewer bands, and systems allow at least 256 open files.
 MOST_FILES = 64
 PREFIX = "band-"
 
@@ -22,18 +22,18 @@ Keys = NDArray[np.uint64]
 
 
 def columns(keys: Keys) -> dict[str, Keys]:
-    """The columns of the work folder for the rows of a chunk. keys: uint64[bands, rows]"""
+    """Return the columns of the work folder for the rows of a chunk. keys: uint64[bands, rows]"""
     each = bands_of_a_file(len(keys))
     return {f"{PREFIX}{number:03d}": keys[begin : begin + each].ravel() for number, begin in enumerate(range(0, len(keys), each))}
 
 
 def names(bands: int) -> list[str]:
-    """The names of the columns of so many bands."""
+    """Return the names of the columns of ``bands`` bands."""
     return list(columns(np.zeros((bands, 0), np.uint64)))
 
 
 def read(work: Work, band: int, bands: int, rows: Sequence[int]) -> Keys:
-    """The keys of one of so many bands, in memory: uint64[n]. The file is closed again. rows: how many of each chunk. Raises FormatError."""
+    """Return the keys of one of ``bands`` bands in memory, uint64[n]. rows: the number of rows of each chunk. Raises FormatError."""
     number, place = divmod(band, bands_of_a_file(bands))
     each = min(bands_of_a_file(bands), bands - number * bands_of_a_file(bands))
     keys = np.empty(sum(rows), np.uint64)
@@ -54,4 +54,5 @@ def read(work: Work, band: int, bands: int, rows: Sequence[int]) -> Keys:
 
 
 def bands_of_a_file(bands: int) -> int:
+    """Return the number of bands per file."""
     return max(1, -(-bands // MOST_FILES))

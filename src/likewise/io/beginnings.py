@@ -1,4 +1,4 @@
-"""The beginnings of sources, read before the run: what a plan must know of items of several kinds."""
+"""Facts from the beginnings of sources that a plan needs, read before the run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from likewise.io.inputs import Source, printable
 from likewise.records import Want
 
-#: Errors that end only their source: a damaged source is passed over here, and rejected when it is read.
+#: Errors that end only their source: a damaged source is skipped here, and reported when it is read.
 Spared = tuple[type[Exception], ...]
 
 
 def decimal_codes(sources: Sequence[Source], asked: Want, spared: Spared) -> bool:
-    """True if the codes of some CSV file can only be decimal; then codes of undecided files are decimal too."""
+    """Return True if the codes of some CSV file can only be decimal; then codes of undecided files are decimal too."""
     for source in sources:
         if forms := getattr(source.format, "code_forms", None):
             with suppress(*spared):
@@ -25,7 +25,7 @@ def decimal_codes(sources: Sequence[Source], asked: Want, spared: Spared) -> boo
 
 
 def first_width(sources: Sequence[Source], asked: Want, spared: Spared) -> tuple[int | None, str]:
-    """The numbers or bits of the first item that has any, and its place; None without one."""
+    """Return the dimension or bits of the first item that has any, and its place; (None, "") without such an item."""
     for source in sources:
         rows = 0
         with suppress(*spared):

@@ -1,4 +1,4 @@
-"""The chunks of a source and their rows, with damage as an error or, where that is skipped, as a reason."""
+"""The chunks of a source and their rows; damage is an error or, if it is skipped, a reason."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 
 
 def chunks(source: Source, want: Want, start: int = 0, part: Range = WHOLE, *, skip: bool) -> Iterator[Chunk | str]:
-    """The chunks of a source, or of a range of it. With ``skip``, the reason takes the place of a rest that cannot be read."""
+    """Yield the chunks of a source, or of a range of it. With ``skip``, the rest of a damaged source is replaced by the reason."""
     try:
         yield from source.chunks(want, start, part)
     except DataError as error:
         if has_gone(error) or (not skip and source.name != STDIN):
             raise
-        reason = str(error).replace(str(source.path), source.name)  # where the input lies is no part of the result
+        reason = str(error).replace(str(source.path), source.name)  # the result must not depend on the input's location
         if not skip:
             raise DataError(reason) from error
         yield reason
 
 
 def chunk_at(source: Source, want: Want, start: int) -> Chunk:
-    """The chunk that begins there, read again."""
+    """Return the chunk that begins at ``start``, read again."""
     return next(source.chunks(want, start))
 
 
 def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records | str:
-    """The rows of a chunk. With ``skip``, the reason takes the place of rows whose damage shows only in their values."""
+    """Return the rows of a chunk. With ``skip``, the reason is returned for damage that shows only in the values."""
     try:
         return source.parse(chunk, want)
     except DataError as error:
@@ -42,7 +42,7 @@ def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records |
 
 
 def failed(reason: str, want: Want) -> Records:
-    """One rejected row in place of the rest of a source that could not be read to its end."""
+    """Return one rejected row in place of the unreadable rest of a source."""
     zero, rejected = np.zeros(1, np.int64), [Rejected(0, reason, None)]
     width = zero if want.kind in ("vector", "sparse", "code") else None
     return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), width=width, rejected=rejected, found=False)

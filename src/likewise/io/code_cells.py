@@ -1,6 +1,6 @@
-"""Cells of CSV as codes: hexadecimal digits, or whole numbers of 64 bits. A whole column has one of these forms; its first unambiguous cells decide.
+"""CSV cells as codes: hexadecimal digits, or 64-bit integers. A column has one of these forms, decided by its first unambiguous cells.
 
-``1234567890123456`` alone may be either, so that a chunk cannot know which.
+``1234567890123456`` alone can be either, so a single chunk cannot decide.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from likewise.items.codes import of_bytes
 from likewise.items.payloads import Fault, Rows, ends
 from likewise.items.words import is_word
 
-#: Codes that are examined before the decision, so that a damaged one seldom decides for all.
+#: Codes examined before a decision, so that a damaged one rarely decides for all.
 SAMPLE = 1000
 DECIMAL = re.compile(rb"-?[0-9]{1,20}")
 HEXADECIMAL = re.compile(rb"0x[0-9a-fA-F]*|[0-9a-fA-F]*[a-fA-F][0-9a-fA-F]*|[0-9]{20,}")
@@ -25,9 +25,10 @@ LONG = 18
 
 
 def form(columns: Iterable[pa.LargeBinaryArray]) -> str:
-    """``hexadecimal`` or ``decimal``, whichever the cells of a column are, or "" where both may be meant: all that are codes are digits, of one even
-    length below 18. The first 1,000 cells that are not null decide, or, if they may be both, the next 1,000. How the cells are cut into
-    arrays changes nothing.
+    """Return ``hexadecimal`` or ``decimal``, or "" if a column is ambiguous: all its codes are digits, of one even length below 18.
+
+    The first 1,000 cells that are not null decide or, if they are ambiguous, the next 1,000. The division of the cells into arrays does not
+    matter.
     """
     length = 0
     for texts in telling(columns):
@@ -41,7 +42,7 @@ def form(columns: Iterable[pa.LargeBinaryArray]) -> str:
 
 
 def telling(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
-    """The cells that are not null, SAMPLE at a time, without those that decide nothing: digits, as many as in the first such cell."""
+    """Yield the cells that are not null, SAMPLE at a time, without undecidable ones: digits, as many as in the first such cell."""
     seen, usual = 0, 0
     texts: list[bytes] = []
     for column in columns:
@@ -55,7 +56,7 @@ def telling(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
             end = min(len(cells), start + SAMPLE - seen)
             if not usual and plain[start:end].any():
                 usual = int(sizes[start:end][plain[start:end]][0])
-                texts.append(b"0" * usual)  # so that other lengths are seen to differ
+                texts.append(b"0" * usual)  # so that other lengths are detected
             mute = plain[start:end] & (sizes[start:end] == usual)
             texts += cells.slice(start, end - start).filter(pa.array(~mute)).to_pylist()
             seen, start = seen + end - start, end
@@ -66,11 +67,12 @@ def telling(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
 
 
 def is_decimal(text: bytes) -> bool:
+    """Return whether a cell is a decimal number from -2^63 to 2^64 - 1."""
     return DECIMAL.fullmatch(text) is not None and is_word(int(text))
 
 
 def decimal(texts: pa.LargeBinaryArray) -> Rows:
-    """The whole numbers that the texts say, from -2^63 to 2^64 - 1, as codes of 64 bits."""
+    """Return decimal numbers from -2^63 to 2^64 - 1 as codes of 64 bits; other texts are faults."""
     found = texts.to_pylist()
     faults = {
         row: Fault(

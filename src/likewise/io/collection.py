@@ -1,4 +1,4 @@
-"""The rows of a run: read once from the sources into the columns of the work folder, and looked up there ever after."""
+"""The rows of a run: read once from the sources into the columns of the work folder, and looked up there from then on."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, 
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
-STDIN = "stdin"  # the name of standard input as a source
-#: Advice about a row that cannot be read, where such rows are listed in a file, and where not.
+STDIN = "stdin"  # name of standard input as a source
+#: Advice about unreadable rows: if they are listed in a file, and if not.
 LISTED = "--on-error skip lists such rows in rejected.jsonl and continues"
 LEFT_OUT = "--on-error skip leaves such rows out and continues"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk of a source on its way to a thread."""
+    """A chunk to be processed by a thread."""
 
     source: int
     chunk: Chunk | None
-    failure: str = ""  # the source could not be read any further, and that is to be skipped
+    failure: str = ""  # reason why the rest of the source is skipped as unreadable
 
 
 def read(
@@ -59,10 +59,11 @@ def read(
     memory: int,
     takes: Callable[[np.ndarray], int],
 ) -> None:
-    """Read, parse and sketch all rows, going on where an interrupted run stopped. The rows end up in ``work``.
+    """Read, parse and sketch all rows into ``work``, continuing where an interrupted run stopped.
 
-    skip: rows that cannot be read are left out; listed: a file will list them. memory: bytes to stay within; so many chunks are in work at once
-    as fit. takes: the bytes that it takes to sketch what a row holds, uint8[n].
+    skip: leave out rows that cannot be read; listed: they will be listed in a file. memory: maximum bytes, which limits the number of chunks in
+    work. takes: returns the bytes needed to sketch the content of a row, uint8[n]. Raises DataError for unreadable rows unless they are skipped, and
+    UsageError for a record that does not fit into ``memory``.
     """
     if work.steps:
         consistency.check(work, len(sources))
@@ -89,7 +90,7 @@ def read(
         records = replace(records, text=binary.from_list([]))
         return Sketched(task.source, *at, records, columns, digest, CHUNK_COPIES * nbytes + sum(values.nbytes for values in columns.values()))
 
-    read_of = [0] * len(sources)  # rows so far, by source
+    read_of = [0] * len(sources)  # rows read so far, by source
     for entry in work.done("chunk"):
         if entry.get("dimension") and not want.width:
             want = with_dimension(want, entry["dimension"], partial(place, sources[entry["source"]], read_of[entry["source"]]))
@@ -97,15 +98,15 @@ def read(
     if limit is not None and sum(read_of) >= limit:
         work.append({}, step="read")
         return
-    without = {"odd"} if work.done("chunk") and "odd" not in work.lengths else set()  # an earlier version began: all rows have one, or none
-    ended = -1  # the source that was found damaged last: chunks behind that may be on their way
+    without = {"odd"} if work.done("chunk") and "odd" not in work.lengths else set()  # begun by an earlier version: either all rows have one or none
+    ended = -1  # source found damaged last, whose further chunks are ignored
     room = engine.in_flight(memory * 3 // 4, GUESS)
     for chunk in engine.map(stage, tasks(sources, want, work, skip=skip), room):
         if chunk.source == ended:
             continue
         if want.kind == "sparse" and (dimension := first_dimension(chunk.records)):
             want = want if want.width else with_dimension(want, dimension, partial(place, sources[chunk.source], read_of[chunk.source]))
-            if has_other_dimension(chunk.records, want.width):  # it was parsed before the first dimension was known
+            if has_other_dimension(chunk.records, want.width):  # parsed before the first dimension was known
                 chunk = stage(Task(chunk.source, chunk_at(sources[chunk.source], want, chunk.start)))
         ended = chunk.source if chunk.next < 0 else -1
         room.took(chunk.memory)
@@ -125,7 +126,7 @@ def read(
         append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns), **more)
         read_of[chunk.source] += len(records)
         advance(chunk.nbytes)
-        del chunk, records, columns  # before the next is waited for
+        del chunk, records, columns  # free memory before waiting for the next
         if limit is not None and sum(read_of) >= limit:
             break
     work.append({}, step="read")
@@ -133,7 +134,7 @@ def read(
 
 
 def append(work: Work, source: Source, first: int, chunk: Sketched, **more: Any) -> None:
-    """Store the rows of a chunk, which come after ``first`` rows of its source, and journal it. Chunks come in input order."""
+    """Store the rows of a chunk, which follow ``first`` rows of its source, and journal it. Chunks come in input order."""
     records = chunk.records
     work.append(
         stored(records, chunk.columns, chunk.digest, partial(place, source, first)),
@@ -152,7 +153,7 @@ def append(work: Work, source: Source, first: int, chunk: Sketched, **more: Any)
 
 
 def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> Iterator[Task]:
-    """The chunks that are still to be read, source after source."""
+    """Yield the chunks still to be read, source by source."""
     done = work.done("chunk")
     at = done[-1]["source"] if done else 0
     start = done[-1]["next"] if done else 0
@@ -165,7 +166,7 @@ def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> I
 
 
 def fingerprint(records: Records) -> bytes:
-    """128 bits of what was read: the kinds, lengths and texts of the rows."""
+    """Return 128 bits of the content: the kinds, lengths and texts of the rows."""
     digest = xxhash.xxh3_128(records.kind.tobytes())
     offsets = np.frombuffer(records.text.buffers()[1], np.int64)[records.text.offset :][: len(records) + 1] if len(records) else np.zeros(1, np.int64)
     digest.update(np.diff(offsets).tobytes())
@@ -174,13 +175,14 @@ def fingerprint(records: Records) -> bytes:
 
 
 def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Records, dict[str, np.ndarray]]:
-    """The first n rows only (--limit), and their columns."""
+    """Return the first n rows (--limit) and their columns."""
     sets = int(columns["size"][:n].sum(dtype=np.int64))
     cut = {name: values[:, :n] if name == "band_keys" else values[:sets] if name == "sets" else values[:n] for name, values in columns.items()}
     return first_rows(records, n), cut
 
 
 def first_rows(records: Records, n: int) -> Records:
+    """Return the first n rows."""
     return Records(
         records.kind[:n],
         records.start[:n],
@@ -198,13 +200,16 @@ def first_rows(records: Records, n: int) -> Records:
 
 
 def place(source: Source, first: int, row: int) -> tuple[str, int]:
-    """(name, position) of a row of the chunk that begins at ``first``, as users see it: to them each text file is a source, with one item in it."""
+    """Return (source name, position) of a row as shown to users, for whom each text file is a source with one item.
+
+    first: rows of the source before the chunk.
+    """
     row += first
     return (printable(source.path.names[row]), 0) if isinstance(source.path, Files) else (printable(source.name), row)
 
 
 def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, place: Callable[[int], tuple[str, int]]) -> dict[str, Any]:
-    """The work folder's columns for the rows of a chunk."""
+    """Return the work folder's columns for the rows of a chunk."""
     rejected = [explained(entry, *place(entry.row)) for entry in records.rejected]
     identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
     text = identity.fill_null(b"")
@@ -225,7 +230,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
 
 
 def explained(entry: Rejected, name: str, position: int) -> dict[str, Any]:
-    """A line of rejected.jsonl. The rest of a file has no position: nobody knows how many items it holds, and it counts as one."""
+    """Return a line of rejected.jsonl. The rest of a file has no position, because its number of items is unknown; it counts as one."""
     if entry.raw is None:
         reason = f"{entry.reason}; {position:,} item{'s' * (position != 1)} before that could be read, and the rest of the file is missing"
         return {"source": name, "position": None, "reason": reason, "bytes": ""}
@@ -233,20 +238,20 @@ def explained(entry: Rejected, name: str, position: int) -> dict[str, Any]:
 
 
 def escaped(raw: bytes) -> str:
-    """Bytes as text that can be read and turned back: what is not UTF-8 stands as \\xNN, a backslash as two."""
+    """Return bytes as text, reversibly: bytes that are not UTF-8 become \\xNN, a backslash is doubled."""
     return raw.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
 def files_of(sources: Sequence[Source]) -> list[str]:
-    """The names of their files, as users see them."""
+    """Return the names of all files as shown to users."""
     return [printable(name) for s in sources for name in (s.path.names if isinstance(s.path, Files) else [s.name])]
 
 
 class Collection:
-    """Rows by number, from 0 over all sources in order; rejected rows are rows too."""
+    """Rows by number, from 0 across all sources in order; rejected rows are included."""
 
     def __init__(self, sources: Sequence[Source], work: Work, first_side: int | None = None):
-        """first_side: so many sources are of the first of two collections, whose items are never confused with those of the other."""
+        """first_side: the number of sources in the first of two collections; the others form the second. None: there is one collection."""
         self.sources = sources
         self.first_side = len(sources) if first_side is None else first_side
         self.work = work
@@ -259,25 +264,28 @@ class Collection:
         return int(self.first_row[-1])
 
     def column(self, name: str) -> np.ndarray:
+        """Return a column of schema.ROW_COLUMNS, read-only."""
         return self.work.column(name, ROW_COLUMNS[name])
 
     def band(self, number: int, of: int) -> np.ndarray:
-        """The keys of one of so many bands, read from the file at each call."""
+        """Return the keys of band ``number`` of ``of``, uint64[n], read from the file at each call."""
         return bands.read(self.work, number, of, [entry["rows"] for entry in self.work.done("chunk")])
 
     def rows_of(self, source: int) -> slice:
+        """Return the range of a source's rows."""
         return slice(int(self.first_row[source]), int(self.first_row[source + 1]))
 
     def source_of(self, rows: np.ndarray) -> np.ndarray:
+        """Return the source number of each row."""
         return np.searchsorted(self.first_row, rows, side="right") - 1
 
     def places(self, rows: np.ndarray) -> tuple[pa.Array, np.ndarray]:
-        """(source names, positions) of rows."""
+        """Return (source names, positions) of rows."""
         file, position = self.file_of(rows)
         return pa.array(self.files, pa.string()).take(pa.array(file)), position
 
     def file_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(number in ``files``, position in that file) of rows. To the user each text file is a source of its own, with one item in it."""
+        """Return (number in ``files``, position in that file) of rows. For users each text file is a source with one item."""
         source = self.source_of(rows)
         position = rows - self.first_row[source]
         texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
@@ -287,12 +295,12 @@ class Collection:
 
     @cached_property
     def files(self) -> list[str]:
-        """The names of all files, as users see them."""
+        """The names of all files as shown to users."""
         return files_of(self.sources)
 
     @cached_property
     def _ids(self) -> list[IdColumn | None]:
-        """For each side the ids of its rows, all of one type; None where no row has one."""
+        """For each side the ids of its rows in one column; None if no row has an id."""
         sizes = self.work.column("id-size", "i4")
         if not (sizes >= 0).any():
             return [None, None]
@@ -300,7 +308,7 @@ class Collection:
         data = pa.py_buffer(np.ascontiguousarray(self.work.column("id-data", "u1")))
         valid = pa.array(sizes >= 0).buffers()[1]
         text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), data])
-        read = self.column("kind") != REJECTED  # a row that could not be read must not change the type of the others' ids
+        read = self.column("kind") != REJECTED  # an unreadable row must not change the type of the others' ids
         return [self._ids_of(text[rows], read[rows]) for rows in self.rows_of_sides]
 
     @staticmethod
@@ -311,8 +319,10 @@ class Collection:
         return None if column is None else column.filled(read)
 
     def ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.Array:
-        """The ids of rows of a side, of one type over the whole of it: null where a row has none, and where there is no row; the positions where
-        no row of the side has one."""
+        """Return the ids of rows of a side, in one type for the whole side; null for rows without an id and for null rows.
+
+        If no row of the side has an id, their positions are returned.
+        """
         chosen, column = pa.array(rows), self._ids[side]
         if column is not None:
             return column.values.take(self._within(chosen, side))
@@ -320,12 +330,12 @@ class Collection:
         return pa.array(positions, pa.int64(), mask=chosen.is_null().to_numpy(zero_copy_only=False))
 
     def json_ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.LargeBinaryArray | None:
-        """The same as JSON text, which keeps the type of each; None where all have the type of the column."""
+        """Return the ids as JSON text, which keeps the type of each; None if all have the type of the column."""
         column = self._ids[side]
         return None if column is None or column.json is None else column.json.take(self._within(pa.array(rows), side))
 
     def names(self, rows: np.ndarray | pa.Array, side: int = 0) -> list[Any]:
-        """The same as values of Python, each of the type that it came in."""
+        """Return the ids as Python values in their original types."""
         typed = self.json_ids(rows, side)
         return self.ids(rows, side).to_pylist() if typed is None else [None if text is None else ids.from_json(text) for text in typed.to_pylist()]
 
@@ -333,16 +343,18 @@ class Collection:
         return pc.subtract(rows, self.rows_of_sides[side].start)
 
     def id_type(self, side: int = 0) -> pa.DataType:
+        """Return the type of the id column of a side."""
         column = self._ids[side]
         return pa.int64() if column is None else column.values.type
 
     @property
     def id_note(self) -> str | None:
-        """What must be said of the id column when it is not simply the ids."""
+        """The note on the id column if it is not simply the ids, else None."""
         return None if self._ids[0] is None else self._ids[0].note
 
     @property
     def has_ids(self) -> bool:
+        """True if any row has an id."""
         return any(column is not None for column in self._ids)
 
     @property
@@ -356,13 +368,13 @@ class Collection:
 
     @cached_property
     def repeated_ids(self) -> tuple[int, list[str]]:
-        """How many ids several rows of a side have, and up to three such ids."""
+        """The number of ids that several rows of a side have, and up to three of them."""
         found = [ids.repeated(column.values) for column in self._ids if column is not None]
         return sum(number for number, _ in found), list(dict.fromkeys(name for _, names in found for name in names))[:3]
 
     @cached_property
     def without_id(self) -> np.ndarray:
-        """bool[rows]: the rows without an id, where others of their side have one; without rows that could not be read."""
+        """bool[n]: readable rows without an id on a side where others have one."""
         missing = np.zeros(len(self), bool)
         for column, rows in zip(self._ids, self.rows_of_sides, strict=True):
             if column is not None and column.values.null_count:
@@ -376,24 +388,27 @@ class Collection:
         return slice(0, border), slice(border, len(self))
 
     def failed(self, source: int) -> bool:
-        """Whether a source could not be read to its end (--on-error skip)."""
+        """Return True if a source could not be read to its end (--on-error skip)."""
         return any(entry["source"] == source and entry["next"] < 0 for entry in self.work.done("chunk"))
 
     def unreadable(self) -> tuple[list[str], list[str]]:
-        """(places and reasons of rows that could not be read, reasons of sources that could not be read to their end)."""
+        """Return (places and reasons of unreadable rows, reasons of sources that could not be read to their end)."""
         entries = [json.loads(line) for line in bytes(self.work.column("rejected", "u1")).splitlines()]
         rows = [f"{entry['source']}, {entry['reason']}" for entry in entries if entry["position"] is not None]
         return rows, [entry["reason"] for entry in entries if entry["position"] is None]
 
     @cached_property
     def sides(self) -> list[tuple[range, slice]]:
-        """(sources, rows) of each of the two collections that has a row which could be read."""
+        """(sources, rows) of each of the two collections that has a readable row."""
         border, end = self.first_side, len(self.sources)
         both = [(some, slice(int(self.first_row[some.start]), int(self.first_row[some.stop]))) for some in (range(border), range(border, end))]
         return [(sources, rows) for sources, rows in both if (self.column("kind")[rows] != REJECTED).any()]
 
     def fields_missing(self, want: Want, limited: bool = False) -> str | None:
-        """A message when no row of some source has the wanted field; or, where ``limited`` rows were read, no row of one of the two collections."""
+        """Return a message if no row of some source has the wanted field, else None.
+
+        limited: only some rows were read, so the message requires that no row of one of the two collections has it.
+        """
         entries = self.work.done("chunk")
         found = {entry["source"] for entry in entries if entry["found"]}
         sources = self.sources
@@ -409,14 +424,17 @@ class Collection:
         )
 
     def _has_no_text(self, source: int, *, sure: bool) -> bool:
-        """True if a source has readable rows, and none of them has a text; ``sure``: rows of files without fields, such as text files, count."""
+        """Return True if a source has readable rows, and none of them has a text.
+
+        sure: count rows of files without fields, such as text files.
+        """
         kind = self.column("kind")[self.rows_of(source)]
         return bool((kind != REJECTED).any()) and not (sure and (kind == TEXT).any())
 
     def unusable(self, want: Want, by: str) -> str | None:
-        """A message when no row of a source has a value of the wanted kind, and some have one of another kind."""
+        """Return a message if no row of a source has a value of the wanted kind, and some have one of another kind; else None."""
         kind = self.column("kind")
-        others = {entry["source"]: entry["other"] for entry in reversed(self.work.done("chunk")) if entry.get("other")}  # the first of each source
+        others = {entry["source"]: entry["other"] for entry in reversed(self.work.done("chunk")) if entry.get("other")}  # first one of each source
         for number, other in sorted(others.items()):
             if (kind[self.rows_of(number)] == NO_TEXT).all():
                 source = self.sources[number]
@@ -424,7 +442,7 @@ class Collection:
         return self._matrix(want)
 
     def _matrix(self, want: Want) -> str | None:
-        """A message when the rows of a source look like those of a matrix of 0 and 1."""
+        """Return a message if the rows of a source look like those of a matrix of 0 and 1, else None."""
         widths: dict[int, set[int]] = {}
         kinds, first = self.column("kind"), 0
         for entry in self.work.done("chunk") if want.kind == "elements" else ():
@@ -439,15 +457,15 @@ class Collection:
 
     @property
     def nulls(self) -> int:
-        """How many missing elements were left out of sets."""
+        """Number of missing elements left out of sets."""
         return sum(entry.get("nulls", 0) for entry in self.work.done("chunk"))
 
     def files_in(self, sources: range) -> list[str]:
-        """The names of the first files of some sources."""
+        """Return the names of the first three files of some sources."""
         return files_of(self.sources[sources.start : sources.stop])[:3]
 
     def start_of_chunk(self, row: int, source: int) -> int:
-        """Where the chunk of a source begins that holds a row."""
+        """Return the place in a source where the chunk with a row begins."""
         first, start = int(self.first_row[source]), 0
         for entry in self.work.done("chunk"):
             if entry["source"] == source:
@@ -457,7 +475,7 @@ class Collection:
         return start
 
     def digests(self) -> list[str]:
-        """The content fingerprint of each source: xxh3-128 over those of its chunks."""
+        """Return the content fingerprint of each source: xxh3-128 of those of its chunks."""
         each = self.work.column("digest", np.dtype(("u1", 16)))
         sums = [xxhash.xxh3_128() for _ in self.sources]
         for entry, digest in zip(self.work.done("chunk"), each, strict=True):

@@ -17,13 +17,13 @@ from likewise.items.elements import element
 from likewise.items.given import shown
 from likewise.items.words import Hasher
 
-#: Makes the words of groups differ from those of elements.
+#: Added to the seed, so that words of groups differ from those of elements.
 GROUPS = 0x6709_5EED
 FORMS = "give a .parquet, .csv or .jsonl file with the columns element and group, or a .json object that maps one to the other"
 
 
 class Groups:
-    """Element words, ascending, and the word of the group of each."""
+    """Ascending element words, and the group word of each."""
 
     def __init__(self, given: Path | Mapping[Any, Any], seed: int):
         elements, groups = zip(*pairs_of(given), strict=True)
@@ -37,17 +37,17 @@ class Groups:
 
     @property
     def digest(self) -> str:
-        """Stands for what is mapped to what, wherever that was read."""
+        """Identifies the mapping, wherever it was read."""
         return xxhash.xxh3_128_hexdigest(self.words.tobytes() + self.of.tobytes())
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """The groups of elements, by words; an element without a group is a group of its own."""
+        """Return the group words of element words; an element without a group forms its own group."""
         place = np.searchsorted(self.words, values).clip(max=len(self.words) - 1)
         return np.where(self.words[place] == values, self.of[place], values)
 
 
 def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """(element, group) pairs. Raises UsageError, DataError."""
+    """Return (element, group) pairs. Raises UsageError or DataError."""
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif not isinstance(given, Path):
@@ -61,7 +61,7 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
             raise DataError(f"{given}: holds no object; {FORMS}")
         pairs = [pair for key, group in found.items() for pair in ((key, group), *((number, group) for number in numbers(key)))]
     else:
-        with reading(given, "a table of groups"):  # names and values of what is not UTF-8 show late that they are not
+        with reading(given, "a table of groups"):  # invalid UTF-8 in names and values shows only when they are used
             table = table_of(given)
             if not all(table.column_names.count(name) == 1 for name in ("element", "group")):
                 raise DataError(f"{given}: has the columns {', '.join(table.column_names)}; {FORMS}")
@@ -77,7 +77,7 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
 
 
 def numbers(key: str) -> list[int]:
-    """The whole number that a key of a JSON object stands for too, since such keys are strings always.
+    """Return in a list the integer that a key of a JSON object can also stand for, because such keys are always strings.
 
     >>> numbers("7"), numbers("-7"), numbers("07"), numbers("milk")
     ([7], [-7], [], [])

@@ -1,4 +1,4 @@
-"""Tables of other libraries, taken as Arrow batches with their schema: no library is imported, and no row becomes a Python object."""
+"""Tables of other libraries, converted to Arrow with their schema, without importing the library or creating Python objects per row."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import pyarrow as pa
 
 from likewise.errors import UsageError
 
-#: Rows that are asked of a Hugging Face data set at once.
+#: Rows requested from a Hugging Face data set at once.
 BATCH_ROWS = 1 << 16
-#: A table of more chunks than this, each of fewer rows than this on average, is joined.
+#: A table with more than MANY chunks of fewer than FEW_ROWS rows on average is joined.
 MANY, FEW_ROWS = 64, 256
 STREAM = "__arrow_c_stream__"
-#: Methods of Arrow's protocols, and of the older one that pandas before 2.2 has.
+#: Methods of Arrow's protocols, and of the older one in pandas before 2.2.
 PROTOCOLS = (STREAM, "__arrow_c_array__", "__dataframe__")
 
 
 def table(given: Any, name: str) -> pa.Table | None:
-    """The rows of a table of another library; None for other objects. A bare array or series becomes a column of this name.
+    """Return the rows of a table of another library; None for other objects. A bare array or series becomes a column of this name.
 
-    An object is known by its methods: those of Arrow's protocols (frames of polars and pandas, relations of DuckDB, readers of record batches), or
-    else those of `TAKES`. Raises UsageError where Arrow cannot hold the values.
+    An object is identified by its methods: those of Arrow's protocols (frames of polars and pandas, relations of DuckDB, readers of record
+    batches), or
+    else those of `TAKES`. Raises UsageError if Arrow cannot hold the values.
     """
     if isinstance(given, pa.Table):
         return compact(given)
@@ -36,23 +37,23 @@ def table(given: Any, name: str) -> pa.Table | None:
 
 
 def is_table(given: Any) -> bool:
-    """True for objects with several columns, such as frames and data sets; False for a series."""
+    """Return True for objects with several columns, such as frames and data sets; False for a series."""
     return hasattr(given, "columns") or _taken(given) is not None
 
 
 def compact(table: pa.Table) -> pa.Table:
-    """The table, with its chunks joined where they are many and hold few rows each: reading one takes as long as reading hundreds of rows."""
+    """Return the table, joining chunks that are many and small: reading a chunk costs as much as reading hundreds of rows."""
     chunks = max((column.num_chunks for column in table.columns), default=0)
     if chunks <= MANY or len(table) >= FEW_ROWS * chunks:
         return table
     try:
         return table.combine_chunks()
-    except pa.ArrowException:  # of a type whose arrays pyarrow cannot join
+    except pa.ArrowException:  # pyarrow cannot join arrays of this type
         return table
 
 
 def _taken(given: Any) -> Callable[[Any], pa.Table] | None:
-    if isinstance(given, Mapping):  # of data sets, which has many of their methods
+    if isinstance(given, Mapping):  # a dict of data sets has many of their methods
         return None
     return next((take for methods, take in TAKES.items() if all(callable(getattr(given, method, None)) for method in methods)), None)
 
@@ -73,18 +74,18 @@ def _refused(given: Any, error: Exception) -> UsageError:
 
 
 def _of_data_set(given: Any) -> pa.Table:
-    """The schema has the metadata from which Hugging Face makes the features again. Rows come in the order of the data set, shuffled or filtered."""
-    batches = [compact(batch) for batch in given.with_format("arrow").iter(batch_size=BATCH_ROWS)]  # of a shuffled one each row is a chunk
+    """Return a Hugging Face data set in its own order, shuffled or filtered. The schema keeps the metadata from which its features are restored."""
+    batches = [compact(batch) for batch in given.with_format("arrow").iter(batch_size=BATCH_ROWS)]  # in a shuffled one each row is a chunk
     if batches:
         return pa.concat_tables(batches, promote_options="default")
     features = given.features
     return (features.arrow_schema if features is not None else pa.schema([])).empty_table()
 
 
-#: The methods that identify an object -> how its rows are taken.
+#: The methods that identify an object -> function that returns its rows.
 TAKES: dict[tuple[str, ...], Callable[[Any], pa.Table]] = {
     ("collect", "collect_schema"): lambda given: pa.table(given.collect()),  # lazy frames of polars
     ("to_reader", "to_batches"): lambda given: given.to_reader().read_all(),  # scanners of pyarrow
     ("scanner", "to_batches"): lambda given: given.scanner().to_reader().read_all(),  # data sets of pyarrow
-    ("with_format", "iter"): _of_data_set,  # data sets of Hugging Face, streamed ones too
+    ("with_format", "iter"): _of_data_set,  # data sets of Hugging Face, including streamed ones
 }

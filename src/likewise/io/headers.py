@@ -1,4 +1,4 @@
-"""Headers and footers of files, read once for each state of a file, however many steps of a run ask for them."""
+"""Headers and footers of files, read once per state of a file, however many steps of a run need them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-#: Files whose headers are kept: those of many thousand Parquet files would take much memory.
+#: Maximum number of cached headers: those of many thousand Parquet files would take much memory.
 KEPT = 64
-#: Nanoseconds. A file may be written twice within one tick of its clock: the header of one that was written just now is not kept (as in git's index).
+#: Nanoseconds. A file may be written twice within one tick of its clock, so headers of recently written files are not cached (like git's index).
 SETTLED = 2 * 10**9
 
 
 def once(read: Callable[..., T]) -> Callable[..., T]:
-    """``read(path, ...)``, kept as long as the file stays as it is. For results that depend on nothing but the file and the arguments, and that
-    nobody changes."""
+    """Cache ``read(path, ...)`` as long as the file is unchanged.
+
+    For results that depend only on the file and the arguments, and that no caller modifies.
+    """
 
     @lru_cache(KEPT)
     def kept(path: Path, state: tuple[int, ...], *more: Any) -> T:
@@ -32,7 +34,7 @@ def once(read: Callable[..., T]) -> Callable[..., T]:
 
 
 def state(path: Path) -> tuple[int, ...] | None:
-    """Place, size and times of a file; None where it cannot be looked at, or was written just now."""
+    """Return device, inode, size and times of a file; None if it is inaccessible or was written recently."""
     try:
         found = path.stat()
     except OSError:

@@ -1,6 +1,6 @@
-"""Folders that other programs write as one data set, with metadata beside the data.
+"""Folders that other programs write as one data set, with metadata next to the data.
 
-Supported are folders of Hugging Face ``datasets`` (``save_to_disk``, and its cache), of Spark, Hive, and programs that write like them.
+Supported are folders of Hugging Face ``datasets`` (``save_to_disk``, and its cache), of Spark, Hive, and compatible programs.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from likewise.io.patterns import is_folder, names
 
-#: A folder that is named for a value of a column, as Hive does: lang=en.
+#: Name of a folder for a value of a column, as in Hive: lang=en.
 PARTITION = re.compile(r"([^=]+)=(.*)", re.DOTALL)
-#: Where Delta records which files make up which version of a table.
+#: Folder in which Delta records the files of each version of a table.
 DELTA_LOG = "_delta_log"
-#: Names that Spark, Hive, Delta, Databricks and writers of Parquet put beside data; and those of the data.
+#: Names of files that Spark, Hive, Delta, Databricks and writers of Parquet put next to data, and names of data files.
 BESIDE = r"_SUCCESS|_(common_)?metadata|_spark_metadata|_temporary|_(started|committed)_\d+"
 MARKERS = re.compile(rf"{DELTA_LOG}|{BESIDE}|part-([rm]-)?\d{{4,}}.*|\d{{6}}_\d+")
-#: Names of the metadata of ``datasets``, and keys that show it is that.
+#: Metadata files of ``datasets``, and keys that identify them.
 STATE = "state.json"
 SPLITS = "dataset_dict.json"
 DESCRIBED = {
@@ -28,41 +28,42 @@ DESCRIBED = {
     "dataset_info.json": {"features"},
     SPLITS: {"splits"},
 }
-#: A longer file is no metadata.
+#: Maximum bytes of a metadata file.
 LONGEST = 16 << 20
 
 
 class Layout(NamedTuple):
-    """Which names in a folder are data."""
+    """The data files among the names in a folder."""
 
-    engine: bool = False  # written by Spark, Hive and the like: names that begin with _ are no data, and data may have no extension
+    engine: bool = False  # written by Spark, Hive or the like: names that begin with _ are not data, and data may have no extension
     metadata: frozenset[str] = frozenset()
     data: frozenset[str] | None = None  # the only data files, if the metadata lists them
     lacking: tuple[str, ...] = ()  # data files and splits that the metadata lists and the folder lacks
 
     def passes(self, name: str) -> bool:
-        """True if a file or folder of that name is skipped."""
+        """Return True if a file or folder of this name is skipped."""
         return name in self.metadata or (self.engine and name.startswith("_")) or (self.data is not None and name not in self.data)
 
 
 class Layouts:
-    """The layouts of folders, each looked at once."""
+    """The layouts of folders, each examined once."""
 
     def __init__(self) -> None:
         self.known: dict[Path, Layout] = {}
 
     def of(self, folder: Path, listed: Iterable[str] | None = None) -> Layout:
-        """``listed``: the names in the folder, where they are at hand."""
+        """Return the layout of a folder; ``listed``: the names in it, if they are known."""
         if folder not in self.known:
             self.known[folder] = _look(folder, list(names(folder) if listed is None else listed))
         return self.known[folder]
 
     def passes(self, path: Path) -> bool:
-        """True if this file or folder is skipped."""
+        """Return True if this file or folder is skipped."""
         return self.of(path.parent).passes(path.name)
 
 
 def is_partition(folder: Path) -> bool:
+    """Return whether a path is a folder for a value of a partition column."""
     return PARTITION.fullmatch(folder.name) is not None and is_folder(folder)
 
 
@@ -76,7 +77,7 @@ def _look(folder: Path, listed: list[str]) -> Layout:
 
 
 def _described(path: Path) -> dict[str, Any] | None:
-    """The object in a file, if it is the metadata that the name promises."""
+    """Return the object in a metadata file; None if the file does not have the expected keys."""
     try:
         if path.stat().st_size > LONGEST:
             return None
@@ -87,7 +88,7 @@ def _described(path: Path) -> dict[str, Any] | None:
 
 
 def _data_files(state: dict[str, Any]) -> frozenset[str] | None:
-    """The files that make up a data set: others beside them are copies of the data that ``datasets`` cached."""
+    """Return the files of a data set: other files next to them are copies that ``datasets`` cached."""
     try:
         return frozenset(str(file["filename"]) for file in state["_data_files"])
     except (TypeError, KeyError):
@@ -95,6 +96,6 @@ def _data_files(state: dict[str, Any]) -> frozenset[str] | None:
 
 
 def _splits(found: dict[str, Any]) -> frozenset[str]:
-    """The folders of a dictionary of data sets."""
+    """Return the folders of a dictionary of data sets."""
     splits = found["splits"]
     return frozenset(filter(lambda name: isinstance(name, str), splits)) if isinstance(splits, list) else frozenset()

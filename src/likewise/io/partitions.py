@@ -1,4 +1,4 @@
-"""Partition columns, which folders' names define as Hive writes them: records of ``lang=en/part-0`` have the value en in the column lang."""
+"""Partition columns, defined by folder names as in Hive: records of ``lang=en/part-0`` have the value en in the column lang."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ INT64 = np.iinfo(np.int64)
 
 
 def of(path: Path) -> dict[str, str | None]:
-    """The columns in a path as it was named, and their values; the inner value of a column that occurs twice."""
+    """Return the partition columns of a path and their values; for a column that occurs twice, the inner value."""
     matches = (PARTITION.fullmatch(part) for part in path.parts[:-1])
     found = {unquote(match[1]): unquote(match[2]) for match in matches if match}
     return {name: None if value == NULL else value for name, value in found.items()}
 
 
 def is_whole(text: str) -> bool:
+    """Return whether a text is an int64."""
     return WHOLE.fullmatch(text) is not None and INT64.min <= int(text) <= INT64.max
 
 
 @dataclass(frozen=True)
 class Partitioned:
-    """A format whose records have partition columns too. A record's own value takes precedence.
+    """A format whose records also have partition columns. A record's own value takes precedence.
 
-    ``columns``: the values of each column, one for all rows or one a row of the source. ``whole``: those that are whole numbers in all sources.
+    ``columns``: the values of each column, one for all rows or one per row of the source. ``whole``: columns that hold integers in all sources.
     """
 
     format: Format
@@ -52,7 +53,7 @@ class Partitioned:
     whole: frozenset[str] = frozenset()
 
     def __getattr__(self, name: str) -> Any:
-        """The further functions of the format, if it has them."""
+        """Return a further function of the format, if it has it."""
         found = getattr(self.format, name)
         completed: Callable[..., Any] | None = {"schema": self._schema, "glance": self._glance}.get(name)
         return found if completed is None else partial(completed, found)
@@ -78,7 +79,7 @@ class Partitioned:
     def write(
         self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
     ) -> int:
-        """Partition columns are not written: the folders' names hold them."""
+        """Write records without partition columns: the folder names hold them."""
         return self.format.write(source, target, keep, start, length, add, each)
 
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
@@ -95,21 +96,21 @@ class Partitioned:
         return records
 
     def _of(self, name: str, records: Records, change: Callable[[str], Any], kind: pa.DataType = binary.TYPE) -> pa.Array:
-        """The values of a column for the rows of a chunk, changed; null where the folder has none."""
+        """Return the converted values of a column for the rows of a chunk; null if the folder has none."""
         values = self.columns[name]
         here = values if len(values) == 1 else [values[row] for row in records.start.tolist()]
         column = pa.array([None if value is None else change(value) for value in here], kind)
         return column if len(values) > 1 else column.take(pa.array(np.zeros(len(records), np.int64)))
 
     def _filled(self, own: pa.LargeBinaryArray | None, name: str | None, records: Records) -> pa.LargeBinaryArray | None:
-        """The JSON texts of the records themselves, with nulls replaced by the folder's value."""
+        """Return the records' own JSON texts, with nulls replaced by the folder's value."""
         if name is None or name not in self.columns:
             return own
         column = self._of(name, records, lambda value: as_json(int(value) if name in self.whole else value))
         return column if own is None else pc.coalesce(own, column)
 
     def _joined(self, parts: Sequence[str], each: Sequence[Records]) -> Records:
-        """Records whose text is in several fields, some of them of folders."""
+        """Return records whose text is in several fields, some of them partition columns."""
         texts = []
         for part, records in zip(parts, each, strict=True):
             text = pc.if_else(pa.array(records.kind == TEXT), records.text, pa.scalar(None, binary.TYPE))
@@ -127,7 +128,7 @@ def _partitioned(format: Any, columns: Mapping[str, Sequence[str | None]], whole
 
 
 def _score(value: str) -> float:
-    """A number; of a date or a time its seconds, as in columns that hold such; NaN for others."""
+    """Return a number, or the seconds of a date or time, as for columns of these; NaN for other texts."""
     try:
         return float(value)
     except ValueError:
@@ -140,7 +141,7 @@ def _score(value: str) -> float:
 
 
 def whole(formats: Iterable[Any]) -> frozenset[str]:
-    """The columns all of whose values are whole numbers."""
+    """Return the columns whose values are all integers."""
     values: dict[str, set[str]] = {}
     for format in formats:
         for name, here in format.columns.items() if isinstance(format, Partitioned) else ():
@@ -149,14 +150,14 @@ def whole(formats: Iterable[Any]) -> frozenset[str]:
 
 
 def partitioned(format: Format, paths: Sequence[Path]) -> Format:
-    """The format, with the columns that the paths of the source's files define, if any. Files without one of these columns have null in it."""
+    """Return the format with the partition columns of the source's paths, if any. Files without one of these columns have null in it."""
     found = [of(path) for path in paths]
     names = dict.fromkeys(name for here in found for name in here)
     return Partitioned(format, {name: [here.get(name) for here in found] for name in names}) if names else format
 
 
 def told(format: Format, files: int) -> list[dict[str, Any]]:
-    """The partition columns of each file of a source, for the fingerprint of a run's inputs."""
+    """Return the partition columns of each file of a source, for the fingerprint of a run's inputs."""
     if not isinstance(format, Partitioned):
         return [{}] * files
     whole = sorted(format.whole & format.columns.keys())

@@ -22,21 +22,21 @@ from likewise.records import REJECTED, Chunk, Want
 if TYPE_CHECKING:
     from likewise.io.inputs import Source
 
-#: Usual names of the compared field, the likeliest first: to suggest one.
+#: Usual names of the compared field, most likely first, for suggestions.
 USUAL = "text content body document raw_content page_content markdown code message title embedding embeddings vector emb features elements".split()  # noqa: SIM905
 SHOWN = 20
 
 
 class Lack(NamedTuple):
-    """A source in which the field occurs nowhere, and the fields that it has."""
+    """A source without the wanted field, and the fields that it has."""
 
     source: str
     fields: Sequence[str]
-    inside: str = ""  # of them the one that holds a list of objects, in a file of one JSON document
+    inside: str = ""  # the field with a list of objects, in a file of one JSON document
 
 
 def check(sources: Sequence[Source], want: Want) -> None:
-    """Raises DataError for sources in which the field occurs nowhere, as far as their beginnings show."""
+    """Raise DataError for sources without the field, as far as their beginnings show."""
     if lacking := [Lack(source.name, there) for source in sources if (there := _without(source, want)) is not None]:
         by_name = {source.name: source for source in sources}
         lacking = [lack._replace(inside=inside(by_name[lack.source])) for lack in lacking]
@@ -44,7 +44,10 @@ def check(sources: Sequence[Source], want: Want) -> None:
 
 
 def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The field of all sources, and those of some, NAME@GLOB. A single one that matches no source is a name that contains the sign."""
+    """Return the field of all sources, and the entries NAME@GLOB. Raises UsageError for a glob that matches no source.
+
+    A single entry that matches no source and contains no wildcard is the name of a field that contains @.
+    """
     idle = [one for one, (_, pattern) in zip(some, mapped(some), strict=True) if not any(fnmatchcase(source.name, pattern) for source in sources)]
     if len(idle) == len(some) == 1 and not glob.has_magic(idle[0]):
         return idle[0], ()
@@ -55,7 +58,7 @@ def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple
 
 
 def _without(source: Source, want: Want) -> Sequence[str] | None:
-    """The fields of a source that has rows, but none with the wanted field; None if it has one, or if that is not known because of damage."""
+    """Return the fields of a source that has rows but not the wanted field; None if it has the field, or damage hides it."""
     kind = getattr(source.format, "__name__", "").rpartition(".")[2]
     asked = source.asked(want)
     if kind in HOLDS:
@@ -78,7 +81,7 @@ def _has_column(source: Source, asked: Want, schema: Any) -> bool:
 
 
 def _has_name(asked: Want, there: Sequence[str]) -> bool:
-    """True if some part of the field may be among these names; paths are known by their first key."""
+    """Return True if some part of the field may be among these names; paths are identified by their first key."""
     return asked.text in there or any(top(name, there) in there for name in mentioned(asked.text)) or _is_numbered(asked, there)
 
 
@@ -87,18 +90,18 @@ def _is_numbered(asked: Want, there: Sequence[str]) -> bool:
 
 
 def _lacks(source: Source, want: Want) -> bool:
-    """True if some row can be read, and none has the field. A short source is read for it: behind damage a glance sees nothing."""
+    """Return True if some row can be read, and none has the field. Reads all of a short source, because a glance ends at damage."""
     parts = [source.parse(chunk, want) for chunk in source.chunks(want)]
     return any((part.kind != REJECTED).any() for part in parts) and not any(part.found for part in parts)
 
 
 def _has_rows(source: Source, want: Want) -> bool:
-    """True if some row can be read."""
+    """Return True if some row can be read."""
     return any((source.parse(chunk, want).kind != REJECTED).any() for chunk in source.chunks(want))
 
 
 def inside(source: Source) -> str:
-    """The field of a source's only JSON document that may hold its records."""
+    """Return the field of a source's only JSON document that may hold its records, or ""."""
     look: Any = getattr(source.format, "inside", None)
     with suppress(DataError):
         return look(source.path) if look is not None else ""
@@ -106,7 +109,7 @@ def inside(source: Source) -> str:
 
 
 def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
-    """The message about sources that lack the field, among all sources of these names."""
+    """Return the message about sources without the field; ``names``: those of all sources."""
     first = lacking[0]
     field = of_source(want, first.source).text
     where = ", ".join(printable(lack.source) for lack in lacking[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
@@ -127,7 +130,7 @@ def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
 
 
 def suggested(field: str, there: Sequence[str], want: Want) -> str:
-    """The name in a source that is most likely meant."""
+    """Return the name in a source that was most likely meant."""
     near = difflib.get_close_matches(field, there, 1)
     usual = [name for name in USUAL if name in there]
     others = [name for name in there if name not in (want.id, want.per, want.score)]
@@ -135,6 +138,6 @@ def suggested(field: str, there: Sequence[str], want: Want) -> str:
 
 
 def pattern(name: str, others: Iterable[str]) -> str:
-    """A glob for a source: of its extension, where no other source has that, or else of its name."""
+    """Return a glob for a source: its extension if no other source has that, else its exact name."""
     suffix = PurePosixPath(name).suffix
     return f"*{suffix}" if suffix and not any(other.endswith(suffix) for other in others) else glob.escape(name)

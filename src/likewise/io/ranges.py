@@ -15,12 +15,12 @@ WHOLE: Range = (0, END)
 
 
 def few(path: Any) -> int:
-    """The end of a range of a few rows, for formats whose ranges are of rows."""
+    """Return the end of a range of a few rows, for formats whose ranges are of rows."""
     return 64
 
 
 def cut(length: int, step: int) -> list[Range]:
-    """Ranges of ``step`` each; the last goes on to the end, wherever that is.
+    """Return ranges of ``step`` each; the last extends to the end of the source.
 
     >>> cut(10, 4), cut(0, 4)
     ([(0, 4), (4, 8), (8, 9223372036854775807)], [(0, 9223372036854775807)])
@@ -30,7 +30,7 @@ def cut(length: int, step: int) -> list[Range]:
 
 
 def joined(units: Iterable[tuple[int, int]], size: int) -> list[Range]:
-    """Ranges of rows from consecutive units, (rows, bytes) each, as many together as make up ``size`` bytes.
+    """Return ranges of rows from consecutive units, (rows, bytes) each, joined until they hold ``size`` bytes.
 
     >>> joined([(5, 60), (5, 60), (7, 10)], 100)
     [(0, 10), (10, 9223372036854775807)]

@@ -1,4 +1,4 @@
-"""Texts inside of lists and maps of Arrow columns (``messages.content``), joined row by row."""
+"""Texts inside lists and maps of Arrow columns (``messages.content``), joined row by row."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LINE_END = "\n"
 
 
 def texts(values: pa.Array, path: Sequence[str], strings: bool) -> pa.LargeBinaryArray | None:
-    """The texts of each row at the end of a path, joined by line ends, null in rows without one; None if the type has no such path.
+    """Return the texts of each row at the end of a path, joined by line ends; null for rows without one.
 
-    ``strings``: the path leads to a list of strings.
+    ``strings``: the path leads to a list of strings. Returns None if the type has no such path.
     """
     rows = np.arange(len(values))
     total = len(values)
@@ -49,7 +49,7 @@ def texts(values: pa.Array, path: Sequence[str], strings: bool) -> pa.LargeBinar
 
 
 def _without_lists(values: pa.Array, rows: NDArray[np.int64]) -> tuple[pa.Array, NDArray[np.int64]]:
-    """The items of lists, however deep, and the row of each."""
+    """Return the items of lists at any depth, and the row of each."""
     while nested.is_list(values.type) and (lists := nested.listed(values)) is not None:
         found, flat = lists
         values, rows = nested.plain(flat), np.repeat(rows, found.sizes)
@@ -57,7 +57,7 @@ def _without_lists(values: pa.Array, rows: NDArray[np.int64]) -> tuple[pa.Array,
 
 
 def _entries(values: pa.MapArray, rows: NDArray[np.int64], key: str) -> tuple[pa.Array, NDArray[np.int64]]:
-    """The values of maps under a key, and the row of each."""
+    """Return the values of maps under a key, and the row of each."""
     lists = nested.listed(values)
     assert lists is not None
     found, flat = lists
@@ -69,7 +69,7 @@ def _entries(values: pa.MapArray, rows: NDArray[np.int64], key: str) -> tuple[pa
 
 
 def _joined(values: pa.LargeBinaryArray, rows: NDArray[np.int64], total: int) -> pa.LargeBinaryArray:
-    """The values of each row, rows ascending, as one."""
+    """Join the values of each row, rows ascending."""
     counts = np.bincount(rows, minlength=total)
     if (counts <= 1).all():
         place = np.cumsum(counts) - 1
@@ -87,7 +87,7 @@ def _joined(values: pa.LargeBinaryArray, rows: NDArray[np.int64], total: int) ->
 
 
 def _of_json(value: Any, path: Sequence[str], strings: bool) -> Iterator[str]:
-    """The texts in a JSON value."""
+    """Yield the texts in a JSON value."""
     if isinstance(value, list) and (path or strings):
         for item in value:
             yield from _of_json(item, path, strings)

@@ -91,7 +91,7 @@ def pieces(
     ``final``. So a chunk depends only on the text from its start. ``cr``: a CR without an LF ends a line, too.
     If the text cannot be read to its end, the whole records before the fault are yielded first; then the error is raised.
     A record longer than ``want.most`` bytes is skipped if records end with their lines (``by_line``), else it is an error of the file.
-    A record that does not fit into memory (``want.room``) ends the run with an error.
+    Raises UsageError for a record that does not fit into memory (``want.room``).
     """
     limit = max(CHUNK_BYTES, want.most + 1)
     with open_read(path) as opened:

@@ -1,4 +1,4 @@
-"""The picture or video files that inputs name: files, folders and globs, in the order named, and inside a folder or a glob by path."""
+"""The image or video files of inputs: files, folders and globs in the given order, sorted by path within a folder or a glob."""
 
 from __future__ import annotations
 
@@ -21,17 +21,20 @@ Key = Callable[[Path], str | None]
 
 @dataclass(frozen=True)
 class Media:
+    """The files found, all of one kind."""
+
     kind: str  # a key of KINDS
-    files: list[tuple[str, Path]]  # name, the path under the folder that all have in common, and place
+    files: list[tuple[str, Path]]  # name (path relative to the common folder) and path
     skipped: list[Path]  # files of other kinds in named folders
 
 
 def kind_of(path: Path) -> str | None:
+    """Return a key of KINDS for the file's extension, or None."""
     return next((kind for kind, suffixes in KINDS.items() if path.suffix.lower() in suffixes), None)
 
 
 def found(inputs: Sequence[Path]) -> Media:
-    """All files are of one kind, by their names. Raises UsageError."""
+    """Return the files, all of one kind by their extensions. Raises UsageError for mixed kinds, other files named, or no file."""
     files: dict[tuple[int, int], Path] = {}
     skipped: list[Path] = []
     for given in inputs:
@@ -57,7 +60,7 @@ def found(inputs: Sequence[Path]) -> Media:
 
 
 def paths(given: Path) -> Iterator[tuple[Path, bool]]:
-    """The files that an input names, and whether it names them one by one."""
+    """Yield the files of an input, and True if it names the file itself. Raises UsageError if it does not exist."""
     if os.fspath(given) == "-":
         raise UsageError("pictures and videos are not read from standard input (-); name files or folders, or --vectors FILE for texts")
     if glob.has_magic(os.fspath(given)) and not os.path.lexists(given):
@@ -74,7 +77,7 @@ def paths(given: Path) -> Iterator[tuple[Path, bool]]:
 
 
 def walked(start: Path) -> Iterator[Path]:
-    """A file, or the files below a folder, sorted by path; hidden ones and what likewise wrote are left out."""
+    """Yield a file, or the files below a folder, sorted by path, without hidden ones and outputs of likewise."""
     met: set[tuple[int, int]] = set()
     ahead = [start]
     while ahead:

@@ -1,4 +1,4 @@
-"""OpenCV, which decodes pictures and videos and describes them. It is an optional part, and imported here alone."""
+"""OpenCV, an optional dependency that decodes and describes images and videos. Only this module imports it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from likewise.errors import missing_part
 
 @cache
 def library() -> Any:
-    """The module, on one thread of its own: ours are many. Raises MissingPartError where it is not installed."""
-    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # damage is told by us, with the file's name
+    """Return the module, limited to one thread because likewise runs several. Raises MissingPartError if it is not installed."""
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # likewise reports damage, with the file's name
     try:
         import cv2
     except ImportError as error:

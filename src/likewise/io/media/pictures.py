@@ -1,4 +1,4 @@
-"""The local features of a picture: SIFT (Lowe 2004) as RootSIFT (Arandjelović and Zisserman 2012)."""
+"""Local features of an image: SIFT (Lowe 2004) as RootSIFT (Arandjelović and Zisserman 2012)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from likewise.io.media.opencv import library
 
 SUFFIXES = frozenset(".jpg .jpeg .png .webp .bmp .tif .tiff .ppm .pgm .pbm .gif .jp2".split())  # noqa: SIM905
 DIMENSION = 128
-#: Pixels of the longer side; larger pictures are reduced, so that a picture in two sizes has features of the same places.
+#: Maximum pixels of the longer side; larger images are reduced, so that two sizes of an image have features at the same places.
 LONGEST_SIDE = 640
 
 
 def features_of(path: Path, most: int) -> NDArray[np.float32]:
-    """The strongest ``most`` features of a picture file, float32[m, 128], or none of a plain one. Raises DataError, the file named."""
+    """Return the strongest ``most`` features of an image file, float32[m, 128]; m is 0 for a plain one. Raises DataError that names the file."""
     return described(decoded(path), most)
 
 
 def decoded(path: Path) -> NDArray[np.uint8]:
-    """The grey values of a picture, upright where its file says how it was held."""
+    """Return the grey values of an image, uint8[height, width], rotated upright by its metadata. Raises DataError."""
     cv2 = library()
     try:
-        data = np.fromfile(path, np.uint8)  # OpenCV takes no name that is not in the system's encoding
+        data = np.fromfile(path, np.uint8)  # OpenCV accepts only names in the system's encoding
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     try:
@@ -40,7 +40,7 @@ def decoded(path: Path) -> NDArray[np.uint8]:
 
 
 def described(grey: NDArray[np.uint8], most: int) -> NDArray[np.float32]:
-    """The features of a picture in memory, uint8[height, width]."""
+    """Return the features, float32[m, 128], of an image in memory, uint8[height, width]."""
     cv2 = library()
     scale = LONGEST_SIDE / max(grey.shape)
     if scale < 1:
@@ -53,12 +53,15 @@ def described(grey: NDArray[np.uint8], most: int) -> NDArray[np.float32]:
 
 
 def strongest(keys: Any, most: int) -> NDArray[np.int64]:
-    """The places of the strongest key points, in one order for all machines; several may be equally strong, and OpenCV then keeps all."""
+    """Return the indices of the strongest key points, int64[m], in the same order on all machines.
+
+    OpenCV may return more than ``most`` key points if some are equally strong.
+    """
     facts = [(-key.response, key.pt, key.size, key.angle, place) for place, key in enumerate(keys)]
     return np.array([fact[-1] for fact in sorted(facts)[:most]])
 
 
 def rooted(descriptors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Descriptors divided by their sums, and the square roots of that: their L2 distance is then the Hellinger distance."""
+    """Return the square roots of descriptors divided by their sums, so that their L2 distance is the Hellinger distance."""
     sums = descriptors.sum(axis=1, keepdims=True)
     return np.sqrt(np.divide(descriptors, sums, out=np.zeros_like(descriptors), where=sums > 0))

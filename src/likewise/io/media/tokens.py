@@ -1,4 +1,4 @@
-"""Vectors of tokens, such as GloVe's and word2vec's, and what a text is by them: the set of the vectors of its tokens."""
+"""Vectors of tokens, such as those of GloVe and word2vec, and texts as sets of the vectors of their tokens."""
 
 from __future__ import annotations
 
@@ -25,18 +25,21 @@ FORMS = (
 class TokenVectors:
     """A vector for each of some tokens."""
 
-    places: dict[str, int]  # of a token: its row
+    places: dict[str, int]  # token -> row
     vectors: NDArray[np.float32]  # [n, d]
 
     def features_of(self, text: str, method: Text) -> tuple[NDArray[np.float32], int]:
-        """The vectors of the distinct tokens of a text, in the order in which they first occur, and how many of its distinct tokens have none."""
+        """Return the vectors of the distinct tokens of a text, float32[m, d], and the number of distinct tokens without one.
+
+        Vectors are in the order in which the tokens first occur.
+        """
         distinct = dict.fromkeys(token_texts(text, method))
         rows = [self.places[token] for token in distinct if token in self.places]
         return self.vectors[rows], len(distinct) - len(rows)
 
 
 def load(path: Path) -> TokenVectors:
-    """The vectors of a file; of a token that is there twice the first. Raises UsageError and DataError with the place."""
+    """Return the vectors in a file; the first one of a token that occurs twice. Raises UsageError and DataError with the place."""
     if path.suffix not in READERS:
         raise UsageError(f"--vectors {path}: {FORMS}")
     try:
@@ -94,7 +97,7 @@ def of_parquet(path: Path) -> Read:
 
 
 def of_lines(path: Path) -> Read:
-    """word2vec's and GloVe's text: a token and its numbers a line, behind a first line with the numbers of both, or not."""
+    """Return the vectors of a text file of word2vec or GloVe: a token and its numbers per line, after an optional line with the numbers of both."""
     tokens: list[str] = []
     rows: list[NDArray[np.float32]] = []
     with open(path, "rb") as file:
@@ -107,7 +110,7 @@ def of_lines(path: Path) -> Read:
 
 
 def split(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
-    """(number, token, numbers) of each line that is not empty. A token may hold spaces; how many numbers there are the first line tells."""
+    """Yield (line number, token, numbers) of each nonempty line. A token may contain spaces; the first line determines how many numbers there are."""
     wide = 0
     for line, raw in enumerate(lines, 1):
         parts = raw.split()

@@ -1,4 +1,4 @@
-"""The key frames of a video as features: one frame each so many seconds, and of each the shares of its colours."""
+"""Key frames of a video as features: one frame per interval, described by the shares of its colours."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ SUFFIXES = frozenset(".mp4 .m4v .mkv .webm .avi .mov .mpg .mpeg .ts .flv .wmv .o
 #: Levels of each of blue, green and red.
 LEVELS = 4
 DIMENSION = LEVELS**3
-#: Frames are reduced to so many pixels a side before their colours are counted: noise and the traces of compression are averaged out.
+#: Pixels per side to which frames are reduced before their colours are counted, which averages out noise and compression artefacts.
 SIDE = 64
-#: Frames a second where a file does not say.
+#: Frames per second if a file does not state it.
 USUAL_RATE = 25.0
 
 
 def features_of(path: Path, every: float) -> NDArray[np.float32]:
-    """The colours of the key frames of a video, float32[m, 64], a frame each ``every`` seconds. Raises DataError, the file named."""
+    """Return the colours of the key frames of a video, float32[m, 64], one frame every ``every`` seconds. Raises DataError that names the file."""
     return np.array([colours(frame) for frame in key_frames(path, every)], np.float32).reshape(-1, DIMENSION)
 
 
 def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
-    """The first frame, and the first one of each ``every`` seconds after it: uint8[height, width, 3], blue, green and red."""
+    """Yield the first frame, and the first one of each following ``every`` seconds. Raises DataError.
+
+    A frame is uint8[height, width, 3]: blue, green and red.
+    """
     cv2 = library()
     try:
         with open(path, "rb"):
@@ -54,7 +57,7 @@ def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
 
 
 def colours(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Square roots of the shares of LEVELS^3 colours, float32[64]; a pixel between two levels counts for both, by how near they are.
+    """Return square roots of the shares of LEVELS^3 colours, float32[64]; a pixel between two levels counts for both, weighted by distance.
 
     Roots, so that the L2 distance of two frames is the Hellinger distance of their colours.
     """
