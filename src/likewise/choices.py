@@ -88,6 +88,8 @@ class Machine(TypedDict, total=False):
 
 
 class OfAudit(Rows, Alike, Layout, Machine, total=False):
+    """Options of `audit`."""
+
     min_tokens: int | None
     preset: str | None
 
@@ -102,6 +104,8 @@ class Chosen(OfAudit, total=False):
 
 
 class OfDedup(Chosen, total=False):
+    """Options of `dedup`."""
+
     output: Output | None
     pairs: bool | None
     removed_records: bool | None
@@ -110,20 +114,26 @@ class OfDedup(Chosen, total=False):
 
 
 class OfPairs(Chosen, total=False):
+    """Options of `pairs`."""
+
     star: bool | None
     max_pairs: int | None
 
 
 class OfNeighbors(Rows, Alike, Machine, total=False):
-    pass
+    """Options of `neighbors`."""
 
 
 class OfPlan(Limit, Layout, total=False):
+    """Options of `plan`."""
+
     family: str | None
     dimension: int | None
 
 
 class OfFeatures(Rows, total=False):
+    """Options of `features`."""
+
     by: str | Text | None
     normalize: str | None
     threads: int | None

@@ -182,6 +182,7 @@ class Keeper:
 
     @property
     def done(self) -> bool:
+        """True once the batch with the last kept row has been read."""
         return self.read >= len(self.keep)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -86,6 +86,7 @@ def numbers(key: str) -> list[int]:
 
 
 def table_of(path: Path) -> pa.Table:
+    """Return the table in a file. Raises UsageError for other extensions."""
     from pyarrow import csv, json, parquet
 
     readers = {".parquet": parquet.read_table, ".csv": csv.read_csv, ".jsonl": json.read_json, ".ndjson": json.read_json}
@@ -95,4 +96,5 @@ def table_of(path: Path) -> pa.Table:
 
 
 def name_of(given: Path | Mapping[Any, Any]) -> str:
+    """Return the name of the groups for messages."""
     return str(given) if isinstance(given, Path) else "groups"

@@ -89,6 +89,7 @@ class Source:
         return END if few is None else few(self.path)
 
     def parse(self, chunk: Chunk, want: Want) -> Records:
+        """Return the rows of a chunk, each with the first alternative of the field that it has."""
         return alternatives.parse(self.format, chunk, self.asked(want), self.name)
 
     @property
@@ -209,9 +210,11 @@ class _Found:
         self.guarded_keys = {_key(path.stat()) for path in self.guarded if path.exists()}
 
     def add_table(self, given: Any) -> None:
+        """Add a Python object as a table. Raises UsageError."""
         self.entries.append(_Entry(memory.table(given, self.want), "memory", "memory.arrow"))
 
     def add_stdin(self) -> None:
+        """Add standard input, copied to the work folder unless an interrupted run did so. Raises UsageError or DataError."""
         if self.work is None:
             raise UsageError("standard input (-) cannot be read here; name a file")
         spool = self.work / "stdin"
@@ -234,6 +237,7 @@ class _Found:
         self.entries.append(_Entry(spool, kind, "stdin"))
 
     def add_path(self, given: str) -> None:
+        """Add a file, folder or glob. Raises UsageError or DataError."""
         path = Path(given)
         if glob.has_magic(given) and not os.path.lexists(given):
             self._add_glob(given)

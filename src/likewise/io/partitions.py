@@ -70,10 +70,12 @@ class Partitioned:
         return list(dict.fromkeys((*own, *self.columns))), whole
 
     def known(self, chunk: Chunk) -> Sequence[str] | None:
+        """Return the columns of the chunk's file and the partition columns; None if each record has its own fields."""
         own = self.format.known(chunk)
         return own if own is None else (*own, *self.columns)
 
     def chunks(self, path: Any, want: Want, start: int = 0, *part: Range) -> Iterator[Chunk]:
+        """Yield the chunks of the format."""
         return self.format.chunks(path, want, start, *part)
 
     def write(
@@ -83,6 +85,7 @@ class Partitioned:
         return self.format.write(source, target, keep, start, length, add, each)
 
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
+        """Return the rows of a chunk, completed by the partition columns."""
         parts = fields.names(want._replace(kind="text"))
         if want.kind in ("text", "string") and not self.columns.keys().isdisjoint(parts):
             records = self._joined(parts, [self.format.parse(chunk, want._replace(text=part), where) for part in parts])

@@ -70,6 +70,7 @@ def number_of(value: Any) -> float:
 
 
 def complement(value: float) -> float:
+    """Return 1 - value."""
     return 1 - value
 
 
@@ -179,6 +180,7 @@ def angle(family: str = "Hyperplane", chance: Callable[[float], float] | None = 
 
 
 def of_cosine(of_angle: Callable[[float], float], cosine: float) -> float:
+    """Return the probability at the angle of a cosine."""
     return of_angle(degrees_of(cosine))
 
 
@@ -261,10 +263,12 @@ def nearest_axes(size: int) -> tuple[Any, Any]:
 
 
 def degrees_of(cosine: float) -> float:
+    """Return the angle of a cosine in degrees."""
     return math.degrees(math.acos(cosine))
 
 
 def cosine_of(degrees: float) -> float:
+    """Return the cosine of an angle in degrees."""
     return math.cos(math.radians(degrees))
 
 
@@ -312,6 +316,7 @@ def stripe(width: float) -> Curve:
 
 
 def same_parity(width: float, distance: float) -> float:
+    """Return the probability of `stripe` at a distance."""
     spread = distance / width
     if spread < 0.5:  # the series converges slowly here; the mean of the wave |1 - z| (period 2) over normal z, corner by corner, converges at once
         corners = (spread * density(k / spread) - k * math.erfc(k / spread / math.sqrt(2)) / 2 if spread else 0.0 for k in range(1, 6))

@@ -80,6 +80,8 @@ class FamilyFacts:
 
 
 def of_jaccard(family: str) -> Callable[[Method, float, Facts], Iterable[Curve]]:
+    """Return a function that makes the curve of a family for Jaccard similarity, weighted or not."""
+
     def found(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
         weighted = method.facts.real or (isinstance(method, Text) and method.bag)
         yield curves.jaccard(family, "weighted Jaccard similarity" if weighted else "Jaccard similarity")
@@ -88,10 +90,12 @@ def of_jaccard(family: str) -> Callable[[Method, float, Facts], Iterable[Curve]]
 
 
 def of_hyperplanes(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+    """Yield the curve of random hyperplanes."""
     yield in_units_of(method, curves.angle())
 
 
 def of_axes(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+    """Yield the curve of cross-polytope hashing. Raises UsageError if the dimension is unknown or too large."""
     if needed(facts, method) > curves.GREATEST_DIMENSION:
         raise UsageError(f"--family CrossPolytope: it takes up to {curves.GREATEST_DIMENSION:,} numbers, not {facts.dimension:,}; leave it out")
     yield in_units_of(method, curves.cross_polytope(needed(facts, method)))
@@ -108,10 +112,12 @@ def of_widths(made: Callable[[str, float], Curve]) -> Callable[[Method, float, F
 
 
 def line(width: float, norm: str) -> Curve:
+    """Return the curve of a line with buckets of this width; ``norm``: "l1" or "l2"."""
     return {"l1": curves.cauchy_line, "l2": curves.gaussian_line}[norm](width)
 
 
 def of_thresholds(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+    """Yield the curve of random thresholds. Raises UsageError if the range of coordinates is unknown or unsuitable."""
     if facts.low is None or facts.high is None:
         raise UsageError("--family Threshold: give the data as an array, for it must know the least and greatest coordinate")
     dimension = needed(facts, method)
@@ -122,6 +128,7 @@ def of_thresholds(method: Method, threshold: float, facts: Facts) -> Iterator[Cu
 
 
 def of_bits(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
+    """Yield the curve of sampled bits. Raises UsageError if the number of bits is unknown."""
     yield curves.bit_sampling(needed(facts, method, "bits a code"))
 
 
@@ -133,11 +140,13 @@ def needed(facts: Facts, method: Method, what: str = "numbers a vector") -> int:
 
 
 def unlike_vectors(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
+    """Return the assumed density of vectors, of cosines or of angles."""
     found = sparse_cosines() if sparse else cosines()
     return angles(found) if curve.distances else found
 
 
 def unlike_points(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
+    """Return the assumed density of points, of distances."""
     return far_points(float(threshold), curve)
 
 
@@ -152,6 +161,7 @@ def a_slot_takes(each: float, constant: float = 0.0) -> Callable[[int], Costs]:
 
 
 def axes_take(numbers: int) -> Costs:
+    """Return costs of cross-polytope hashing: a rotation of the padded dimension D takes D log D."""
     padded = curves.padded(numbers)
     return replace(a_slot_takes(0.0)(numbers), slot=0.22 * padded * math.log2(padded))
 

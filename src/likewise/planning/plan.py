@@ -251,4 +251,5 @@ def few(number: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural."""
     return f"{number:,} {noun}" + "s" * (number != 1)

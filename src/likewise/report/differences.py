@@ -140,6 +140,7 @@ def elements(text: str) -> dict[str, float] | None:
 
 
 def named(part: Any) -> str:
+    """Return an element as text; strings of digits are quoted."""
     return json.dumps(part) if isinstance(part, str) and part.removeprefix("-").isdecimal() else str(part)  # 7 and "7" are different elements
 
 

@@ -71,6 +71,7 @@ def verdict(example: Example, estimated: bool) -> str:
 
 
 def side(title: str, identity: object, source: str, position: int | None, body: Html, look: str) -> Html:
+    """Return one item of an example, with its id and place."""
     place = f", position {position:,}" if position is not None else ""
     heading = tag("h4", f"{title}: ", named(identity))
     where = tag("p", tag("bdi", source), place, class_="faint")

@@ -47,10 +47,12 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
 
 
 def section(title: str, *content: object) -> Html:
+    """Return a section with a title."""
     return tag("section", tag("h2", title), *content)
 
 
 def headline(n: dict[str, int]) -> str:
+    """Return the counts of the run in one line."""
     if not n["read"]:
         return "Nothing to deduplicate: no item was read"
     rejected = f", {n['rejected']:,} rejected" if n["rejected"] else ""
@@ -58,6 +60,7 @@ def headline(n: dict[str, int]) -> str:
 
 
 def subtitle(report: Report) -> Html | None:
+    """Return the share of removed items by reason; None for an empty run."""
     n, number = report["counts"], report["clusters"]["number"]
     *first, last = wording.removals(n)
     said = f"{share(n['removed'], n['read'])} of all items were removed: {', '.join(first)} and {last}, in {counted(number, 'cluster')}."
@@ -72,12 +75,14 @@ def banner(report: Report) -> Html | None:
 
 
 def warnings(report: Report) -> Html | None:
+    """Return the warnings of the run, or None."""
     if not report["warnings"]:
         return None
     return tag("section", tag("h2", "Read this first"), tag("ul", *(tag("li", said) for said in report["warnings"])), class_="banner")
 
 
 def counts(report: Report) -> Html:
+    """Return the section on the outcome of all items."""
     n = report["counts"]
     parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_equal", "equal"), ("removed_near", "near"), ("rejected", "rejected")]
     parts = [(name, class_) for name, class_ in parts if name != "removed_equal" or n.get(name)]
@@ -121,6 +126,7 @@ def measure(report: Report) -> MeasureFacts | None:
 
 
 def similar(report: Report) -> Html:
+    """Return the section that defines similarity."""
     method = report["method"]
     falling = report.get("value") == "distance"
     steps: list[list[object]] = [["before cutting", ", ".join(wording.STEPS.get(step, step) for step in method["normalize"]) or "the text as it is"]]
@@ -170,6 +176,7 @@ def promised(report: Report) -> float:
 
 
 def promise(report: Report) -> Html:
+    """Return the section on recall."""
     if "least_cosine" in report.get("join", {}):
         said = "Candidates were found by encodings of the sets. With what chance these find a pair at the threshold is not known beforehand: "
         return section("Recall", tag("p", said, "it is measured, not promised. ", AUDIT))
@@ -204,6 +211,7 @@ def foretold(report: Report) -> str:
 
 
 def clusters(report: Report) -> Html:
+    """Return the section on clusters."""
     found = report["clusters"]
     if not found["number"]:
         return section("What repeated", tag("p", "Nothing: there is no cluster of two or more items."))
@@ -216,6 +224,7 @@ def clusters(report: Report) -> Html:
 
 
 def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
+    """Return the section of examples, or None."""
     if not examples:
         return None
     own = [tag("del", "struck through"), " stands in the removed item only, ", tag("ins", "underlined"), " in the kept one only. "]
@@ -228,6 +237,7 @@ def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
 
 
 def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
+    """Return the section on comparisons, buckets and skipped pairs, or None."""
     if "buckets" not in report:
         return None
     met, budget = report["buckets"], report["budget"]
@@ -259,6 +269,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
 
 
 def sources(report: Report) -> Html:
+    """Return the table of sources."""
     listed = sorted(report["sources"], key=lambda source: -source["removed"])
     names = ["read", "kept", "removed", "rejected"]
     rows = [[tag("bdi", s["source"]), *(s[name] for name in names), share(s["removed"], s["read"])] for s in listed[:MOST_SOURCES]]
@@ -270,6 +281,7 @@ def sources(report: Report) -> Html:
 
 
 def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
+    """Return the section on times and versions; None without run.json."""
     if run is None:
         return None
     seconds = run.get("seconds", {})
@@ -283,6 +295,7 @@ def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
 
 
 def choices(report: Report) -> Html:
+    """Return the section of all options that determine the result."""
     table_of_all = values("Choices that fix the result", report["method"])
     return section("How to make it again", tag("details", tag("summary", "Every choice of this run"), table_of_all))
 
@@ -297,6 +310,7 @@ def values(caption: str, data: dict[str, Any]) -> Html:
 
 
 def plain(value: object) -> str:
+    """Return a value as text."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "not given"}[value]
     return (", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)) or "none"

@@ -165,6 +165,7 @@ class Originals:
             first += len(records)
 
     def original(self, records: Records, row: int) -> Original:
+        """Return a row as an item."""
         identity = records.id[row].as_py() if records.id is not None else None
         width = 0 if records.width is None else int(records.width[row])
         item = of_payload(self.want.kind).item_of(records.text[row].as_py() or b"", self.want, width)

@@ -75,6 +75,7 @@ class ClusterNames:
 
     @property
     def type(self) -> pa.DataType:
+        """Type of the column of names."""
         return self.collection.id_type() if self.by_id else pa.string()
 
     def of(self, representatives: np.ndarray | pa.Array) -> pa.Array:

@@ -175,6 +175,7 @@ def sweep_all(out: Path, run: Run) -> None:
 
 
 def digest(path: Path) -> str | None:
+    """Return the xxh3-128 of a file in hexadecimal; None if it is missing."""
     with naming(path):
         return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
@@ -260,11 +261,13 @@ def mask(collection: Collection, kept: np.ndarray) -> Rows:
 
 
 def compared_pairs(collection: Collection, decision: Decision) -> Rows:
+    """Return the table of compared pairs that are similar."""
     a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
     return pairs_rows(collection, a, b, decision.match_similarity, decision.value)
 
 
 def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the content of manifest.json, without its checksum."""
     inputs = [
         {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
         for source, rows, digest in zip(collection.sources, np.diff(collection.first_row), collection.digests(), strict=True)

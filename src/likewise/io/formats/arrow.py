@@ -80,6 +80,7 @@ def _batches(path: Path, reader: Any, first: int = 0, *, full: bool = False) -> 
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
+    """Return the schema of the file or stream. Raises DataError."""
     return _header(path).schema
 
 
@@ -89,6 +90,7 @@ def plan(path: Path, size: int) -> list[Range]:
 
 
 def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
+    """Yield chunks of the wanted columns. Raises DataError for a batch that would expand beyond the limit."""
     schema = _header(path).schema
     names = schema.names
     read = {top(name, names) for name in wanted(want, schema, path)}

@@ -112,6 +112,7 @@ def _parts(chunk: Chunk, separator: str) -> Iterator[Chunk]:
 
 
 def known(chunk: Chunk) -> Sequence[str]:
+    """Return the names of the columns."""
     return chunk.state.more.columns
 
 
@@ -174,6 +175,7 @@ def _unclosed(path: Path, at: int) -> DataError:
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    """Return the rows of a chunk."""
     header: Header = chunk.state.more
     names, others = values(want, header.columns)
     texts = names[: len(names) - len(others)]

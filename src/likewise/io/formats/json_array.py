@@ -110,6 +110,7 @@ def glance(path: Path, want: Want) -> tuple[list[str], bool]:
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    """Return the rows of a chunk."""
     begin, end = chunk.state.more
     return read_rows(chunk, want, begin, end, end)
 

@@ -33,6 +33,7 @@ class Wrapped:
         return getattr(json_array, name)
 
     def chunks(self, path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+        """Yield chunks that end after an element of the list. Raises DataError for a broken document, and for text after it."""
         bracket = self._bracket(path, want.most)
         end = start if start > bracket + 1 and json_array.last_byte(path, start) == b"]" else -1
 

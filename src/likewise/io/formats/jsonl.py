@@ -65,6 +65,7 @@ def plan(path: Path, size: int) -> list[Range]:
 
 
 def few(path: Path) -> int:
+    """Return the end of a range of the first few rows; END if the file can be read only from its beginning."""
     return END if kind_of(path) or _are_documents(path) else PEEK_BYTES
 
 
@@ -106,6 +107,7 @@ def rows_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    """Return the rows of a chunk."""
     if chunk.state.more is PASSED_OVER:
         return passed_over(chunk, want)
     return read_rows(chunk, want, *rows_of(chunk))

@@ -121,6 +121,7 @@ def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedAr
 
 
 def schema(path: pa.Table, want: Want) -> pa.Schema:
+    """Return the schema of the table."""
     return path.schema
 
 
@@ -130,6 +131,7 @@ def plan(path: pa.Table, size: int) -> list[Range]:
 
 
 def chunks(path: pa.Table, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
+    """Yield chunks of the table. Raises DataError for a wanted column that occurs twice."""
     wanted(want, path.schema, "the table")
     return gather(path.to_batches(), path.column_names, 0, start, part)
 

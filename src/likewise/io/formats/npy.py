@@ -140,6 +140,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
 
 
 def known(chunk: Chunk) -> Sequence[str]:
+    """Return the name of the only column."""
     return (COLUMN,)
 
 

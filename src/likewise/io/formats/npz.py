@@ -41,6 +41,7 @@ class Ragged(NamedTuple):
 
 @contextmanager
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Context manager: open the archive and turn errors of reading it into DataError."""
     try:
         with reading(path, KIND), zipfile.ZipFile(path) as file:
             yield file

@@ -114,6 +114,7 @@ def _page_bytes(head: bytes) -> int:
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
+    """Return the Arrow schema of the file. Raises DataError."""
     return _footer(path)[1]
 
 

@@ -70,10 +70,12 @@ def content(path: Path, most: int) -> bytes:
 
 
 def schema(path: Files, want: Want) -> pa.Schema:
+    """Return the schema: one field, text."""
     return pa.schema({"text": pa.large_string()})
 
 
 def known(chunk: Chunk) -> Sequence[str]:
+    """Return the name of the only field."""
     return ("text",)
 
 

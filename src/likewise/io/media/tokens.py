@@ -63,6 +63,7 @@ Read = tuple[list[str], NDArray[np.float32]]
 
 
 def of_npz(path: Path) -> Read:
+    """Return the tokens and vectors of a .npz file. Raises DataError."""
     with opened(path) as file:
         there = [name.removesuffix(".npy") for name in file.namelist()]
         if missing := {"tokens", "vectors"} - {*there}:
@@ -74,6 +75,7 @@ def of_npz(path: Path) -> Read:
 
 
 def of_parquet(path: Path) -> Read:
+    """Return the tokens and vectors of a Parquet file. Raises DataError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -131,6 +133,7 @@ def split(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[int, str, NDArra
 
 
 def narrowed(vectors: NDArray[np.generic]) -> NDArray[np.float32]:
+    """Return numbers as float32, contiguous; too large ones become infinite."""
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(vectors, np.float32)
 
