@@ -96,7 +96,7 @@ def kind_by_name(path: Path) -> str:
 
 @once
 def kind_of(path: Path) -> str:
-    """Return the compression detected from the first bytes: a key of KINDS, or "". Raises DataError if the suffix promises a compression."""
+    """Return the compression detected from the first bytes: a key of KINDS, or "". Raises DataError if only the suffix says so."""
     with opening(path), open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
     for key, kind in KINDS.items():
