@@ -1,1 +1,1 @@
-"""Who computes the steps of a removal, and where rows lie: the protocol, and the engine of one machine with its threads."""
+"""Engines compute the steps of a removal and store its rows: the protocol, and the engine of one machine with its threads."""

@@ -1,7 +1,7 @@
 """The engine of one machine: rows are columns in a work folder, stages run on threads.
 
-Items that meet are compared and decided at once, so that nothing is compared with an item that is removed already: `meet` and `alike` hand on the
-buckets, and `settle` walks over them.
+Candidates are compared and decided at once, so that nothing is compared with an item that has been removed: the steps before `settle` only hand on
+the buckets, and `settle` walks over them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from likewise.stages.walk import Sets, Walk, walk
 
 
 class Local:
-    """The steps of `engines.engine.Engine` for a run."""
+    """The steps of `engines.engine.Engine` for one run."""
 
     def __init__(self, run: Run):
         self.run = run
@@ -64,7 +64,7 @@ class Local:
         return bucket(items, self.run, plan, split=True) if plan else None
 
     def alike(self, items: Items, met: Buckets | None) -> tuple[Sets, Buckets] | None:
-        """How items of the buckets are compared."""
+        """The stored items and their buckets, for `settle`; None where items are joined."""
         return None if met is None else (sets(items, self.run), met)
 
     def settle(self, items: Items, similar: tuple[Sets, Buckets] | None) -> Found:
@@ -85,20 +85,20 @@ class Local:
 
 
 def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
-    """The bytes of memory that it takes to sketch what a row holds, uint8[n]."""
+    """The function that estimates the bytes of memory needed to sketch a row from its content, uint8[n]."""
     if isinstance(method, Text):
         return partial(memory_of, unit=method.unit)
     return lambda held: TEXT_COPIES * len(held)
 
 
 def joined(items: Items, run: Run) -> Found:
-    """Removal as if all items shared a bucket, by a join."""
+    """Removals found by a join, as if all items shared one bucket."""
     join = join_of(items, run, walk=True)
     found = removals(join, len(items.member), Counts(), distances=run.job.distances)
     return Found(found, join.recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], join.facts())
 
 
 def with_values(found: Walk, stored: Sets) -> Removals:
-    """What a walk found, with similarities in place of counts."""
+    """The removals of a walk, with similarities in place of counts."""
     value, matches = stored.similarity(found.overlap, found.out_of), found.matches
     return Removals(found.witness, value, matches[:, :2], stored.similarity(matches[:, 2], matches[:, 3]), found.compared)

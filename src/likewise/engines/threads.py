@@ -1,4 +1,4 @@
-"""This machine: stages over chunks on threads, in order, with little in flight."""
+"""Threads of this machine, which run stages over chunks in order with few chunks in flight."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ B = TypeVar("B")
 
 
 class StoppedError(Exception):
-    """Ends a task on a thread when the run has been stopped elsewhere; nobody waits for its result."""
+    """Ends a task on a thread after the run has been stopped elsewhere; its result is discarded."""
 
 
 class Threads:
-    """Threads of this process. Kernels let go of the GIL, so threads are enough; results never depend on their number."""
+    """Threads of this process. Kernels release the GIL, so threads suffice; results never depend on their number."""
 
     def __init__(self, threads: int | None = None):
         self.threads = threads or usable_cores()
@@ -35,11 +35,13 @@ class Threads:
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None = None) -> Iterator[B]:
-        """stage(batch) in the order of the batches, of which ``at_once`` are in work or wait for it, or two a thread, while the next is read.
+        """Yield stage(batch) in the order of the batches; ``at_once`` of them, or two a thread, run or wait while the next is read.
 
-        ``at_once`` may be a function, which is asked before each batch. With ``at_once=1`` the stage, too, runs batch by batch. What is read
-        ahead is not yet wanted: if that fails, the results before it still come first. When this ends, the stage has ended. A stage must not map
-        itself: all threads could be in stages that wait for others.
+        ``at_once`` may be a function, called before each batch. With ``at_once=1`` the stage also runs batch by batch. An error while reading ahead
+        is
+        raised only after the results before it. The stage has ended when this ends. A stage must not call `map` itself: all threads could be in
+        stages
+        that wait for others.
         """
         if self._pool is None:
             yield from map(stage, batches)
@@ -71,11 +73,11 @@ class Threads:
             wait([future for future in waiting if not future.cancel()])
 
     def in_flight(self, memory: int, guess: int) -> InFlight:
-        """For ``at_once`` of `map`: as many batches as fit into ``memory``, up to two a thread. guess: bytes of one until the first is known."""
+        """``at_once`` for `map`: as many batches as fit into ``memory``, up to two a thread. guess: bytes of an unmeasured batch."""
         return InFlight(memory, 2 * self.threads, guess)
 
     def run(self, function: Callable[[A], B], values: Iterable[A], at_once: int | None = None) -> list[B]:
-        """[function(value) for value in values], several at once, or so many at most."""
+        """[function(value) for value in values], several at once, at most ``at_once``."""
         if self._pool is None or at_once == 1:
             return list(map(function, values))
         results: list[B] = []
@@ -94,13 +96,13 @@ class Threads:
         return results
 
     def interrupt(self) -> None:
-        """Ctrl-C is heard by the main thread alone; the others are told, until all have ended."""
+        """Stop all tasks after Ctrl-C, which only the main thread receives; other threads see the flags set here."""
         self.stopping.set()
-        self._interrupts |= not INTERRUPTED.is_set()  # else it is for who set it to take back
+        self._interrupts |= not INTERRUPTED.is_set()  # otherwise whoever set the flag clears it
         INTERRUPTED.set()
 
     def check(self) -> None:
-        """Called by long tasks now and then: they end when the run is being stopped."""
+        """Raises StoppedError if the run is being stopped. Long tasks call this from time to time."""
         if self.stopping.is_set():
             raise StoppedError
 
@@ -108,7 +110,7 @@ class Threads:
         assert self._pool is not None
         try:
             return self._pool.submit(function, value)
-        except RuntimeError as error:  # "can't start new thread": there is no room for its stack
+        except RuntimeError as error:  # "can't start new thread": no memory for its stack
             raise MemoryError(f"{error}: not enough memory for {self.threads} threads") from error
 
     def close(self) -> None:
@@ -120,7 +122,7 @@ class Threads:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: the affinity mask and the quotas of its cgroups count, not only the machine's number."""
+    """The number of cores that this process may use, by its affinity mask and the quotas of its cgroups."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for quota, period in limits("cpu", ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
         cores = min(cores, quota // period) if quota > 0 and period > 0 else cores
@@ -128,7 +130,7 @@ def usable_cores() -> int:
 
 
 def usable_memory() -> int:
-    """Bytes that this process may use: the least of the machine's memory, the limits of its cgroups and the rlimits."""
+    """Bytes that this process may use: the minimum of the machine's memory, the limits of its cgroups and the rlimits."""
     most = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
     most += [limit for (limit,) in limits("memory", ("memory.max",), ("memory.limit_in_bytes",))]
     try:
@@ -140,9 +142,9 @@ def usable_memory() -> int:
 
 
 def limits(controller: str, unified: tuple[str, ...], classic: tuple[str, ...], root: Path = Path("/sys/fs/cgroup")) -> Iterator[tuple[int, ...]]:
-    """The numbers in the files of a controller, for each cgroup that this process is in and those above it, as far as they set a limit.
+    """Yield the numbers in the files of a controller, for each cgroup of this process and those above it that sets a limit.
 
-    In a container the paths that the system tells may be of the machine outside, and the own cgroup is the root of what can be seen.
+    In a container /proc may list the host's paths, while the container's own cgroup is the visible root.
     """
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
@@ -156,12 +158,12 @@ def limits(controller: str, unified: tuple[str, ...], classic: tuple[str, ...], 
         for folder in dict.fromkeys((base, *(up for up in (inside, *inside.parents) if up.is_relative_to(base)))):
             try:
                 yield tuple(int(number) for name in names for number in (folder / name).read_text().split())
-            except (OSError, ValueError):  # not there, or "max"
+            except (OSError, ValueError):  # the file is missing, or says "max"
                 continue
 
 
 class InFlight:
-    """How many batches may be in work at once, by the memory that the last ones took."""
+    """The number of batches that may run at once, from the memory that recent ones took."""
 
     def __init__(self, memory: int, most: int, guess: int):
         self.memory, self.most, self.guess = memory, most, guess
@@ -176,9 +178,9 @@ class InFlight:
 
 
 def give_back() -> None:
-    """Return freed memory to the system. If memory is plentiful it is better kept, because new pages cost time."""
+    """Return freed memory to the system. With plenty of memory it is better kept, because new pages cost time."""
     pa.default_memory_pool().release_unused()
-    with suppress(OSError, TypeError, AttributeError):  # only glibc has it
+    with suppress(OSError, TypeError, AttributeError):  # only in glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 
@@ -191,8 +193,8 @@ def resident_memory() -> int | None:
 
 
 def peak_memory() -> int | None:
-    """The most bytes that this process has had resident; None where the system does not tell."""
-    try:  # what rusage tells may be of the process that started this one
+    """The peak resident bytes of this process; None if the system does not report them."""
+    try:  # rusage may include the process that started this one
         status = Path("/proc/self/status").read_text()
         return 1024 * int(status.partition("VmHWM:")[2].split()[0])
     except (OSError, IndexError):

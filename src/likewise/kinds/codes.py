@@ -1,4 +1,4 @@
-"""Codes: so many bits each."""
+"""Binary codes of a fixed number of bits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from likewise.stages.sketch import Payload, Sketched
     from likewise.stages.workers import Workers
 
-#: How codes are shown.
+#: Explains the order of bits beside codes that are displayed.
 BITS_OF_NUMBERS = "Of a number the lowest byte comes first, and bit 0 is the lowest bit of the first byte."
 HAMMING = MeasureFacts(
     "hamming",
@@ -39,7 +39,7 @@ HAMMING = MeasureFacts(
 
 
 class Codes(Stored):
-    """Codes of bits, all of one length."""
+    """Binary codes, all of one length."""
 
     name, noun, item = "codes", "code", "a code of bits"
     reader = "likewise.items.codes:READER"
@@ -71,7 +71,7 @@ class Codes(Stored):
 
         decimal = decimal_codes(sources, asked, spared)
         width, place = first_width(sources, asked._replace(decimal=decimal), spared)
-        if width is None:  # none has any bit, and any plan will do for none
+        if width is None:  # no code has a bit, so any plan will do
             width = max(64, int(bound or 0) + 1)
         return asked.text, Facts(width, decimal=decimal, first=place)
 
@@ -90,7 +90,7 @@ class Codes(Stored):
         return codes.alone(given)
 
     def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
-        """Raises UsageError where both batches are lists of 0 and 1 alone, which could be as many codes or the bits of one."""
+        """Raises UsageError where both batches are lists of 0 and 1 only: such a list could be many codes or the bits of one."""
         from likewise.items import codes
 
         if codes.ambiguous(a) and codes.ambiguous(b):
@@ -114,7 +114,7 @@ class Codes(Stored):
         return sketched(given.width, words, np.diff(offsets), keys)
 
     def batch(self, words: Words, job: Job) -> tuple[np.ndarray, int]:
-        """The codes, uint64[n, words], and their bits."""
+        """The codes, uint64[n, words], and their number of bits."""
         return self.searched(words, job), job.dimension
 
     def searched(self, words: Words, job: Job) -> np.ndarray:

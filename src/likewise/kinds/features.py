@@ -1,4 +1,4 @@
-"""Sets of feature vectors: compared as they are, or by histograms that are made of them."""
+"""Sets of feature vectors, compared directly or by histograms derived from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers
 
-#: Numbers of the first feature that are shown.
+#: How many numbers of the first feature are displayed.
 BEGINNING = 8
 NO_DIRECTION = "without a feature that has a direction"
 ONE_TO_ONE = MeasureFacts(
@@ -74,7 +74,7 @@ ASSIGNMENT = MeasureFacts(
 
 
 class FeatureSets(Stored):
-    """Sets of vectors of one dimension, of which the directions count."""
+    """Sets of feature vectors of one dimension; only their directions count."""
 
     name, noun, item = "feature sets", "set of features", "a set of feature vectors"
     reader = "likewise.items.features:READER"
@@ -128,7 +128,7 @@ class FeatureSets(Stored):
         return features.features
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
-        """Features as they are, each set padded to whole words, or what is made of them. Those that have a direction count."""
+        """The features, each set padded to whole words, or the histograms derived from them. Only features with a direction count."""
         import numpy as np
 
         from likewise.measures.feature_sets import directed
@@ -161,7 +161,7 @@ class FeatureSets(Stored):
         numbers, sizes = values.view(np.float32), 2 * np.diff(offsets) // dimension
         begins, lengths = 2 * offsets[:-1], sizes * dimension
         ends = np.concatenate(([0], np.cumsum(lengths)))
-        if ends[-1] != len(numbers):  # words have room for two numbers, and some sets leave one
+        if ends[-1] != len(numbers):  # a word holds two float32, so a set of an odd number of them ends with an unused half
             numbers = numbers[np.arange(int(ends[-1])) + np.repeat(begins - ends[:-1], lengths)]
         return directed((read_only(numbers.reshape(-1, dimension)), read_only(ends // dimension)))
 
@@ -180,7 +180,7 @@ class FeatureSets(Stored):
         return within(loaded(job.base.pairs)(self.batch(a, job), self.batch(b, job)), float(job.threshold), distances=False)
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
-        """All pairs, or those whose encodings are near."""
+        """All pairs if the job asks for exact results, else the pairs with similar encodings."""
         import numpy as np
 
         from likewise.joins.feature_join import Encoded, encoded_join, exact_join
@@ -196,12 +196,12 @@ class FeatureSets(Stored):
         return encoded_join(encoded, job.base.name, limit, job.target, walk=walk, per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
-        """No two sets of features are compared by a rule; what is stored of a walk is told by that of weighted sets."""
+        """The rule of weighted sets, as a placeholder: feature sets are compared by the measure, not by a rule."""
         return weighted.KIND.rule(job, mode)
 
 
 def numbers_of(raw: bytes, want: Want) -> np.ndarray:
-    """The numbers of a payload, feature after feature."""
+    """The numbers of a payload, one feature after another: float32[m]."""
     import numpy as np
 
     from likewise.items import payloads
@@ -210,7 +210,7 @@ def numbers_of(raw: bytes, want: Want) -> np.ndarray:
 
 
 def padded(given: Payload, job: Job) -> tuple[np.ndarray, np.ndarray, Features]:
-    """(words, size, sets): sets of features as whole words, and as features end to end."""
+    """(words, size, sets): sets padded to whole words, uint64[m]; the words of each, int64[n]; the features, float32[k, d], and offsets."""
     import numpy as np
 
     from likewise.items.sets import read_only

@@ -1,4 +1,4 @@
-"""What is declared of a kind of item, and of each measure of it. Loads neither numpy nor Arrow: `lw.plan()` and ``--help`` read it."""
+"""The declaration of a kind of item and of its measures. Loads neither numpy nor Arrow, because `lw.plan()` and ``--help`` import it."""
 
 from __future__ import annotations
 
@@ -21,138 +21,140 @@ if TYPE_CHECKING:
     from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers
 
-    #: Words of items, uint64[m], and where each item begins, int64[n + 1].
+    #: The words of items, uint64[m], and where each item begins, int64[n + 1].
     Words = tuple[np.ndarray, np.ndarray]
     from likewise.records import Want
     from likewise.runs.job import Job
     from likewise.stages.sketch import Sketched, Stage
 
-#: Where items meet in bands: where a plan makes them, where the user asks for bands, or never, because items are always joined.
+#: When bands generate the candidates: where a plan makes them, where the user asks for bands, or never, because items are always joined.
 PLANNED, ASKED, NEVER = "planned", "asked", "never"
-#: With what chance a join that is not asked to miss none finds a pair at the limit: surely, with that of --recall, or with none that is known.
+#: The recall of a join at the threshold, without --exact: 1, that of --recall, or unknown.
 EXACT, TARGET, NOT_PROMISED = "exact", "target", "not promised"
-#: How two items are laid beside each other: word by word, character by character, by their members, by their numbers, digit by digit, or as they are.
+#: How two items are displayed side by side: by words, characters, members, numbers or digits, or whole.
 WORDS, SIGNS, MEMBERS, NUMBERS, DIGITS, WHOLE = "words", "signs", "members", "numbers", "digits", "whole"
 
 
 def loaded(path: str) -> Any:
-    """What "module:name" names."""
+    """The object that "module:name" refers to."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
 
 class Made(NamedTuple):
-    """What is made of items beforehand, to be compared in their place."""
+    """Derived items that are compared in place of the given ones: their kind, the measure, and the function that derives them."""
 
     kind: str
     measure: str
-    function: str  # "module:function" of a batch
+    function: str  # "module:function", called with a batch
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureFacts:
-    """One measure of a kind of item."""
+    """The facts about one measure."""
 
-    name: str  # as in ``by=``
-    function: str  # "module:function": the exact values of two batches, item by item
-    value: str = ""  # the value of two items, in words, for reports
-    units: tuple[str, str] = ("", "")  # of one, and of several
-    search: str = ""  # "module:name" of a `nearest.search.Way`; empty: neighbours are found another way, or not
-    scanned: bool = False  # a query is compared with all items
-    whole: bool = False  # values are whole numbers
-    in_sparse: bool = False  # neighbours of sparse vectors are looked for by it
-    empty: str = "empty"  # items that hold nothing that could be compared, in words
-    pairs: str = ""  # "module:function": the values of pairs of items of two batches, by number
-    paired: bool = False  # parts of items are paired one with one, at a cost that grows with the third power of their number
-    parts: str = ""  # what an item is made of, where a plan counts them
+    name: str  # the value of ``by=``
+    function: str  # "module:function": the exact values for the i-th items of two batches
+    value: str = ""  # what the value means, for reports
+    units: tuple[str, str] = ("", "")  # singular and plural
+    search: str = ""  # "module:name" of a `nearest.search.Way`; empty: neighbours are found in another way, or not at all
+    scanned: bool = False  # a nearest-neighbour query is compared with all items
+    whole: bool = False  # values are integers
+    in_sparse: bool = False  # also finds neighbours of sparse vectors
+    empty: str = "empty"  # describes items without comparable content
+    pairs: str = ""  # "module:function": the values of pairs, given as row numbers into two batches
+    paired: bool = False  # parts of two items are matched one to one, which takes cubic time in their number
+    parts: str = ""  # the parts of an item that a plan counts
     distance: bool = False  # small values are similar
-    real: bool = False  # similarities are no ratios of counts
-    directed: bool = False  # of vectors only the direction counts, which a zero vector has not
+    real: bool = False  # similarities are real numbers, not ratios of counts
+    directed: bool = False  # only the direction of a vector counts, so zero vectors cannot be compared
     power: float = 0.0  # the r of L_r
-    order: str = ""  # pattern of further names, whose group is the order of the measure; no item is then found by it under its own name
-    containment: str = ""  # "module:function" of NAME/containment
+    order: str = ""  # a pattern for further names; its group is the order. The measure's own name is then not valid
+    containment: str = ""  # "module:function" that computes NAME/containment
     becomes: Made | None = None
-    also: tuple[str, ...] = ()  # its names elsewhere, for a hint
-    instead: str = ""  # for a similarity that no --within goes with: what to give
+    also: tuple[str, ...] = ()  # names used by other libraries, for hints in messages
+    instead: str = ""  # for a similarity: the hint shown when --within is given
 
 
 class Kind:
-    """A kind of item: how it is named, read, sketched, compared, joined, searched and shown. One object in one file."""
+    """A kind of item: how it is named, read, sketched, compared, joined, searched and shown. One instance in one file."""
 
-    name: str  # of many: "codes"
-    noun: str  # of one: "code"
-    item: str  # of one, for reports: "a code of bits"
-    field: str  # the column that holds it, where none is named
-    payload: str  # what readers give of a row (records.PAYLOADS)
-    zeros: tuple[str, str] = ("", "")  # what is said of one item without a direction, and of several; empty: all have one, or need none
-    reader: str = ""  # "module:name" of a `items.reader.Reader`; empty: values are read as they are
-    values: str = "u1"  # the type of one value of a payload: numpy's name of it, or "module:name"
-    needed: str  # in messages about values of another kind: "vectors: lists of finite numbers"
-    advice: dict[str, str] = {}  # noqa: RUF012 - a kind of values that are no items -> what to do about them
-    widths: tuple[str, str] = ("", "")  # the item that sets the width of all, and the rule, in words
-    holds: str  # what a row holds, where a message says that it does not
-    look: str = WHOLE  # how two are laid beside each other; of WORDS to WHOLE
-    same: str = ""  # what is said of two that are the same; empty: their members are listed, for their order may differ
-    marked: tuple[str, str] = ("", "")  # what is marked where two differ, and what is to be said of it
-    remark: str = ""  # what is said below two that differ
+    name: str  # plural: "codes"
+    noun: str  # singular: "code"
+    item: str  # one item in reports: "a code of bits"
+    field: str  # the default field
+    payload: str  # the payload that readers return for a row (records.PAYLOADS)
+    zeros: tuple[str, str] = ("", "")  # messages for one item without a direction, and for several; empty: every item has one or needs none
+    reader: str = ""  # "module:name" of an `items.reader.Reader`; empty: values are read raw
+    values: str = "u1"  # the dtype of one value of a payload: a numpy name, or "module:name"
+    needed: str  # the expected values, for messages: "vectors: lists of finite numbers"
+    advice: dict[str, str] = {}  # noqa: RUF012 - unsuitable type of values -> advice
+    widths: tuple[str, str] = ("", "")  # the item that sets the common width, and the rule; for messages
+    holds: str  # the content that a message calls missing
+    look: str = WHOLE  # how two items are displayed side by side: WORDS to WHOLE
+    same: str = ""  # the text above two equal items; empty: list their members, because their order may differ
+    marked: tuple[str, str] = ("", "")  # the unit in which differences are marked, and a note about it
+    remark: str = ""  # a note below two different items
     part: str = ""  # one member of an item: "element"
-    longest: str = "the longest"  # what --keep longest keeps,
+    longest: str = "the longest"  # the item that --keep longest keeps
     shortest: str = "the shortest"
-    hashed: bool = False  # payloads hold words that stand for members, which say nothing to people
+    hashed: bool = False  # payloads hold hashes of members, which are not displayed
     measures: tuple[MeasureFacts, ...] = ()
-    cut: MeasureFacts | None = None  # the measure of the sets that items are cut into; None: they are compared as they are
-    unit: str = ""  # the one unit that they are cut by; empty: any other
+    cut: MeasureFacts | None = None  # the measure of the sets of shingles that items are cut into; None: items are not cut
+    unit: str = ""  # the only unit that they are cut by; empty: any other unit
     bands: str = PLANNED  # or ASKED, or NEVER
-    recall: str = EXACT  # of its join; or TARGET, or NOT_PROMISED
-    weighed: bool = False  # costs decide between a join and bands, where neither was asked for
-    looked_for: bool = True  # neighbours are
-    grouped: bool = False  # elements may stand in groups
-    needs_data: bool = False  # a plan depends on how many numbers, or bits, an item has
-    ruled: bool = True  # items are compared by a rule of kernels.compare, word by word
-    sets: bool = False  # items are compared as sets of words, by their Jaccard similarity
-    all_compared: bool = False  # its exact join looks at all pairs
-    audited: bool = True  # an exact search is there to audit by
-    sparse: bool = False  # vectors of which only what is not 0 is kept
+    recall: str = EXACT  # the recall of its join; or TARGET, or NOT_PROMISED
+    weighed: bool = False  # by default the cheaper of a join and bands is taken
+    looked_for: bool = True  # nearest neighbours can be searched for
+    grouped: bool = False  # elements may be put into groups
+    needs_data: bool = False  # a plan depends on the number of dimensions or bits
+    ruled: bool = True  # items are compared by a rule of kernels.compare
+    sets: bool = False  # items are compared as sets of words, by Jaccard similarity
+    all_compared: bool = False  # its exact join compares all pairs
+    audited: bool = True  # an exact search exists, so results can be audited
+    sparse: bool = False  # vectors stored by their nonzero coordinates
 
     def described(self, dimension: int | None) -> str:
-        """One item, for reports; dimension: how many numbers or bits it has, where that is known."""
+        """One item, for reports. dimension: its number of dimensions or bits, if known."""
         return self.item
 
     def check_libraries(self) -> None:
-        """Raises UsageError where a library that compares items of this kind is missing."""
+        """Raises UsageError if a library that compares items of this kind is missing."""
 
     def check(self, job: Job) -> None:
-        """Raises UsageError for what was asked and cannot be had, once the inputs were looked at."""
+        """Raises UsageError for options that the inputs rule out. Called once the inputs have been inspected."""
 
     def facts_of(
         self, sources: Sequence[Source], asked: Want, spared: tuple[type[Exception], ...], method: Text | Measure, bound: Fraction | None
     ) -> tuple[str, Facts]:
-        """The field of the items, and the facts about them that the beginnings of the sources show, for kinds that need some. Errors of ``spared``
-        end only their source."""
+        """The field of the items, and the facts that a plan needs, read from the first rows of the sources.
+
+        Errors of the types ``spared`` only skip their source.
+        """
         raise NotImplementedError
 
     def readable(self, raw: bytes, want: Want) -> str:
-        """A payload as people read it, in a line."""
+        """A payload for display, in one line."""
         return raw.decode("utf-8", "surrogatepass")
 
     def written(self, raw: bytes, want: Want, width: int) -> str:
-        """A payload as people read it, in full. width: the numbers of a feature, or the bits of a code."""
+        """A payload for display, in full. width: the dimension of a feature, or the bits of a code."""
         return self.readable(raw, want)
 
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
-        """A payload as measures take an item. The words of elements are as good as the elements."""
+        """A payload as an item that measures accept. Elements may be returned as their hashes."""
         return raw.decode("utf-8", "surrogatepass")
 
     def plain(self, text: str) -> Any:
-        """What `written` made, as JSON has it."""
+        """The text of `written` as a JSON value."""
         return text
 
     def alone(self, given: Any) -> bool | None:
-        """True if this is one item and not a batch; None where it may be either."""
+        """True if ``given`` is a single item, False if it is a batch, None if it could be either."""
         raise NotImplementedError
 
     def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
-        """The function from a batch, as a caller gives it, to one that measures take. a, b: the batches; b is None where there is one alone."""
+        """The function that converts a caller's batch to one that measures accept. a, b: the batches; b is None if there is only one."""
         raise NotImplementedError
 
     def shingled(self, batch: Any, method: Text, seed: int) -> Shingled:
@@ -160,33 +162,33 @@ class Kind:
         raise NotImplementedError
 
     def item_type(self, want: Want) -> np.dtype:
-        """The type of one value of a payload."""
+        """The dtype of one value of a payload."""
         import numpy as np
 
         return loaded(self.values) if ":" in self.values else np.dtype(self.values)
 
     def width_of(self, width: int) -> str:
-        """A width of items (Records.width), in words."""
+        """A width of items (Records.width), for messages."""
         raise NotImplementedError
 
     def sketcher(self, job: Job) -> Stage:
-        """A function from the rows of a chunk to their columns, for kinds that are read: with band keys where the job has bands."""
+        """The function from the rows of a chunk to their columns, with band keys if the job has bands. For kinds that are read from inputs."""
         raise NotImplementedError
 
     def become(self, batch: Any, facts: MeasureFacts) -> Any:
-        """What is made of a batch, as measures take it."""
+        """The items derived from a batch, as measures accept them."""
         raise NotImplementedError
 
     def made(self, items: Any, job: Job) -> Sketched:
-        """The columns of items of this kind that are made of others, for kinds that a measure names in ``becomes``."""
+        """The columns of derived items of this kind, for kinds that a measure names in ``becomes``."""
         raise NotImplementedError
 
     def batch(self, words: Words, job: Job) -> Any:
-        """Stored items as measures take them."""
+        """Stored items as measures accept them."""
         raise NotImplementedError
 
     def scans(self, job: Job) -> bool:
-        """True if a query for neighbours is compared with all items. Raises UsageError where neighbours cannot be looked for."""
+        """True if a nearest-neighbour query is compared with all items. Raises UsageError if neighbours by this measure are not supported."""
         return job.base.scanned
 
     def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:
@@ -194,21 +196,22 @@ class Kind:
         raise NotImplementedError
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
-        """The join that finds similar pairs of these items, without bands.
+        """The join that finds similar pairs of these items without bands.
 
-        among: the pairs that will be wanted. per: uint64[n], pairs are wanted of equal values only; None: of all items. walk: the pairs are for a
-        walk, in which most items that are similar to an earlier one are left out.
+        among: the pairs that will be requested. per: uint64[n], only pairs of items with equal values are requested; None: pairs of all items. walk:
+        the
+        pairs serve a greedy walk, which skips most items that are similar to an earlier one.
         """
         raise NotImplementedError
 
     def rule(self, job: Job, mode: int) -> Any:
-        """The rule (kernels.compare) by which two items are similar, for kinds that are compared. mode: EXACT, ESTIMATE or UNCHECKED."""
+        """The rule (kernels.compare) that decides if two items are similar, for kinds that are compared. mode: EXACT, ESTIMATE or UNCHECKED."""
         raise NotImplementedError
 
     def alike(self, a: Words, b: Words, job: Job) -> Compared:
-        """The exact comparison of the i-th item of one batch with the i-th of the other, for kinds that are compared."""
+        """Compare the i-th item of one batch exactly with the i-th of the other, for kinds that are compared."""
         raise NotImplementedError
 
     def seen(self, facts: Facts) -> Kind:
-        """The kind that items turn out to be, once `planning.Facts` are known."""
+        """The actual kind of the items, once `planning.Facts` are known."""
         return self

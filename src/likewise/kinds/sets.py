@@ -33,7 +33,7 @@ ELEMENTS = MeasureFacts(
 
 
 class Sets(Stored):
-    """Sets of whole numbers and strings, as sets of words of 64 bits."""
+    """Sets of integers and strings, stored as sets of 64-bit words."""
 
     name, noun, item = "sets", "set", "a set of elements"
     reader = "likewise.items.sets:READER"
@@ -74,7 +74,7 @@ class Sets(Stored):
         return sets.alone(given)
 
     def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
-        """As bits, one for each possible element, where both are 2-D arrays of as many booleans in a row."""
+        """Converts to bit codes, a bit for each possible element, if both batches are 2-D boolean arrays of equal width; else to sets."""
         import numpy as np
 
         from likewise.items import codes, sets

@@ -1,4 +1,4 @@
-"""Sparse vectors, which the column of vectors of some inputs turns out to hold: coordinates that are not 0."""
+"""Sparse vectors, stored by their nonzero coordinates. Some inputs turn out to hold them in the column of vectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SparseVectors(Stored):
-    """Vectors of any dimension, by the measures of `vectors`."""
+    """Vectors of any dimension, compared by the measures of `vectors`."""
 
     name, noun, item = "sparse vectors", "sparse vector", "a vector"
     reader = "likewise.items.sparse:READER"
@@ -65,7 +65,7 @@ class SparseVectors(Stored):
             raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
-        """A vector without coordinates is empty where it has to have a direction; to a distance it is the origin, an item like any other."""
+        """A vector without coordinates is empty for measures that need a direction; for a distance it is the origin, a valid item."""
         import numpy as np
 
         from likewise.items.sparse import Sparse
@@ -76,9 +76,9 @@ class SparseVectors(Stored):
         return found._replace(tokens=np.maximum(found.tokens, given.there & (not job.base.directed)).astype(np.uint32))
 
     def made(self, items: Any, job: Job) -> Sketched:
-        """The indices of a row, then the bits of its values. items: `items.sparse.Sparse`.
+        """The indices of each row, followed by the bits of its values. items: `items.sparse.Sparse`.
 
-        A row without coordinates has no keys where only directions count.
+        A row without coordinates has no band keys where only directions count.
         """
         import numpy as np
 
@@ -116,7 +116,7 @@ class SparseVectors(Stored):
 
 
 def entries(raw: bytes, want: Want) -> np.ndarray:
-    """The pairs of index and value of a payload."""
+    """The (index, value) pairs of a payload."""
     import numpy as np
 
     from likewise.items import payloads

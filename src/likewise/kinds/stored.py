@@ -1,4 +1,4 @@
-"""What kinds of items share: each item is stored as words of 64 bits, and compared and searched as those."""
+"""The base class of all kinds: each item is stored as words of 64 bits, and compared and searched in that form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Stored(Kind):
-    """Items as words."""
+    """Items stored as words of 64 bits."""
 
     def sketcher(self, job: Job) -> Stage:
         from likewise.stages.sketch import columns_of, payload_of
@@ -24,7 +24,7 @@ class Stored(Kind):
         return lambda records: columns_of(self.sketch(payload_of(records), job), job)
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
-        """The rows of a chunk as words, with band keys where the job has bands. A row depends on no other."""
+        """The rows of a chunk as words, with band keys if the job has bands. A row's result depends on that row only."""
         raise NotImplementedError
 
     def batch(self, words: Words, job: Job) -> Any:
@@ -37,7 +37,7 @@ class Stored(Kind):
         return contained(a, b, job.threshold) if job.contained else alike(a, b, self.rule(job, MODES[job.verify]))
 
     def searched(self, words: Words, job: Job) -> Any:
-        """Items as `nearest.neighbors` takes them."""
+        """Stored items as `nearest.neighbors` accepts them."""
         return self.batch(words, job)
 
     def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:

@@ -1,4 +1,4 @@
-"""Strings of characters, compared by edits."""
+"""Strings of characters, compared by edit distance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers
 
-#: Fills strings up to whole words.
+#: Pads strings to whole words.
 FILLING = 0xFF
 EDITS = ("edit", "edits")
 EDIT = MeasureFacts(
@@ -43,7 +43,7 @@ LEVENSHTEIN = MeasureFacts(
 
 
 class Strings(Stored):
-    """Strings as they are, code point by code point."""
+    """Raw strings, compared code point by code point."""
 
     name, noun, item = "strings", "string", "a string"
     needed = "strings"
@@ -71,7 +71,7 @@ class Strings(Stored):
         return texts.strings
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
-        """Strings as whole words, filled up with a byte that UTF-8 has not: zeros would be taken for NULs. `text_of` takes it off."""
+        """Strings padded to whole words with a byte that never occurs in UTF-8; zeros would be mistaken for NULs. `text_of` removes the padding."""
         import numpy as np
 
         from likewise.stages.sketch import keys_of, sketched
@@ -82,7 +82,7 @@ class Strings(Stored):
         out = np.full(8 * int(ends[-1]), FILLING, np.uint8)
         used = given.data[int(given.offsets[0]) : int(given.offsets[-1])]
         out[np.arange(len(used)) + np.repeat(8 * ends[:-1] - np.cumsum(lengths) + lengths, lengths)] = used
-        begun = np.concatenate(([0], np.cumsum((used & 0xC0) != 0x80)))  # code points, for all bytes but these go on with one
+        begun = np.concatenate(([0], np.cumsum((used & 0xC0) != 0x80)))  # every byte but a continuation byte begins a code point
         return sketched(np.diff(begun[given.offsets - given.offsets[0]]), out.view(np.uint64), size, keys_of(job, size))
 
     def batch(self, words: Words, job: Job) -> list[bytes]:
@@ -105,14 +105,14 @@ class Strings(Stored):
         return EditJoin(texts, edits(job.threshold), levenshtein=job.base is LEVENSHTEIN, per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
-        """No two strings are compared by a rule; what is stored of a walk is told by that of sets."""
+        """The rule of sets, as a placeholder: edit distances are computed by the measure, not by a rule."""
         from likewise.kinds.sets import KIND as SETS
 
         return SETS.rule(job, mode)
 
 
 def text_of(words: bytes) -> bytes:
-    """The string that these words hold."""
+    """The string, UTF-8, that these padded words hold."""
     return words.rstrip(bytes([FILLING]))
 
 

@@ -1,4 +1,4 @@
-"""Texts, cut into shingles: what is compared is the set of them."""
+"""Texts, cut into shingles and compared as sets of them."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ class Texts(Stored):
         return convert
 
     def shingled(self, batch: Any, method: Any, seed: int) -> Shingled:
-        """A batch as sets of shingles. Raises UsageError with the row, counted from 0, for an item of another kind."""
+        """A batch as sets of shingles. Raises UsageError with the row, counted from 0, for an item of another type."""
         from likewise.items.documents import shingler
 
         items = self.column(batch)
         return shingler(method, seed)(items.fill_null(b""), items.is_valid().to_numpy(zero_copy_only=False))
 
     def column(self, batch: Any) -> pa.LargeBinaryArray:
-        """A batch, or one item alone, as payloads."""
+        """A batch, or a single item, as payloads."""
         from likewise.items.texts import encoded
 
         return encoded([batch] if isinstance(batch, str | bytes) else batch)
 
     def sketcher(self, job: Job) -> Stage:
-        """Texts are cut into shingles; what is compared is the set of them, or the signature where estimates will do."""
+        """The set of shingles of each text, or its MinHash signature if similarities are only estimated."""
         import numpy as np
 
         from likewise.families.minhash import MinHash

@@ -1,4 +1,4 @@
-"""Token ids, as a tokenizer gives them: cut into shingles as texts are."""
+"""Token ids from a tokenizer, cut into shingles like texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Tokens(Texts):
-    """Lists of whole numbers, cut into shingles."""
+    """Lists of integers, cut into shingles."""
 
     name, noun = "lists of token ids", "list of token ids"
     reader = "likewise.items.token_ids:READER"

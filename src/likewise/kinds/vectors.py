@@ -1,4 +1,4 @@
-"""Vectors of numbers."""
+"""Dense vectors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ L2 = MeasureFacts(
     in_sparse=True,
 )
 LINF = MeasureFacts("linf", "likewise.measures.norms:linf", distance=True, also=("chebyshev",))
-#: L_r of any other order of 1 or more: l3, l2.5.
+#: L_r of any other order >= 1: l3, l2.5.
 LR = MeasureFacts("lr", "likewise.measures.norms:lr", distance=True, order=r"l(\d+(?:\.\d+)?)")
 
 
@@ -118,7 +118,7 @@ class Vectors(Stored):
         return " ".join(map(str, self.item_of(raw, want, 0).tolist()))
 
     def written(self, raw: bytes, want: Want, width: int) -> str:
-        """Numbers that float32 holds in its own few digits."""
+        """The numbers, with the few digits of float32 where float32 holds them exactly."""
         import numpy as np
 
         numbers = self.item_of(raw, want, width)
@@ -147,14 +147,14 @@ class Vectors(Stored):
         return lambda batch: sparse.sparse(batch) if sparse.is_sparse(batch) else vectors.vectors(batch)
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
-        """Vectors, all of one length (payloads.fit), as words of the memory that was read, or of a copy where rows are filled up to whole words."""
+        """Vectors of one length (payloads.fit) as words: a view of the memory that was read, or a copy where rows are padded to whole words."""
         import numpy as np
 
         from likewise.items.sets import read_only
         from likewise.stages.sketch import keys_of, sketched
 
         rows = np.flatnonzero(np.diff(given.offsets))
-        data = given.data[int(given.offsets[0]) : int(given.offsets[-1])]  # rows without a vector take no bytes
+        data = given.data[int(given.offsets[0]) : int(given.offsets[-1])]  # rows without a vector have no bytes
         numbers = read_only(data.view(np.float64 if job.facts.wide else np.float32).reshape(len(rows), -1 if len(rows) else 0))
         if job.base.directed and (zero := zeros(numbers)).any():
             rows, numbers = rows[~zero], read_only(numbers[~zero])
@@ -167,7 +167,7 @@ class Vectors(Stored):
         return sketched(tokens, words.reshape(-1), size, keys)
 
     def batch(self, words: Words, job: Job) -> np.ndarray:
-        """float32 or float64[n, dimension]"""
+        """The vectors, float32[n, dimension] or float64[n, dimension]."""
         import numpy as np
 
         dtype = np.dtype(np.float64 if job.facts.wide else np.float32)
@@ -178,7 +178,7 @@ class Vectors(Stored):
         return job.base.scanned or job.exact
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
-        """By the way that was asked for: all pairs are looked at, or those whose codes are near."""
+        """Compares all pairs if the job asks for exact results, else the pairs with similar codes."""
         import numpy as np
 
         from likewise.joins.hamming_join import code_join
@@ -186,7 +186,7 @@ class Vectors(Stored):
         from likewise.joins.vector_join import choose_layout, prepare, vector_join
 
         n = len(words[1]) - 1
-        if n < 2:  # of no vector the dimension is not known
+        if n < 2:  # without a vector the dimension is unknown
             return code_join(np.zeros((n, 1), np.uint64), 64, 0)
         prepared = prepare(self.batch(words, job), job.base.name, float(job.threshold), job.seed, workers)
         if job.exact:
@@ -201,7 +201,7 @@ class Vectors(Stored):
 
 
 def zeros(numbers: np.ndarray) -> np.ndarray:
-    """bool[n]: the rows of zeros alone. Few rows begin with one, and only these are looked at further."""
+    """The zero rows: bool[n]. Few rows begin with 0, and only those are checked further."""
     import numpy as np
 
     found = np.zeros(len(numbers), bool)
@@ -211,14 +211,14 @@ def zeros(numbers: np.ndarray) -> np.ndarray:
 
 
 def whole_words(numbers: np.ndarray) -> np.ndarray:
-    """Rows of numbers as uint64[n, m]: the same memory, or a copy with zeros behind each row where a row does not end with a word."""
+    """The rows as uint64[n, m]: a view, or a copy padded with zeros where a row does not end on a word boundary."""
     import numpy as np
 
     from likewise.items.sets import read_only
 
     filled = -numbers.shape[1] % (8 // numbers.itemsize)
     padded = np.pad(numbers, ((0, 0), (0, filled))) if filled else numbers
-    return np.require(read_only(padded).view(np.uint64), requirements="A")  # buffers of Arrow files begin at multiples of 4 bytes, some of them
+    return np.require(read_only(padded).view(np.uint64), requirements="A")  # buffers of Arrow files may be aligned to 4 bytes only
 
 
 KIND = Vectors()

@@ -88,7 +88,7 @@ class WeightedSets(Stored):
         return self.made(merged(pairs[:, 0], pairs[:, 1].view(np.float64), offsets // 2), job)
 
     def made(self, items: Any, job: Job) -> Sketched:
-        """The elements of a row, then the bits of their weights. items: elements uint64[m], weights float64[m], offsets int64[n + 1]."""
+        """The elements of each row, followed by the bits of their weights. items: elements uint64[m], weights float64[m], offsets int64[n + 1]."""
         import numpy as np
 
         from likewise.stages.sketch import keys_of, sketched
@@ -102,7 +102,7 @@ class WeightedSets(Stored):
         return sketched(size, out, 2 * size, keys_of(job, items))
 
     def batch(self, words: Words, job: Job) -> Any:
-        """Elements, weights and offsets."""
+        """Elements uint64[m], weights float64[m] and offsets int64[n + 1]."""
         from likewise.items.sparse import of_words
 
         items = of_words(*words)

@@ -1,4 +1,4 @@
-"""Recall measured: of a random sample of items, all alike pairs by an exact search, and which of them a run finds."""
+"""Measured recall: compares the pairs that a run finds with those of an exact search, for a random sample of items."""
 
 from __future__ import annotations
 
@@ -19,52 +19,55 @@ from likewise.nearest.sparse import close
 from likewise.runs.items import Items, Run, words
 from likewise.runs.pair_search import in_buckets, joined_pairs
 
-#: Streams of constants drawn from the seed: of the sample, and of the samples of it.
+#: Streams of constants derived from the seed: for the sample, and for resampling it.
 SAMPLING, RESAMPLING = np.uint64(0xA0D1_0001), np.uint64(0xA0D1_0002)
-#: How often the sample is drawn anew for the interval, and what share of these it covers.
+#: Number of resamples for the interval, and its coverage.
 RESAMPLED, COVERED = 1000, 0.95
-#: Bins between the threshold and equality that pairs are counted in, and examples of missed pairs.
+#: Bins between the threshold and equality in which pairs are counted, and the number of missed pairs given as examples.
 BINS, EXAMPLES = 10, 5
-#: Whole distances up to which each is a bin.
+#: Up to this threshold each integer distance is a bin.
 WHOLE = 20
 
 
 @dataclass
 class Audit:
-    """What an audit measured."""
+    """The result of an audit."""
 
-    items: int  # that were compared
+    items: int  # compared items
     sampled: int
-    pairs: int  # alike pairs that a sampled item is part of
-    found: int  # of them
-    promised: float | None  # the chance that a pair exactly at the threshold is found; None: none is promised
-    low: float  # of recall, with 95 % confidence; items are resampled, for pairs of one item are not independent
+    pairs: int  # similar pairs with a sampled item
+    found: int  # the pairs that the run finds
+    promised: float | None  # the expected recall at the threshold; None: unknown
+    low: float  # 95 % confidence interval of the recall; items are resampled, because pairs of one item are not independent
     high: float
     threshold: float
     value: str  # similarity or distance
     by_value: list[tuple[float, float, int, int]] = field(default_factory=list)  # from, to, pairs, found
     missed: list[dict[str, Any]] = field(default_factory=list)  # examples
-    warnings: list[str] = field(default_factory=list)  # what to know of the items
-    precision: float = 1.0  # NaN: what the output tells was not compared exactly
+    warnings: list[str] = field(default_factory=list)  # remarks about the items
+    precision: float = 1.0  # NaN: the output was not compared exactly
 
     @property
     def recall(self) -> float:
-        """The share of the pairs that is found; NaN where there are none."""
+        """The share of the pairs that the run finds; NaN without pairs."""
         return self.found / self.pairs if self.pairs else float("nan")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
+        """Plain values, for JSON."""
         precision = None if math.isnan(self.precision) else self.precision
         return {**asdict(self), "precision": precision, "recall": None if not self.pairs else self.recall}
 
 
 def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
-    """Search all pairs of a sample of items with all, exactly and as the run does; ``walk``: as one that removes items."""
+    """Compare a sample of items with all items, exactly and as the run does. walk: as a run that removes items.
+
+    Raises UsageError for kinds without an exact search.
+    """
     job, n = run.job, len(items.member)
     order = np.argsort(derive(np.uint64(job.seed), SAMPLING, max(n, 1))[:n], kind="stable")
     drawn = np.sort(order[:sample])
     side = np.ones(n, np.uint8)
-    side[drawn] = 3  # pairs across are wanted: of the sample with all, and inside it
+    side[drawn] = 3  # so pairs of the sample with all items, and within it, are wanted
     truth = gathered(exactly(items, run, side, drawn), n)
     search = partial(in_buckets, plan=job.plan) if job.plan else partial(joined_pairs, walk=walk)
     found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
@@ -86,7 +89,7 @@ def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
 
 
 def gathered(blocks: Iterator[PairBlock], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs as numbers left · n + right, ascending, and their values."""
+    """Pairs as numbers left * n + right, int64[m], ascending, and their values, float64[m]."""
     found = list(blocks)
     if not found:
         return np.zeros(0, np.int64), np.zeros(0)
@@ -97,7 +100,7 @@ def gathered(blocks: Iterator[PairBlock], n: int) -> tuple[np.ndarray, np.ndarra
 
 
 def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[PairBlock]:
-    """All alike pairs across, with none missed."""
+    """Yield all similar pairs with a sampled item, by an exact search. Raises UsageError if the kind has none."""
     kind = run.job.compared
     if not kind.audited:
         raise UsageError(f"--by {run.job.method}: there is no exact search to audit by; {kind.name} are joined exactly anyway")
@@ -107,7 +110,10 @@ def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iter
 
 
 def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[PairBlock]:
-    """Pairs of some sparse vectors with all: exactly, where costs, good but for rounding, come near the threshold."""
+    """Yield the similar pairs of sampled sparse vectors with all vectors.
+
+    Costs that are exact but for rounding select the pairs near the threshold, which are then compared exactly.
+    """
     job = run.job
     if len(items.member) < 2:
         return
@@ -126,16 +132,17 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[PairBlock]:
 
 
 def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, seed: int) -> tuple[float, float]:
-    """An interval of the recall: the sample is drawn again from itself, item by item with its pairs.
+    """A bootstrap interval of the recall: resamples the sampled items, each with its pairs.
 
-    A pair of two sampled items is one observation and not two: it goes with the one that has more of them, so that those of a hub stay together.
-    Where all pairs, or none, are found, drawing again tells nothing: the end is then what so many items with pairs leave room for (Clopper and
-    Pearson 1934).
+    A pair of two sampled items is one observation, not two: it belongs to the item with more pairs, so that the pairs of a hub stay together. If all
+    pairs, or no pairs, are found, resampling has no variance: the other end is then the exact bound for that many items with pairs (Clopper and
+    Pearson,
+    The Use of Confidence or Fiducial Limits, Biometrika 1934).
     """
     if not len(pair):
         return 0.0, 1.0
     ends = np.stack([pair // n, pair % n])
-    degree = np.full(n, -1)  # of items that were not drawn
+    degree = np.full(n, -1)  # -1: not drawn
     degree[drawn] = np.bincount(ends.ravel(), minlength=n)[drawn]
     owner = ends[(degree[ends[1]] > degree[ends[0]]).astype(np.int64), np.arange(len(pair))]
     total, hits = (np.bincount(owner, weights=each, minlength=n)[drawn] for each in (np.ones(len(pair)), found))
@@ -153,7 +160,7 @@ def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, see
 
 
 def by_value(value: np.ndarray, found: np.ndarray, threshold: float, distances: bool) -> list[tuple[float, float, int, int]]:
-    """Pairs and those found, from the threshold on to equality; by each distance where they are few whole numbers."""
+    """(from, to, pairs, found) for bins from the threshold to equality, or for each distance if they are few integers."""
     if distances and threshold < WHOLE and (value == np.floor(value)).all():
         each = [(distance, value == distance) for distance in range(int(threshold), -1, -1)]
         return [(float(distance), float(distance), int(here.sum()), int(found[here].sum())) for distance, here in each if here.any()]
@@ -164,7 +171,7 @@ def by_value(value: np.ndarray, found: np.ndarray, threshold: float, distances: 
 
 
 def example(items: Items, rows: np.ndarray, value: float) -> dict[str, Any]:
-    """A missed pair, by the places of its items."""
+    """A missed pair, with the locations of its items."""
     source, position = items.collection.places(rows)
     ids = items.collection.names(rows)
     names = source.to_pylist()

@@ -1,4 +1,4 @@
-"""The inputs before the run: the fields that are read, and the facts about the items on which the plan depends."""
+"""Inspect the inputs before a run: the fields to read, and the facts about the items that the plan depends on."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from likewise.records import Want
 from likewise.runs.job import Grouping, Job, is_joined, plan_of
 from likewise.runs.join_choice import joined_unasked
 
-#: Of items that were not looked at.
+#: Facts about items that were not inspected.
 NOTHING = Facts()
 
 
 def want(options: Options, facts: Facts = NOTHING) -> Want:
-    """What to read of each row, before more is known than ``facts`` of the items."""
+    """The fields to read of each row, given ``facts`` about the items. Raises UsageError for a measure without a hash family."""
     method = options.method
     if isinstance(method, Measure) and method.name not in findable():
         raise UsageError(
@@ -52,9 +52,10 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
 
 
 def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = False) -> Job:
-    """The job, by what the inputs show: which field they have, what a file of groups holds, and the facts that a plan of vectors or codes needs, such
-    as how many numbers they have. ``walk``: items will be removed. Raises DataError for sources in which the field
-    that is compared occurs nowhere."""
+    """The job for these inputs: their field, the groups of elements, and the facts that a plan for vectors or codes needs, as their dimension.
+
+    walk: items will be removed. Raises UsageError for options that do not fit, and DataError if no source has the compared field.
+    """
     check_verify(options)
     field, some = presence.settled(sources, options.field, options.fields)
     asked = want(options)._replace(text=field, mapped=mapped(some))
@@ -68,22 +69,22 @@ def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = 
 
 
 def job_of(options: Options, *, facts: Facts = NOTHING, grouped: Grouping | None = None, **fields: Any) -> Job:
-    """The job, by what is known of the inputs. fields: ``field`` and ``fields`` of `Job`, where they are not those that were asked for."""
+    """The job, from the facts about the inputs. fields: ``field`` and ``fields`` of `Job`, if they differ from the options."""
     named = {"field": options.field, "fields": options.fields} | fields
     read = want(options, facts)._replace(text=named["field"], mapped=mapped(named["fields"]))
     return Job(options=options, want=read, plan=plan_of(options, facts), exact=bool(options.exact), facts=facts, grouped=grouped, **named)
 
 
 def look(sources: Sequence[Source], options: Options, asked: Want) -> tuple[str, Facts]:
-    """The field of the items, and the facts about them that the beginnings of the sources show."""
+    """The field of the items, and the facts about them that the first rows of the sources show."""
     spared = (DataError,) if options.on_error == "skip" else ()
     return options.method.kind.facts_of(sources, asked, spared, options.method, options.bound)
 
 
 def check_kinds(sources: Sequence[Source], options: Options, asked: Want) -> None:
-    """Refuse a source whose column has values of a type that cannot be compared."""
+    """Raises DataError if the column of a source has values of a type that cannot be compared."""
     for source in sources:
-        with suppress(DataError):  # reported, or skipped, when the source is read
+        with suppress(DataError):  # reported or skipped when the source is read
             other = unfit(source, asked)
             if other:
                 break
@@ -93,7 +94,7 @@ def check_kinds(sources: Sequence[Source], options: Options, asked: Want) -> Non
 
 
 def check_verify(options: Options) -> None:
-    """Refuse --verify where items are always compared exactly."""
+    """Raises UsageError for --verify where items are always compared exactly."""
     kind = options.method.kind
     if options.verify == "estimate" and not kind.cut:
         raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind.name} are compared exactly")

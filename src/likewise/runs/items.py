@@ -1,4 +1,4 @@
-"""What every step of a run shares, and the items that it compares."""
+"""The state that all steps of a run share, and the items that it compares."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from likewise.stages.workers import Workers
 
 @dataclass
 class Run:
-    """What every step of a run shares."""
+    """The state that all steps of a run share."""
 
     job: Job
     work: Work
     engine: Threads
     progress: Progress
-    inputs: list[dict]  # the fingerprint of each source, as it was when the run began
-    first_side: int  # so many sources are of the first collection, the others of the second
-    memory: int  # bytes to stay within
-    listed: bool  # rows that cannot be read are listed in a file of the output
+    inputs: list[dict]  # the fingerprint of each source at the beginning of the run
+    first_side: int  # this many sources belong to the first collection, the others to the second
+    memory: int  # limit in bytes
+    listed: bool  # unreadable rows are listed in an output file
 
     def begin(self, stage: str, total: int, unit: str) -> None:
-        """A new stage (`Progress.begin`)."""
+        """Begin a new stage of progress (`Progress.begin`)."""
         self.spare()
         self.progress.begin(stage, total, unit)
 
@@ -45,7 +45,7 @@ class Run:
 
     @cached_property
     def workers(self) -> Workers:
-        """The threads of the engine, the progress of this run, and memory of the work folder."""
+        """The threads of the engine, the progress of this run, and memory in the work folder."""
 
         def expect(comparisons: int) -> None:
             self.begin("comparing", comparisons, "pairs")
@@ -53,7 +53,7 @@ class Run:
         return Workers(self.engine.run, self.engine.threads, self.advance, expect, self.work.scratch)
 
     def advance(self, amount: int) -> None:
-        """Called from several threads: so much more is done, unless the run is being stopped."""
+        """Report progress, from any thread. Raises StoppedError or KeyboardInterrupt if the run is being stopped."""
         self.engine.check()
         heed()
         self.progress.advance(amount)
@@ -61,22 +61,22 @@ class Run:
 
 @dataclass
 class Items:
-    """The rows that are compared: distinct ones, in keep order."""
+    """The compared rows: distinct ones, in priority order."""
 
     collection: Collection
-    empty: np.ndarray  # bool[rows]: no token at all
+    empty: np.ndarray  # bool[rows]: without tokens
     short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
-    first: np.ndarray  # int64[rows]: the first exact copy of a row in keep order, itself where there is none
+    first: np.ndarray  # int64[rows]: the first exact copy of a row in priority order, or the row itself
     member: np.ndarray  # int64[items]: the row of each item
 
     @property
     def per(self) -> np.ndarray:
-        """uint64[items]: only items of equal values are compared."""
+        """uint64[items]: only items with equal values are compared."""
         return np.asarray(self.collection.column("per")[self.member])
 
 
 def sets(items: Items, run: Run) -> Sets:
-    """The items' words, where the work folder holds them."""
+    """The items' words, as stored in the work folder, with the rule that compares them."""
     size = items.collection.column("size")
     offset = np.cumsum(size, dtype=np.int64) - size
     file, values = run.work.opened("sets", "u8")
@@ -85,20 +85,21 @@ def sets(items: Items, run: Run) -> Sets:
 
 
 def rule(job: Job) -> Any:
-    """How two items are compared (kernels.compare)."""
+    """The rule that compares two items (kernels.compare)."""
     return job.compared.rule(job, MODES[job.verify])
 
 
 def words(items: Items, run: Run, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The words of all items, or of some rows, as one array: uint64[m], and where each begins, int64[n + 1]."""
+    """The words of all items, or of some rows, end to end: uint64[m], and where each begins, int64[n + 1]."""
     return words_of(items.collection, run, items.member if rows is None else rows)
 
 
 def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The words of rows, int64[n], end to end: uint64[m], and where each begins, int64[n + 1]."""
     size = np.asarray(collection.column("size"))
     stored = run.work.column("sets", "u8")
     as_they_lie = len(rows) == len(size) and (rows == np.arange(len(rows))).all()
-    if len(size) and (each := int(size[0])) and (size == each).all():  # codes and vectors: nothing is looked up to know where they begin
+    if len(size) and (each := int(size[0])) and (size == each).all():  # codes and vectors: the beginnings need no lookup
         offsets = np.arange(len(rows) + 1) * each
         if as_they_lie:
             return stored, offsets

@@ -1,4 +1,4 @@
-"""What a run does: made once, after its inputs were looked at (runs/inspection.py), and never changed."""
+"""The specification of a run, made once after its inputs were inspected (runs/inspection.py) and never changed."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 
 class Grouping(Protocol):
-    """The groups of elements, once they are read (io.groups)."""
+    """The groups of elements, as read from a file or a mapping (io.groups)."""
 
     @property
     def digest(self) -> str:
-        """Stands for the mapping."""
+        """A digest of the mapping."""
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Words of elements to words of their groups."""
+        """The words of groups for the words of elements, uint64[m] both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    options: Options  # what was asked for
-    field: str  # the column that is compared
-    fields: tuple[str, ...] = ()  # NAME@GLOB: the field of sources that match the glob, in place of ``field``
-    want: Want  # what is read of each row
-    plan: Plan | None  # the bands in which similar items meet; None: items are joined without, or the nearest are wanted
-    exact: bool  # no similar pair is missed
+    options: Options  # as given by the user
+    field: str  # the compared column
+    fields: tuple[str, ...] = ()  # NAME@GLOB: the field of sources that match the glob, instead of ``field``
+    want: Want  # the fields to read, and how
+    plan: Plan | None  # the bands for candidates; None: items are joined without bands, or nearest neighbours are searched
+    exact: bool  # the recall must be 1
     facts: Facts
-    grouped: Grouping | None = None  # what maps elements to their groups
+    grouped: Grouping | None = None  # maps elements to groups
 
     @property
     def method(self) -> Text | Measure:
@@ -48,37 +48,37 @@ class Job:
 
     @property
     def measure(self) -> Measure:
-        """The measure by which items are compared; of texts that of their sets of shingles."""
+        """The measure that compares items; for texts, the measure of their sets of shingles."""
         return self.method if isinstance(self.method, Measure) else Measure(self.method.facts.name, containment=self.method.containment)
 
     @property
     def kind(self) -> Kind:
-        """What is read: vectors may have turned out to be sparse."""
+        """The kind of the items that are read; vectors may have turned out to be sparse."""
         return self.method.kind.seen(self.facts)
 
     @property
     def compared(self) -> Kind:
-        """What is compared: what is read, or what is made of it beforehand."""
+        """The kind of the items that are compared: those that are read, or those derived from them."""
         return self.method.compared.seen(self.facts)
 
     @property
     def base(self) -> MeasureFacts:
-        """The measure by which that is compared."""
+        """The measure of the compared items."""
         return self.method.base
 
     @property
     def threshold(self) -> Fraction:
-        """The least similarity of a pair, or the greatest distance; 0, and of no meaning, where the nearest are wanted however far they are."""
+        """The minimum similarity of a pair, or the maximum distance; a meaningless 0 for a nearest-neighbour search without a limit."""
         return self.options.bound or Fraction(0)
 
     @property
     def target(self) -> float:
-        """The recall that was asked for."""
+        """The requested recall."""
         return float(self.options.asked["recall"])
 
     @property
     def recall(self) -> float | None:
-        """The probability with which a pair exactly at the threshold is found; None: nothing is promised, and only an audit measures it."""
+        """The probability of finding a pair exactly at the threshold; None: unknown, only an audit measures it."""
         if self.plan:
             return self.plan.recall
         if self.exact or self.compared.recall not in (TARGET, NOT_PROMISED):
@@ -87,7 +87,7 @@ class Job:
 
     @property
     def joined(self) -> bool:
-        """Whether pairs are found by a join and not in buckets."""
+        """True if pairs are found by a join, not in buckets."""
         return self.plan is None
 
     @property
@@ -100,25 +100,25 @@ class Job:
 
     @property
     def dimension(self) -> int:
-        """Numbers of a vector, or bits of a code; 0 where that is not known."""
+        """Dimensions of a vector, or bits of a code; 0 if unknown."""
         return self.facts.dimension or 0
 
     @property
     def contained(self) -> bool:
-        """Whether pairs are ordered: of an item and another that holds enough of it."""
+        """True if pairs are ordered: the second item contains enough of the first."""
         return self.method.containment
 
     @property
     def distances(self) -> bool:
-        """Whether values are distances: small where items are similar."""
+        """True if values are distances: small for similar items."""
         return self.method.facts.distance
 
     def described(self) -> dict[str, Any]:
-        """All that fixes the bytes of the result, as plain values for the manifest; nothing about where it ran."""
+        """All settings that determine the bytes of the result, as plain values for the manifest; nothing about the machine."""
         chosen = {f.name: getattr(self.options, f.name) for f in fields(self.options) if f.name not in OF_THE_MACHINE | MADE}
         chosen |= {"exact": self.exact, "field": (self.field, *self.fields) if self.fields else self.field}
         text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
-        sparse = {"sparse": True} if self.kind.sparse else {}  # as they were given
+        sparse = {"sparse": True} if self.kind.sparse else {}  # the given items are sparse
         limit: dict[str, Any] = {"threshold_exact": str(self.threshold)} if self.plan is None and self.options.bound is not None else {}
         if limit and self.recall != 1:
             limit["target"] = self.target
@@ -127,15 +127,18 @@ class Job:
 
 
 def is_joined(options: Options, kind: Kind) -> bool:
-    """Whether items of a kind are joined, without bands: strings and sets of features always, vectors and codes unless bands were asked for, others
-    exactly and where that is asked for. A join misses none, but one of vectors or of sets of features that is not asked to be exact."""
+    """True if items of this kind are joined without bands.
+
+    Strings and feature sets always are, vectors and codes unless the user asked for bands, other kinds only with --exact. The recall of a join is 1,
+    except for vectors and feature sets without --exact.
+    """
     if kind.bands == ASKED:
         return bool(options.exact) or not options.by_hand
     return kind.bands == NEVER or bool(options.exact)
 
 
 def plan_of(options: Options, facts: Facts) -> Plan | None:
-    """The bands in which items meet, once what a plan must know of them is known; None where there are none. Raises UsageError."""
+    """The bands of a job once the facts about its items are known; None if items are joined. Raises UsageError if no plan meets the options."""
     method = options.method
     if options.bound is None or not method.kind.needs_data or method.compared.bands == NEVER:
         return options.plan
@@ -146,7 +149,7 @@ def plan_of(options: Options, facts: Facts) -> Plan | None:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """The value as JSON can hold it."""
     if isinstance(value, Mapping):
         return f"a mapping in Python, {hashlib.blake2b(repr(sorted(map(repr, value.items()))).encode(), digest_size=16).hexdigest()}"
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value

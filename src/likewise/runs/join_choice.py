@@ -1,7 +1,7 @@
-"""Costs, predicted by a sample of the sources, decide between an exact join and bands, for sets and sparse vectors.
+"""Choose between an exact join and bands for sets and sparse vectors, by costs predicted from a sample of the sources.
 
-It is decided before the run, so that band keys are made while rows are read, or not at all. Coefficients are fixed, and the sample depends on the
-sources alone: every machine and every number of threads decides the same.
+The choice is made before the run, because band keys are computed while rows are read. Coefficients are fixed and the sample depends on the sources
+only, so every machine and every number of threads makes the same choice.
 """
 
 from __future__ import annotations
@@ -37,35 +37,37 @@ from likewise.stages.copies import first_of_copies
 from likewise.stages.ranking import ranked
 from likewise.stages.sketch import Columns, Stage, keys_of, sketcher
 
-#: Rows of the sample, the sources that they are from, evenly among all, and bytes of these that are read.
+#: Rows of the sample, the number of evenly chosen sources they come from, and the bytes read from these.
 ROWS, SOURCES, BYTES = 1 << 11, 8, 1 << 19
-#: What the bytes of compressed files are taken to expand to.
+#: The assumed expansion of compressed files.
 EXPANSION = 4
-#: Nanoseconds of one core for two items that meet in a bucket: to see whether they met before, and to compare them, mostly, if not.
+#: Nanoseconds of one core for a candidate pair: a check for repetition and, in most cases, a comparison.
 MEETING_COST = 150.0
 
 
-#: Of which the columns are empty.
+#: Yields empty columns.
 NO_ROWS = Records(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), pa.array([], pa.large_binary()))
 
 
 class Sample(NamedTuple):
-    """Different items."""
+    """Distinct items."""
 
     words: NDArray[np.uint64]
     offsets: NDArray[np.int64]  # int64[m + 1]
     per: NDArray[np.uint64]
-    times: float  # so many times as many items there are
+    times: float  # the collection has so many times as many items
 
     @property
     def items(self) -> float:
-        """How many there are in all, about."""
+        """The estimated number of items in the collection."""
         return (len(self.offsets) - 1) * self.times
 
 
 def joined_unasked(sources: Sequence[Source], job: Job, *, walk: bool) -> bool:
-    """True if an exact join costs less than the bands of a plan, and the user asked for neither. ``walk``: items will be removed, and the candidates
-    of each are bounded. Sources that cannot be read are left out: the run reports them."""
+    """True if an exact join costs less than the bands of a plan, and the user asked for neither.
+
+    walk: items will be removed, which bounds the candidates of each. Unreadable sources are skipped here; the run reports them.
+    """
     plan = job.plan
     if plan is None or job.options.exact is not None or job.verify != "exact" or plan.chosen_by != "plan":
         return False
@@ -75,14 +77,14 @@ def joined_unasked(sources: Sequence[Source], job: Job, *, walk: bool) -> bool:
 
 
 def sets_are_joined(sample: Sample, job: Job, plan: Plan, walk: bool) -> bool:
-    """An exact join beside making band keys, and comparing the items that share a bucket."""
+    """Compare the cost of an exact join with that of computing band keys and comparing candidates."""
     joined = cost_at(ranked(sample.words, sample.offsets), job.threshold, sample.times)
     banded = (BAND_COST * plan.bands + costs(plan.collision.family, 0).slot * plan.slots) * sample.items
     return joined < banded or joined < banded + MEETING_COST * meetings(sample, job, walk)
 
 
 def meetings(sample: Sample, job: Job, walk: bool) -> float:
-    """About how many candidate pairs there will be in buckets; of a ``walk`` no more than its budget allows."""
+    """The expected number of candidate pairs; with ``walk`` at most those that the rule for overfull buckets admits."""
     keys = keys_of(job, (sample.words, sample.offsets))
     sizes = group(keys.__getitem__, sample.per, len(keys), split=False).sizes
     others = (sizes - 1) * sample.times
@@ -90,7 +92,7 @@ def meetings(sample: Sample, job: Job, walk: bool) -> float:
 
 
 def vectors_are_joined(sample: Sample, job: Job, plan: Plan) -> bool:
-    """An exact join beside the plan's bands, by what a plan is predicted to cost."""
+    """Compare the cost of an exact join with the predicted cost of the plan."""
     vectors, n, times = of_words(sample.words, sample.offsets), sample.items, sample.times
     made, entries = SparseJoin.of(vectors, rule(job)), len(vectors.values)
     visits, each = made.visits * times**2, entries / max(1, len(vectors))
@@ -99,7 +101,7 @@ def vectors_are_joined(sample: Sample, job: Job, plan: Plan) -> bool:
 
 
 def sampled(sources: Sequence[Source], job: Job) -> Sample:
-    """The first different items of some sources. Those that cannot be read are left out: the run says so, or rejects them."""
+    """The first distinct items of some sources. Unreadable sources are skipped here; the run reports or rejects them."""
     count, stage = min(len(sources), SOURCES), sketcher(replace(job, plan=None))
     some = [sources[place * len(sources) // count] for place in range(count)]
     parts, rows = [stage(NO_ROWS)], 0.0
@@ -115,7 +117,7 @@ def sampled(sources: Sequence[Source], job: Job) -> Sample:
 
 
 def different(columns: Columns, job: Job, times: float) -> Sample:
-    """The items among some rows: each text or set once, and no empty or short one."""
+    """The distinct items among some rows, without empty and short ones."""
     live = (columns["kind"] == TEXT) & (columns["tokens"] >= max(1, job.options.min_tokens))
     place, size = np.arange(len(live)), columns["size"].astype(np.int64)
     member = np.flatnonzero(live & (first_of_copies(columns["copy"], columns["per"], live, place) == place))
@@ -126,7 +128,7 @@ def different(columns: Columns, job: Job, times: float) -> Sample:
 
 
 def beginning(source: Source, job: Job, stage: Stage, count: int) -> tuple[list[Columns], float]:
-    """The first rows of one of ``count`` sources, as `sketcher` makes them, and about how many rows there are."""
+    """The columns of the first rows of one of ``count`` sources, and the estimated number of its rows."""
     part, most = source.plan(BYTES // count)[0], ROWS // count
     parts: list[Columns] = []
     rows, read, ended = 0, 0, part == WHOLE

@@ -1,6 +1,6 @@
-"""How the similar pairs of a run are found: in buckets, or, where a kind of item is joined, by a join of its own (`Kind.join`).
+"""The search for similar pairs of a run: in buckets, or by a join that the kind of item provides (`Kind.join`).
 
-Where pairs across two collections are wanted, items have sides: uint8[items] of 1, 2 or 3 for A, B or both; empty where all pairs are wanted.
+If pairs across two collections are wanted, items have sides: uint8[items] of 1, 2 or 3 for A, B or both; empty if all pairs are wanted.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from likewise.runs.job import Job
 from likewise.stages.buckets import Buckets, group
 from likewise.stages.verify import all_pairs
 
-#: Candidate pairs whose comparison is announced: a minute or so.
+#: More candidate pairs than this, about a minute of comparisons, are announced.
 MANY = 10**8
-#: Bytes that numbering the keys of one band takes for each item: keys, those that repeat and where they are, and a table of up to four places each.
+#: Bytes for each item to number the keys of a band: keys, those that repeat and their places, and a table of up to four places each.
 NUMBERING_BYTES = 48
-#: Nanoseconds of one core from which on the cost of a search is said before it begins.
+#: Searches above this cost, in nanoseconds of one core, are announced.
 LONG = 60e9
 NO_SIDE = np.zeros(0, np.uint8)
 
 
 def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
-    """Group the items by band key, as many bands at once as memory allows; ``split`` overfull buckets for the walk."""
+    """Group the items by band keys, as many bands at once as memory allows; ``split`` overfull buckets, for the walk."""
     bands = plan.bands
     for said in plan.about_items(len(items.member)):
         if said not in run.progress.warnings:
@@ -45,7 +45,7 @@ def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
 
 
 def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator[PairBlock]:
-    """The similar pairs among items that share a bucket."""
+    """Yield the similar pairs among items that share a bucket."""
     buckets = bucket(items, run, plan, split=False)
     if (candidates := buckets.pairs()) > MANY:
         run.progress.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
@@ -56,40 +56,40 @@ def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator
 
 
 def elements(items: Items) -> int:
-    """How many elements the items' sets have together: the work of a join, for progress."""
+    """The total number of elements of the items' sets: the work of a join, for progress."""
     return int(items.collection.column("size")[items.member].sum(dtype=np.int64))
 
 
 def joined_pairs(items: Items, run: Run, side: np.ndarray = NO_SIDE, *, walk: bool = False) -> Iterator[PairBlock]:
-    """The similar pairs by the join of the kind of items; ``walk``: as a walk finds them."""
+    """Yield the similar pairs that the kind's join finds. walk: find only the pairs that a greedy walk needs."""
     among = Among(side=side) if len(side) else ALL
     yield from join_of(items, run, among, walk=walk).pairs(among, run.job.options.max_pairs)
 
 
 def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -> Join:
-    """The join of the kind of items. What it will cost is said at once, if that is much.
+    """The join of the kind of items. Warns at once if it will take long.
 
-    among: the pairs that will be wanted. walk: they are for a walk, in which most items that are similar to an earlier one are left out.
+    among: the pairs that will be requested. walk: they serve a greedy walk, which skips most items that are similar to an earlier one.
     """
     kind, per = run.job.compared, items.per
     run.begin("joining", *((elements(items), "elements") if kind.sets else (len(items.member), "items")))
     found = kind.join(words(items, run), run.job, among=among, per=per if per.any() else None, walk=walk, workers=run.workers)
     if kind.sets:
-        announce(items, run, "joined", 0.0 if walk else found.cost)  # of a crowd a walk compares far fewer pairs than there are
+        announce(items, run, "joined", 0.0 if walk else found.cost)  # a walk skips most pairs among many similar sets
     else:
         announce(items, run, "compared", found.cost * wanted(among.side))
     return found
 
 
 def announce(items: Items, run: Run, what: str, cost: float) -> None:
-    """Say that a search will take long: once, though an audit searches twice. ``cost``: nanoseconds of one core."""
+    """Warn that a search will take long, once a run, though an audit searches twice. cost: nanoseconds of one core."""
     said = f"{len(items.member):,} {run.job.compared.name} are to be {what}, which may take about {cost / 60e9:,.0f} minutes of one core"
     if cost > LONG and said not in run.progress.warnings:
         run.progress.warn(said)
 
 
 def wanted(side: np.ndarray | None) -> float:
-    """The share of all pairs that is of both sides."""
+    """The share of all pairs that cross the two sides."""
     if side is None or len(side) < 2:
         return 1.0
     a, b, both = (float(np.count_nonzero(side == one)) for one in (1, 2, 3))
@@ -97,5 +97,5 @@ def wanted(side: np.ndarray | None) -> float:
 
 
 def pair_source(job: Job) -> Callable[[Items, Run, np.ndarray], Iterator[PairBlock]]:
-    """How a run finds its pairs."""
+    """The function that finds the similar pairs of a run."""
     return partial(in_buckets, plan=job.plan) if job.plan else joined_pairs

@@ -1,7 +1,7 @@
-"""The story: read, shingle, sketch; collapse copies; band, compare, cluster; keep and write.
+"""The whole run: read, shingle and sketch; collapse copies; band, compare, cluster; keep and write.
 
-An item becomes a set of shingles, the set a signature, the signature band keys; items of equal band key meet in a bucket, bucket mates
-are compared exactly, and each cluster keeps its first item in keep order. What each step does is in stages/; where bytes live is in io/.
+An item becomes a set of shingles, the set a signature, the signature band keys. Items with equal band keys collide in a bucket, colliding items are
+compared exactly, and each cluster keeps its first item in priority order. The steps are in stages/; files are handled in io/.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from likewise.stages.listing import Listing
 from likewise.stages.order import keep_order
 from likewise.stages.walk import components
 
-#: Bytes of memory until the end of the run for each row, for each that is no copy, for each of its bands, and for each pair that is listed.
+#: Bytes of memory held for each row, each distinct row, each of its bands, and each listed pair.
 ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90
 
 
 def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
-    """Read and sketch every row."""
+    """Read and sketch all rows. Raises UsageError and DataError for options that no row fits, and for inputs that changed."""
     job, options = run.job, run.job.options
     files = [printable(name) for source in sources for name, _ in source.files]
     for pattern in options.prefer:
@@ -46,7 +46,7 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
             raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
-    job.kind.check_libraries()  # before any file is read
+    job.kind.check_libraries()  # fail before any file is read
     collection = engine.rows(sources)
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
@@ -67,7 +67,7 @@ def bytes_to_read(sources: Sequence[Source]) -> int:
     """The bytes of all chunks, for progress; 0 if file sizes do not show them: compressed files expand, and only some columns are read."""
     for source in sources:
         if not isinstance(source.path, Files):
-            with suppress(DataError):  # which the reader meets, too
+            with suppress(DataError):  # the reader reports it
                 if isinstance(source.path, Path) and not hasattr(source.format, "schema") and not compression.kind_of(source.path):
                     continue
             return 0
@@ -75,14 +75,14 @@ def bytes_to_read(sources: Sequence[Source]) -> int:
 
 
 def check_unchanged(source: Source, fingerprint: dict) -> None:
-    """Refuse to go on with an input that was written to since the run began."""
+    """Raises DataError if an input was written to since the run began."""
     if not isinstance(source.path, pa.Table) and (now := source.fingerprint()) != fingerprint:
         name = next(name for name in fingerprint if now[name] != fingerprint[name])
         raise DataError(f"{printable(name)}: was changed while likewise worked; start again, and let nothing write to the inputs meanwhile")
 
 
 def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
-    """Put the rows into keep order and collapse exact copies into the first of them."""
+    """Put the rows into priority order and collapse exact copies into the first of them."""
     options = run.job.options
     run.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")
@@ -93,7 +93,7 @@ def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
     if options.copies == "empty":
         copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
     order = keep_order(options.keep, collection.column("chars"), collection.column("score"), preference(collection, options.prefer))
-    rank = order  # of input order; and else its inverse
+    rank = order  # input order is its own inverse
     if options.keep != "first" or options.prefer:
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
@@ -108,7 +108,7 @@ def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
 
 
 def note_need(what: str, need: int, run: Run) -> bool:
-    """Note that something takes more than --memory; True if it does."""
+    """Report that ``what`` needs more than --memory; True if it does."""
     if need > run.memory:
         mebibytes = -(-need >> 20)
         run.progress.note(f"{what} take about {mebibytes:,} MiB, more than --memory allows; the run continues and may exceed the limit")
@@ -116,7 +116,7 @@ def note_need(what: str, need: int, run: Run) -> bool:
 
 
 def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
-    """For each row the number of the first --prefer pattern that its file matches; all others come after them. int64[rows]"""
+    """The number of the first --prefer pattern that matches each row's file, or the number of patterns: int64[rows]."""
     if not patterns:
         return np.zeros(len(collection), np.int64)
     files = collection.files
@@ -125,7 +125,7 @@ def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
 
 
 def decide(items: Items, run: Run, engine: Engine) -> Decision:
-    """The removals, kept in the work folder; sets and band keys are not needed after them."""
+    """The removals, stored in the work folder, which then drops sets and band keys."""
     work = run.work
     if not work.done("decide"):
         decision = decided(items, engine.settle(items, engine.alike(items, engine.meet(items))), run)
@@ -137,7 +137,7 @@ def decide(items: Items, run: Run, engine: Engine) -> Decision:
 
 
 def value_of(job: Job) -> pa.Field:
-    """The column that says how alike two items are."""
+    """The column of similarities or distances."""
     if not job.distances:
         return SIMILARITY
     return WHOLE_DISTANCE if job.base.whole else DISTANCE
@@ -149,7 +149,7 @@ def counted(job: Job) -> bool:
 
 
 def decided(items: Items, found: Found, run: Run) -> Decision:
-    """The outcome of every row from that of the items: whether it stays, and if not, the row that stays and that it is removed for."""
+    """The outcome of every row from that of the items: kept, or removed as a duplicate of which kept row."""
     job, n, member, first = run.job, len(items.collection), items.member, items.first
     told = facts(items, found, run)
     witness, value, matches, values, compared = found.removals
@@ -157,7 +157,7 @@ def decided(items: Items, found: Found, run: Run) -> Decision:
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
     kept_row[member[removed]] = member[witness[removed]]
     similarity[member[removed]] = value[removed]
-    del found, witness, value, removed  # of many items it is much
+    del found, witness, value, removed  # frees memory, which counts with many items
 
     copies = np.flatnonzero(first != np.arange(n))
     original = first[copies]
@@ -174,7 +174,7 @@ def decided(items: Items, found: Found, run: Run) -> Decision:
 
 
 def facts(items: Items, found: Found, run: Run) -> dict:
-    """The counters of removal, for the report."""
+    """The counters of a removal, for the report."""
     cut = found.cut
     worst = [crowded(items, *bucket, run) for bucket in found.hottest]
     missed = {"missed_at_most": round(cut.missed, 1), "recall": found.recall, "buckets": worst}
@@ -188,7 +188,7 @@ def facts(items: Items, found: Found, run: Run) -> dict:
 
 
 def crowded(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
-    """A bucket in which pairs did not meet, with the beginning of its first item."""
+    """The facts about an overfull bucket that left out pairs, with the beginning of its first item, for the report."""
     row = int(items.member[first])
     source, position = items.collection.places(np.array([row]))
     text = beginning(items.collection, row, run.job.want)
@@ -196,9 +196,9 @@ def crowded(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
 
 
 def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of rows at or above the threshold: (int64[m, 2] rows, float64[m] similarity or distance), exact copies included.
+    """All pairs of rows at or above the threshold, exact copies included: (int64[m, 2] rows, float64[m] similarity or distance).
 
-    sides: uint8[rows]; when given, only pairs of rows of different sides. By containment the first of a pair is that which the second holds.
+    sides: uint8[rows] or None; if given, only pairs of rows of different sides. By containment the second row contains the first.
     """
     job = run.job
     listed = Listing(items.first, items.member, sides, job.options.max_pairs, 0.0 if job.distances else 1.0, ordered=job.contained)
@@ -211,17 +211,17 @@ def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.nda
 
 
 def star_pairs(items: Items, run: Run, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    """Each member against its leader only: what the greedy walk would remove, and for which row."""
+    """Each removed row with the row kept in its place, by the greedy walk: (int64[m, 2] rows, float64[m] similarity or distance)."""
     decision = decide(items, run, engine)
     rows = np.flatnonzero(decision.removed)
     return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
 
 
 def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """For each row of the second collection the k most similar rows of the first: (int64[m, 2] of query and row, float64[m], whether none can be
-    missing), nearest first.
+    """The k most similar rows of the first collection for each row of the second, nearest first.
 
-    Without a second collection each row is a query, and not its own neighbour. With ``--per`` only rows of the same value are neighbours.
+    Returns (int64[m, 2] of query and row, float64[m], True if no neighbour can be missing). Without a second collection each row is a query, and not
+    its own neighbour. With ``--per`` only rows with equal values are neighbours.
     """
     rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0))
     if not run.job.options.per:
@@ -235,7 +235,7 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
 
 
 def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """The same among some rows."""
+    """The k most similar of these rows for each query among them, as `nearest` returns them."""
     job = run.job
     second = collection.source_of(rows) >= run.first_side
     same = not second.any() and run.first_side == len(collection.sources)

@@ -1,4 +1,4 @@
-"""Removal from the inputs to the output, by any engine: what `dedup` does once the run has begun."""
+"""The removal of duplicates from inputs to output, on any engine: the part of `dedup` after the run has begun."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from likewise.runs.tables import clusters_rows, removed_rows, written
 
 
 def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | None) -> Removal:
-    """Remove near-duplicates, and write the folder ``target``; without one the result lies in memory. Raises what `likewise.dedup` raises."""
+    """Remove near-duplicates and write the folder ``target``; if it is None, return the result in memory. Raises the errors of `likewise.dedup`."""
     outputs.check(sources, run.job.options, written=target is not None)
     collection = pipeline.collect(sources, run, engine)
     items = pipeline.distinct(collection, run, engine)
@@ -37,7 +37,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     kept = Table(lambda: take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep)).whole())
     removed, clusters = partial(removed_rows, collection, decision), partial(clusters_rows, collection, decision)
     if target is None:
-        kept.to_arrow()  # while the work folder is there
+        kept.to_arrow()  # while the work folder exists
         return Removal(kept, Table(removed().whole()), Table(clusters().whole()), report, decision.compared)
     if not outputs.published(target, run):
         check_still(target, overwrite=run.job.options.overwrite)

@@ -1,4 +1,4 @@
-"""A small sample of a collection, and what it says of the similarities to expect: for plans."""
+"""A small sample of a collection, from which plans estimate the similarities to expect."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from likewise.records import TEXT, Records, Want
 from likewise.runs.job import Job
 from likewise.stages.sketch import sketcher
 
-#: Texts, and other items, whose pairs are all compared.
+#: The most texts, or other items, of a sample; all pairs of them are compared.
 TEXTS, ITEMS = 1000, 500
-#: Where they may come from: so many sources, and bytes of them in all.
+#: The most sources to sample from, and the most bytes of them in all.
 SOURCES, BYTES = 64, 32 * 2**20
-#: How many numbers or elements are compared at a time.
+#: Numbers or elements compared at once.
 AT_ONCE = 1 << 22
 
 
@@ -39,9 +39,9 @@ AT_ONCE = 1 << 22
 class Pilot:
     """A sample of a collection."""
 
-    values: np.ndarray  # float64: the measure of all pairs of the sample
-    sample: int  # items in it
-    items: int  # in the collection; copies counted once, and estimated, where it was read from sources
+    values: np.ndarray  # float64: the values of all pairs of the sample
+    sample: int  # items in the sample
+    items: int  # items in the collection, copies counted once; an estimate if it was read from sources
     facts: Facts | None = None
     shingles: float | None = None  # the mean number of distinct shingles of a text, or elements of a set
 
@@ -51,10 +51,11 @@ class Pilot:
 
 
 def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
-    """Up to TEXTS different texts, or ITEMS other items, drawn by their hash from the beginnings of up to SOURCES sources that lie evenly among all.
+    """Up to TEXTS distinct texts, or ITEMS other items, chosen by hash from the first rows of up to SOURCES evenly spaced sources.
 
-    ``items`` counts different ones, for copies are not compared: as many, in proportion, as the beginnings hold. Raises UsageError where
-    there are too few, with the fields that were seen where none has the wanted name, and DataError where they could not be read.
+    ``items`` estimates the distinct items of all sources, from those in the first rows. Raises UsageError for fewer than two items, with the fields
+    seen
+    if none has the wanted name, and DataError if rows could not be read.
     """
     texts, want = isinstance(job.method, Text), job.want._replace(id=None)
     most = TEXTS if texts else ITEMS
@@ -84,24 +85,25 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
 
 
 def compared_by(method: Text | Measure) -> Text | Measure:
-    """The measure of what is made of items beforehand, or their own."""
+    """The measure of the items that are compared: of derived ones, if the method derives some."""
     return method if isinstance(method, Text) or method.facts.becomes is None else Measure(method.base.name)
 
 
 @dataclass
 class Seen:
-    """What the beginnings of sources held."""
+    """The findings while reading the first rows of sources."""
 
-    bytes: int = 0  # of the sources, as they lie
-    texts: bool = False  # some row has a value
-    found: bool = False  # some row has the wanted field
-    fields: dict[str, None] = field(default_factory=dict)  # names of others, in their order
+    bytes: int = 0  # of the sources, as stored
+    texts: bool = False  # a row has a value
+    found: bool = False  # a row has the wanted field
+    fields: dict[str, None] = field(default_factory=dict)  # names of other fields, in order
     names: list[str] = field(default_factory=list)  # of sources
-    fault: str = ""  # of the first row that could not be read
-    other: str = ""  # description of the first value of another kind than wanted
+    fault: str = ""  # the reason why the first row could not be read
+    other: str = ""  # description of the first value of an unsuitable type
     matrix: bool | None = None  # all rows look like those of a matrix of 0 and 1; None: no such rows
 
     def note(self, name: str, records: Records) -> None:
+        """Record the findings in these records of a source."""
         if name not in self.names:
             self.names.append(name)
         self.texts = self.texts or bool((records.kind == TEXT).any())
@@ -114,7 +116,7 @@ class Seen:
             self.fault = f"{name}, {records.rejected[0].reason}"
 
     def explain(self, want: Want, by: str) -> None:
-        """Raises what kept items from being found, where that is known."""
+        """Raises DataError with the reason why no items were found, if it is known."""
         if self.fault:
             raise DataError(self.fault)
         if self.other and not self.texts:
@@ -124,8 +126,10 @@ class Seen:
 
 
 def beginning(source: Source, job: Job, want: Want, most: int, seen: Seen) -> Iterator[tuple[np.ndarray, Callable[[int], np.ndarray]]]:
-    """Of each chunk of a source, until so many bytes are read, the items that are not empty: a hash of each, uint64[n], the same for copies, and
-    what gives the words of one. A source that is read to its end counts with all of its bytes, in whatever form they lie there."""
+    """Yield the nonempty items of each chunk of a source, until ``most`` bytes are read: their hashes, uint64[n], and a function to their words.
+
+    Copies have equal hashes. A source that is read to its end counts with all its stored bytes, compressed or not.
+    """
     name, stage, read = printable(source.name), sketcher(job), 0
     for chunk in source.chunks(want):
         if read and read >= most:
@@ -134,7 +138,7 @@ def beginning(source: Source, job: Job, want: Want, most: int, seen: Seen) -> It
         records = source.parse(chunk, want)
         seen.note(name, records)
         columns = stage(records)
-        held = columns["size"] if isinstance(job.method, Text) else columns["tokens"]  # a text of tokens may have no shingle
+        held = columns["size"] if isinstance(job.method, Text) else columns["tokens"]  # a text with tokens may have no shingle
         some = np.flatnonzero((records.kind == TEXT) & (held > 0))
         yield columns["copy"][some, 0], partial(words_of_row, columns["sets"], np.cumsum(columns["size"], dtype=np.int64), some)
         read += chunk.data.nbytes
@@ -148,7 +152,7 @@ def words_of_row(words: np.ndarray, ends: np.ndarray, some: np.ndarray, place: i
 
 
 def of_all_pairs(items: Any, method: Text | Measure) -> np.ndarray:
-    """The measure of all pairs of a sample; float64. Pairs that have none, such as two empty sets, are left out."""
+    """The values of all pairs of a sample, float64[m], without pairs that have none, such as two empty sets."""
     if isinstance(method, Text) or (method.kind.sets and not is_codes(items)):
         return of_all_sets(*items)
     left, right = np.triu_indices(size(items), 1)
@@ -159,7 +163,7 @@ def of_all_pairs(items: Any, method: Text | Measure) -> np.ndarray:
 
 
 def of_all_sets(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The Jaccard similarities of all pairs of sets; those of two empty ones are left out."""
+    """The Jaccard similarities of all pairs of sets, float64[m], without pairs of two empty sets."""
     sizes = np.diff(offsets)
     common = overlaps_of_all(values, offsets)
     left, right = np.triu_indices(len(sizes), 1)
@@ -168,7 +172,7 @@ def of_all_sets(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def of_items(data: Any, method: Measure, seed: int) -> Pilot:
-    """Up to ITEMS random items of a batch, as `similarity` takes them. Raises UsageError for what is no batch, and with the row for a bad item."""
+    """A sample of up to ITEMS random items of a batch, as `similarity` takes them. Raises UsageError for invalid data, with the row of a bad item."""
     items = batch_of(method, data)
     if method.name == "weighted":
         check_totals(items[1], items[2])
@@ -184,14 +188,14 @@ def of_items(data: Any, method: Measure, seed: int) -> Pilot:
 
 
 def comparable(items: Any, method: Measure) -> np.ndarray:
-    """The rows that may be compared: a zero vector has no angle."""
+    """The rows that can be compared, int64[m]: without zero vectors if only directions count."""
     if not method.facts.directed:
         return np.arange(size(items))
     return np.flatnonzero(items.sizes if isinstance(items, Sparse) else items.any(axis=1))
 
 
 def facts_of(items: Any) -> Facts:
-    """What a plan must know of the items."""
+    """The facts about the items that a plan needs."""
     if isinstance(items, Sparse):
         return Facts(sparse=True)
     if isinstance(items, np.ndarray):
@@ -199,31 +203,32 @@ def facts_of(items: Any) -> Facts:
     return Facts(items[1]) if is_codes(items) else Facts()
 
 
-# Items as `measures.similarity.batch_of` makes them: vectors, one a row, or sparse; codes as (words, bits); sets as (values, offsets), with weights
-# between.
+# The items below have the forms that `measures.similarity.batch_of` returns: vectors, one a row, or sparse; codes as (words, bits); sets as (values,
+# offsets), or (values, weights, offsets).
 
 
 def is_codes(items: Any) -> bool:
+    """True if the items are codes: (words, bits)."""
     return isinstance(items, tuple) and isinstance(items[1], int)
 
 
 def size(items: Any) -> int:
-    """How many items there are."""
+    """The number of items."""
     return len(items) if isinstance(items, np.ndarray | Sparse) else len(items[0]) if is_codes(items) else len(items[-1]) - 1
 
 
 def numbers(items: Any) -> int:
-    """How many numbers the items take in all."""
+    """The total number of numbers in the items."""
     return items.size if isinstance(items, np.ndarray) else items.values.size if isinstance(items, Sparse) else items[0].size
 
 
 def elements(items: Any) -> float | None:
-    """The mean number of elements of a set; None for what is no set."""
+    """The mean number of elements of a set; None for items that are not sets."""
     return None if isinstance(items, np.ndarray | Sparse) or is_codes(items) else float(np.diff(items[-1]).mean())
 
 
 def take(items: Any, rows: np.ndarray) -> Any:
-    """The items of these rows, in the same form."""
+    """The items of these rows, int64[m], in the form of the batch."""
     if isinstance(items, np.ndarray | Sparse):
         return items[rows]
     if is_codes(items):

@@ -1,4 +1,4 @@
-"""The life of a run: its inputs are found and its work folder claimed; when it ends, that folder goes, or stays for the run to go on from."""
+"""The life of a run: find its inputs and claim its work folder; at the end remove the folder, or keep it for --resume."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from likewise.records import Want
 from likewise.runs import inspection, pipeline
 from likewise.runs import writing as outputs
 
-#: A longer text is not looked up as a file name: systems refuse such names.
+#: Longer texts are not looked up as file names: systems reject such names.
 LONGEST_NAME = 255
 
 Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
@@ -34,7 +34,7 @@ Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a lis
 def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
-    """Sources and a run over them, with a work folder that is removed when all went well, and kept for --resume when not."""
+    """Open the sources and start a run over them. The work folder is removed on success, and kept for --resume after an interruption."""
     if not isinstance(progress, Progress | None):
         raise UsageError(f"progress={quoted(progress)}: give an object of a class that is made from likewise.Progress, or nothing")
     if against is not None and options.limit is not None:
@@ -70,13 +70,13 @@ def started(
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
         other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.job.field!r} (--field)"
         run.progress.warn(f"standard input was taken as one text: {other}")
-    useless = True  # the work folder, once the run is over; an interrupted run goes on from it
+    useless = True  # an interrupted run needs its work folder to resume
     try:
         yield sources, run
-    except LikewiseError as error:  # what is to be changed is, mostly, the input or an option, and that makes another run
+    except LikewiseError as error:  # the remedy is mostly to change an input or option, which makes another run
         why = error if can_go_on(error) else changed(sources, run.inputs) or error
         useless = out is None or not can_go_on(why)
-        raise why from why.__cause__  # `can_go_on` looks at it
+        raise why from why.__cause__  # `can_go_on` inspects the cause
     except BaseException as error:
         useless = out is None
         if isinstance(error, KeyboardInterrupt):
@@ -89,7 +89,7 @@ def started(
 
 
 def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
-    """What has become of an input since a run began, which may be why it could not be read."""
+    """The error for an input that changed since the run began, which may explain why reading failed; None if none changed."""
     try:
         for source, fingerprint in zip(sources, inputs, strict=True):
             pipeline.check_unchanged(source, fingerprint)
@@ -99,6 +99,7 @@ def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | N
 
 
 def temporary_folder() -> Path:
+    """A new temporary folder. Raises UsageError if none can be created."""
     try:
         return Path(tempfile.mkdtemp(prefix="likewise-"))
     except FileNotFoundError as error:
@@ -106,14 +107,17 @@ def temporary_folder() -> Path:
 
 
 def unforeseen(folder: Path) -> Path:
-    """The default work folder. Raises UsageError where another user may have prepared it, who could then read the data."""
+    """Return the default work folder. Raises UsageError if it is a link or another user's, who could read the data."""
     if folder.is_symlink() or (folder.exists() and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
         raise UsageError(f"{folder}: this folder for intermediate files is a link or belongs to another user; name another with --work")
     return folder
 
 
 def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:
-    """A str or Path is a path, and so are several Paths; everything else is data."""
+    """The sources of the inputs: a str or Path is a path, as is each of several Paths; everything else is data.
+
+    Raises UsageError for a list of str that are all names of files.
+    """
     if isinstance(inputs, str | os.PathLike):
         named = [inputs]
     elif isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
@@ -126,14 +130,15 @@ def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want
 
 
 def is_file_name(text: str) -> bool:
+    """True if the text is the path of an existing file."""
     try:
         return 0 < len(text) < LONGEST_NAME and Path(text).exists()
-    except (OSError, ValueError):  # in bytes it is too long for a name, or the system refuses to look at it
+    except (OSError, ValueError):  # too long in bytes, or refused by the system
         return False
 
 
 def beside(first: Sources, second: Sources) -> Sources:
-    """Both sides; a source of the second whose name is taken is called against/NAME."""
+    """The sources of both sides. A source of the second whose name is taken is renamed to against/NAME."""
     taken = {source.name for source in first}
     renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
     return Sources(typed([*first, *renamed]), [*first.skipped, *second.skipped], [*first.again, *second.again])

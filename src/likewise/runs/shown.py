@@ -16,9 +16,9 @@ from likewise.options import MOST_BYTES
 from likewise.planning import Facts
 from likewise.records import TEXT, Records, Want
 
-#: Numbers of elements or bits shown of many; of numbers of a long vector; and of hexadecimal digits of a long code or of a stretch of one.
+#: How many are shown of many elements or bits, of the numbers of a long vector, and of the digits of a long code or stretch of one.
 FIRST, BEGINNING, ENDS = 12, 8, 64
-#: Characters shown of an item that only has to be recognised.
+#: Characters shown of an item that only has to be recognized.
 SHOWN = 200
 
 

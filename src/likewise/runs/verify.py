@@ -1,4 +1,4 @@
-"""The exact comparison of pairs of a run's items, whatever kind they are of."""
+"""The exact comparison of pairs of a run's items, of any kind."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from likewise.runs.job import Job
 from likewise.stages.verify import Compared, verified
 from likewise.stages.walk import ratio
 
-#: Pairs whose words are in memory at once, for kinds that are compared as batches.
+#: Pairs whose words are in memory at once, for kinds compared in batches.
 PAIRS_AT_ONCE = 1 << 14
 
 
 def verify(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The similarities or distances of pairs of items, float64[m]; NaN for those that are beyond the threshold of the job.
+    """The similarities or distances of pairs of items, float64[m]; NaN beyond the threshold of the job.
 
-    left, right: int64[m], numbers of items. By containment the value is the share of left that right contains.
+    left, right: int64[m], item numbers. By containment the value is the share of left that right contains.
     """
     job = run.job
     found = verified(sets(items, run), left, right, run.workers) if job.compared.ruled and not job.contained else in_batches(items, run, left, right)
@@ -26,13 +26,13 @@ def verify(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> np.nd
 
 
 def valued(found: Compared, job: Job) -> np.ndarray:
-    """The similarities or distances that were found as counts or scores, float64[m]; NaN where there is none."""
+    """Similarities or distances from counts or scores, float64[m]; NaN for pairs beyond the threshold."""
     value = ratio(*found) if job.compared.sets else values(found.overlap, distances=job.base.distance)
     return np.where(found.overlap >= 0, value, np.nan)
 
 
 def in_batches(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> Compared:
-    """The same as counts or scores, with the words of some pairs in memory at a time."""
+    """Counts or scores of pairs of items, with the words of only some pairs in memory at once."""
     size = np.asarray(items.collection.column("size"))
     begin, stored = np.cumsum(size, dtype=np.int64) - size, run.work.column("sets", "u8")
 

@@ -12,7 +12,7 @@ from likewise.errors import UsageError
 from likewise.stages.meeting import BUDGET, FINER, Parts, keyed, number, split_overfull
 from likewise.stages.workers import ALONE, Workers
 
-#: The most others that an item of an overfull bucket meets in a walk, on all levels together.
+#: An item of an overfull bucket is a candidate with at most this many others in a walk, over all levels.
 MOST_MET = 2 * BUDGET * (1 + FINER)
 MOST_BUCKETS = 2**31 - 1
 
@@ -20,33 +20,34 @@ Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in th
 
 
 class Splits(NamedTuple):
-    """The parts of the overfull buckets: the members of band b are items[begin[b] : begin[b + 1]], in priority order."""
+    """The parts of the overfull buckets. The members of band b are items[begin[b] : begin[b + 1]], in priority order."""
 
     items: np.ndarray  # int32[m]
     begin: np.ndarray  # int64[bands + 1]
-    bucket: np.ndarray  # int32[levels, m]: the item's part at each further level, -1 where it has none
-    listed: np.ndarray  # bool[1 + levels, m]: whether those after it meet it in its bucket, and in its part at each further level
+    bucket: np.ndarray  # int32[levels, m]: the item's part at each further level, -1 for none
+    listed: np.ndarray  # bool[1 + levels, m]: later members are compared with it, in its bucket and in its part at each further level
 
 
 def no_splits(bands: int) -> Splits:
+    """Empty splits, for bands without overfull buckets."""
     return Splits(np.zeros(0, np.int32), np.zeros(bands + 1, np.int64), np.zeros((0, 0), np.int32), np.zeros((1, 0), bool))
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """The items of equal band key, and the parts of overfull buckets. Buckets of all levels are numbered through."""
+    """The items of equal band keys, and the parts of overfull buckets. Numbers of buckets are unique over all bands and levels."""
 
-    bucket: np.ndarray  # int32[bands, n]: the item's bucket, -1 where it is alone
-    sizes: np.ndarray  # int64[buckets], without the finer ones
-    band: np.ndarray  # int64[buckets]: the band that each belongs to
+    bucket: np.ndarray  # int32[bands, n]: the item's bucket, -1 if it is the only one with its key
+    sizes: np.ndarray  # int64[buckets], without the parts of overfull ones
+    band: np.ndarray  # int64[buckets]: the band of each
     splits: Splits
 
     def members(self, number: int) -> np.ndarray:
-        """The items of a bucket, in priority order."""
+        """The items of a bucket in priority order: int64[m]."""
         return np.flatnonzero(self.bucket[self.band[number]] == number)
 
     def overfull(self, band: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The members of a band's overfull buckets, as kernels.heads takes them: (items int32[m], levels int32[1 + finer, m], listed bool[..])."""
+        """The members of a band's overfull buckets, for kernels.heads: (items int32[m], levels int32[1 + finer, m], listed bool[1 + finer, m])."""
         mine = slice(*self.splits.begin[band : band + 2])
         items = self.splits.items[mine]
         return items, np.concatenate([self.bucket[band, items][None], self.splits.bucket[:, mine]]), self.splits.listed[:, mine]
@@ -56,23 +57,23 @@ class Buckets:
         return max(len(self.sizes), int(self.splits.bucket.max(initial=-1)) + 1)
 
     def pairs(self, *, walk: bool = False) -> int:
-        """Candidate pairs, counted once a band. ``walk``: at most those that overfull buckets let meet."""
+        """Candidate pairs, counted once a band. ``walk``: at most those that the rule for overfull buckets admits."""
         others = np.minimum(self.sizes - 1, MOST_MET) if walk else self.sizes - 1
         return int((self.sizes * others // 2).sum())
 
 
 def spread(sizes: np.ndarray) -> dict[str, Any]:
-    """The number of buckets of these sizes, int64[buckets], the largest, and the numbers by size in powers of two: '2', '3-4', '5-8', ..."""
-    power = np.frexp(np.maximum(sizes, 2) - 1)[1]  # the bits of size - 1
+    """The number of buckets, the largest size, and the numbers by size in powers of two: '2', '3-4', '5-8', ... sizes: int64[buckets]."""
+    power = np.frexp(np.maximum(sizes, 2) - 1)[1]  # bits of size - 1
     steps, numbers = np.unique(power, return_counts=True)
     named = {"2" if step == 1 else f"{2 ** (step - 1) + 1}-{2**step}": int(number) for step, number in zip(steps.tolist(), numbers, strict=True)}
     return {"number": len(sizes), "largest": int(sizes.max(initial=0)), "by_size": named}
 
 
 def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, split: bool) -> Buckets:
-    """Number the buckets of every band, several bands at once.
+    """Number the buckets of every band, several bands at once. Raises UsageError for more buckets than int32 can number.
 
-    per: uint64[n], mixed into every key, so that only items of one group meet. ``split`` adds the parts of overfull buckets.
+    per: uint64[n], mixed into every key, so that only items with equal values collide. ``split`` adds the parts of overfull buckets.
     """
     grouped = per if per.any() else None
     bucket = workers.allocate((bands, len(per)), "i4")
@@ -93,12 +94,12 @@ def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, 
 
 
 def parts_of(keys: Keys, bucket: np.ndarray, sizes: np.ndarray, band: int, bands: int, levels: int) -> Parts:
-    """The parts of a band's overfull buckets, by the keys of the next bands."""
+    """The parts of a band's overfull buckets, split by the keys of the next bands."""
     return split_overfull(bucket, sizes, lambda level: keys((band + level) % bands), levels)
 
 
 def joined(parts: list[Parts], buckets: list[int], base: int) -> Splits:
-    """The parts of all bands, numbered through from ``base`` on. buckets: how many buckets each band has."""
+    """The parts of all bands, numbered consecutively from ``base``. buckets: the number of buckets in each band."""
     raised = shifts([len(each.sizes) for each in parts], base)
     for each, own, first in zip(parts, buckets, raised[:-1], strict=True):
         finer = each.levels[1:]
@@ -109,7 +110,7 @@ def joined(parts: list[Parts], buckets: list[int], base: int) -> Splits:
 
 
 def shifts(counts: list[int], base: int) -> np.ndarray:
-    """Where the numbers of each band begin so that they follow each other from ``base`` on, and the next free number: int64[bands + 1]."""
+    """The first number of each band, consecutive from ``base``, then the next free one: int64[bands + 1]. Raises UsageError for too many."""
     ends = base + np.concatenate(([0], np.cumsum(counts)))
     if ends[-1] > MOST_BUCKETS:
         raise UsageError(f"{ends[-1]:,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")

@@ -1,4 +1,4 @@
-"""The pairs that the rule for overfull buckets left out, and how many similar pairs may be among them."""
+"""The pairs that the rule for overfull buckets left out, and an estimate of the similar pairs among them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from likewise.kernels.heads import pairs_met
 from likewise.stages.buckets import Buckets
 from likewise.stages.verify import Compared
 
-#: The stream of constants, drawn from the seed, that the sample is drawn by.
+#: The stream of constants, derived from the seed, that draws the sample.
 SAMPLING = np.uint64(0xB0D6_0001)
-#: Pairs of the sample: one for each ``SHARE`` that met in overfull buckets, but from ``LEAST`` to ``MOST``.
+#: Size of the sample: a pair for each ``SHARE`` that were candidates in overfull buckets, from ``LEAST`` to ``MOST``.
 SHARE, LEAST, MOST = 30, 10_000, 1_000_000
-#: Buckets with the most pairs left out, which a report names.
+#: How many buckets with the most pairs left out a report names.
 HOTTEST = 5
 
 
 @dataclass(frozen=True)
 class Cut:
-    """cut: pairs of kept items in an overfull bucket that were not compared there. sampled: how many of those were sampled; alike: how many of the
-    sample are at or above the threshold. missed: upper bound for missed pairs, with 95 % confidence."""
+    """The pairs left out by the rule for overfull buckets, and the result of comparing a sample of them.
+
+    cut: pairs of kept items in an overfull bucket that were not compared there. missed: upper bound for missed pairs, with 95 % confidence.
+    """
 
     cut: int
     sampled: int
@@ -32,38 +34,38 @@ class Cut:
     missed: float
 
     def recall(self, promised: float, found: int) -> float:
-        """The expected recall, less the pairs that may have been missed, of all there are to find."""
+        """The expected recall, reduced by the pairs that may have been missed. found: the number of similar pairs that were found."""
         return promised * found / (found + self.missed) if self.missed else promised
 
 
 class Overfull(NamedTuple):
-    """The overfull buckets, by band and by their first member, with their kept members. What is here does not depend on how buckets are numbered."""
+    """The overfull buckets with their kept members, by band and first member. Nothing here depends on how buckets are numbered."""
 
-    number: np.ndarray  # int64[k]: of stages.buckets.Buckets
-    met: np.ndarray  # int64[k]: pairs of kept members that met in the bucket
-    places: np.ndarray  # int64[m]: kept members as places in Buckets.splits, in priority order: those of i are places[begin[i] : begin[i + 1]]
+    number: np.ndarray  # int64[k]: the bucket's number in stages.buckets.Buckets
+    met: np.ndarray  # int64[k]: pairs of kept members that were candidates in the bucket
+    places: np.ndarray  # int64[m]: kept members as places in Buckets.splits, in priority order; bucket i has places[begin[i] : begin[i + 1]]
     begin: np.ndarray  # int64[k + 1]
 
     @property
     def pairs(self) -> np.ndarray:
-        """Pairs of kept members of each, int64[k]."""
+        """Pairs of kept members of each bucket: int64[k]."""
         kept = np.diff(self.begin)
         return kept * (kept - 1) // 2
 
     @property
     def cut(self) -> np.ndarray:
-        """Pairs of kept members that did not meet in each, int64[k]."""
+        """Pairs of kept members of each bucket that were no candidates there: int64[k]."""
         return self.pairs - self.met
 
 
 def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
-    """The overfull buckets with the members that were kept. kept: bool[n]"""
+    """The overfull buckets with their kept members. kept: bool[n]."""
     found = [(np.zeros(0, np.int64),) * 4]
     for band, first in enumerate(buckets.splits.begin[:-1].tolist()):
         items, levels, listed = buckets.overfull(band)
         if not len(items):
             continue
-        names, own = np.unique(levels, return_inverse=True)  # numbered from 0 in this band, -1 apart
+        names, own = np.unique(levels, return_inverse=True)  # numbered from 0 in this band; -1 stays apart
         levels = own.reshape(levels.shape) - int(names[0] < 0)
         met, members = np.zeros((2, levels.max() + 1), np.int64)
         staying = kept[items]
@@ -81,15 +83,15 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
 
 
 def hottest(buckets: Buckets, crowded: Overfull, most: int = HOTTEST) -> list[tuple[int, int, int]]:
-    """The overfull buckets in which most pairs of kept items did not meet: (first item, items, pairs) of each, the hottest first."""
+    """(first item, items, pairs) of the overfull buckets that left out the most pairs of kept items, in descending order."""
     found = [at for at in np.argsort(-crowded.cut, kind="stable")[:most] if crowded.cut[at] > 0]
     return [(int(buckets.members(crowded.number[at])[0]), int(buckets.sizes[crowded.number[at]]), int(crowded.cut[at])) for at in found]
 
 
 def what_was_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, crowded: Overfull, seed: int) -> Cut:
-    """Compare a sample of the pairs of kept items that did not meet. A pair with a removed item loses nothing.
+    """Compare a sample of the pairs of kept items that were left out. A left-out pair with a removed item costs nothing.
 
-    compare: the comparison of items left, int64[m], with items right, as `stages.verify` has it.
+    compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
     """
     cut = int(crowded.cut.sum())
     if not cut:
@@ -100,12 +102,12 @@ def what_was_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets:
 
 
 def at_most(count: int) -> float:
-    """Upper end of the one-sided 95 % interval of the mean of a Poisson count (square-root approximation; 3.3 for none)."""
+    """Upper end of the one-sided 95 % interval for the mean of a Poisson count, by the square-root approximation; 3.3 for a count of 0."""
     return float((np.sqrt(count + 1) + 1.645 / 2) ** 2)
 
 
 def drawn(buckets: Buckets, crowded: Overfull, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A uniform sample of the pairs of kept items that did not meet: a sample of all pairs, without those that met."""
+    """A uniform sample of the left-out pairs of kept items, int64[m] each: a sample of all pairs, without the candidates."""
     pairs = crowded.pairs
     total, cut = int(pairs.sum()), int(crowded.cut.sum())
     wanted = min(max(int(crowded.met.sum()) // SHARE, LEAST), MOST)
@@ -120,15 +122,15 @@ def drawn(buckets: Buckets, crowded: Overfull, seed: int) -> tuple[np.ndarray, n
 
 
 def pair_of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pair (later, earlier) of that number, in the order (1, 0), (2, 0), (2, 1), (3, 0), ... int64[n] each"""
+    """The pair (later, earlier) with this number, in the order (1, 0), (2, 0), (2, 1), (3, 0), ...: int64[n] each."""
     later = ((1 + np.sqrt(1 + 8.0 * index)) / 2).astype(np.int64)
-    later -= later * (later - 1) // 2 > index  # the square root is rounded
+    later -= later * (later - 1) // 2 > index  # the square root was rounded
     later += later * (later + 1) // 2 <= index
     return later, index - later * (later - 1) // 2
 
 
 def meets(buckets: Buckets, later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
-    """True where two members of a bucket meet at any level. later, earlier: places in Buckets.splits. bool[n]"""
+    """True where two members of a bucket are candidates at any level: bool[n]. later, earlier: places in Buckets.splits."""
     _, _, finer, listed = buckets.splits
     met = listed[0, earlier]
     for level, part in enumerate(finer, 1):

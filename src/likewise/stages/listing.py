@@ -1,4 +1,4 @@
-"""Pairs of items spelled out as pairs of rows."""
+"""Pairs of items expanded to pairs of rows."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from likewise.messages import counted
 
 
 class Listing:
-    """Verified pairs of items, spelled out as pairs of rows: each copy of the one with each copy of the other."""
+    """Collects verified pairs of items, expanded to pairs of rows: each copy of one with each copy of the other."""
 
     def __init__(self, first: np.ndarray, member: np.ndarray, sides: np.ndarray | None, most: int, equal: float = 1.0, *, ordered: bool = False):
         """first: int64[rows], the first copy of each row; member: int64[items], the row of each item; sides: uint8[rows], 0 or 1, or None.
 
-        ``equal`` is the similarity of copies, or their distance. ``ordered``: a pair goes from its first to its second, from side 0 to side 1;
-        the other way is another pair.
+        most: the maximum number of pairs. equal: the similarity of copies, or their distance. ordered: pairs are directed, from side 0 to side 1; the
+        reverse is another pair.
         """
         self.first, self.member, self.sides, self.most, self.equal, self.ordered = first, member, sides, most, equal, ordered
         later = np.flatnonzero(first != np.arange(len(first)))
         self.heads = np.unique(first[later])
         rows = np.concatenate((self.heads, later))
         side = np.zeros(len(rows), np.uint8) if sides is None else sides[rows]
-        self.order = rows[np.lexsort((rows, side, first[rows]))]  # copies of one row lie together, those of side 0 before those of side 1
+        self.order = rows[np.lexsort((rows, side, first[rows]))]  # copies of a row are adjacent, those of side 0 first
         self.begin = np.searchsorted(first[self.order], self.heads, side="left")
         self.end = np.searchsorted(first[self.order], self.heads, side="right")
-        self.middle = self.end - np.bincount(np.searchsorted(self.heads, first[rows]), side, len(self.heads)).astype(np.int64)  # where side 1 begins
+        self.middle = self.end - np.bincount(np.searchsorted(self.heads, first[rows]), side, len(self.heads)).astype(
+            np.int64
+        )  # the beginning of side 1
         self.rows: list[np.ndarray] = []
         self.similarity: list[np.ndarray] = []
         self.count = 0
 
     def sides_of_items(self) -> np.ndarray:
-        """uint8[items]: 1, 2 or 3, as copies of the item lie in A, B or both; empty when all pairs are wanted."""
+        """uint8[items]: 1, 2 or 3 if copies of the item are in A, B or both; empty if all pairs are wanted."""
         if self.sides is None:
             return np.zeros(0, np.uint8)
         side = np.left_shift(np.uint8(1), self.sides, dtype=np.uint8)
@@ -39,8 +41,10 @@ class Listing:
         return side[self.member]
 
     def runs(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the copies of first rows begin in ``order``, where those of side 1 do, and where they end. A row without copies lies behind
-        all of ``order``, in a place of its own."""
+        """The places in ``order`` where the copies of first rows begin, where those of side 1 begin, and where they end: int64[m] each.
+
+        A row without copies gets a place of its own, beyond ``order``.
+        """
         begin = len(self.order) + rows
         middle, end = begin + 1 if self.sides is None else begin + (self.sides[rows] == 0), begin + 1
         if len(self.heads):
@@ -51,14 +55,14 @@ class Listing:
         return begin, middle, end
 
     def at(self, places: np.ndarray) -> np.ndarray:
-        """The rows that lie there."""
+        """The rows at these places, int64[m] each."""
         inside = places < len(self.order)
         rows = places - len(self.order)
         rows[inside] = self.order[places[inside]]
         return rows
 
     def copies(self) -> None:
-        """All pairs among the copies of one text."""
+        """Add all pairs among copies of each other. Raises UsageError if that makes too many pairs."""
         if self.sides is not None:
             self.product((self.begin, self.middle), (self.middle, self.end), np.full(len(self.heads), self.equal))
             return
@@ -70,7 +74,7 @@ class Listing:
                 self.list(group[one], group[other], np.full(len(one), self.equal))
 
     def add(self, left: np.ndarray, right: np.ndarray, similarity: np.ndarray) -> None:
-        """Verified pairs of items, int64[m] each, and how alike they are, float64[m]."""
+        """Add verified pairs of items, int64[m] each, and their similarities, float64[m]. Raises UsageError if that makes too many pairs."""
         (a, a_middle, a_end), (b, b_middle, b_end) = self.runs(self.member[left]), self.runs(self.member[right])
         if self.sides is None:
             self.product((a, a_end), (b, b_end), similarity)
@@ -80,7 +84,7 @@ class Listing:
                 self.product((a_middle, a_end), (b, b_middle), similarity)
 
     def product(self, a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray], similarity: np.ndarray) -> None:
-        """Each row of a run of ``order`` with each of another; a and b are where the runs begin and end."""
+        """Add each row of a run of ``order`` with each row of another. a and b: the beginnings and ends of the runs, int64[m] each."""
         sizes_a, sizes_b = a[1] - a[0], b[1] - b[0]
         times = sizes_a * sizes_b
         self.check(int(times.sum()))
@@ -91,16 +95,19 @@ class Listing:
         self.list(left, right, similarity[pair])
 
     def list(self, a: np.ndarray, b: np.ndarray, similarity: np.ndarray) -> None:
+        """Add pairs of rows, int64[m] each, with their similarities, float64[m]."""
         self.rows.append(np.stack([a, b] if self.ordered else [np.minimum(a, b), np.maximum(a, b)], axis=1))
         self.similarity.append(similarity)
         self.count += len(a)
 
     def check(self, more: int) -> None:
+        """Raises UsageError if ``more`` pairs would exceed the maximum."""
         if self.count + more > self.most:
             star = "" if self.ordered or self.sides is not None else "list members against their leader only with --star, or "
             raise UsageError(f"more than {counted(self.most, 'pair is', 'pairs are')} at or above the threshold; {star}allow more with --max-pairs")
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
+        """All pairs of rows, int64[m, 2], and their similarities, float64[m]. Empties the listing."""
         if not self.rows:
             return np.empty((0, 2), np.int64), np.empty(0)
         rows, similarity, at = np.empty((self.count, 2), np.int64), np.empty(self.count), self.count

@@ -1,8 +1,9 @@
-"""Which items of a bucket meet: a function of their keys and of priority order, never of the items that a run has kept.
+"""The candidate pairs of a bucket, a function of keys and priority order only: the items that a run has kept do not matter.
 
-In a bucket of up to `BUDGET` items each meets all before it. A larger one is overfull, and is split by the key of the next band: each item meets
-the heads of its parts, the first item of each part, for the first `BUDGET` of those; and each part is treated likewise, `FINER` times at most. At
-the last level each item meets the first `BUDGET` of its part. So the comparisons for one item are bounded, whatever the collection.
+In a bucket of up to `BUDGET` items each is a candidate with all before it. A larger bucket is overfull and is split by the key of the next band:
+each item is a candidate with the heads of the parts, the first item of each, for the first `BUDGET` parts; and each part is treated as a bucket, down
+to `FINER` levels. At the last level each item is a candidate with the first `BUDGET` of its part. So the comparisons for one item are bounded,
+whatever the collection.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ import numpy as np
 from likewise.kernels.bands import MIX, number_equal, repeated
 from likewise.kernels.heads import list_members, list_pairs
 
-#: A bucket of more items than this is overfull; no bucket lists more items that others meet.
+#: A bucket of more items than this is overfull. No bucket lists more items than this as candidates for later ones.
 BUDGET = 128
-#: How often an overfull bucket is split further, each time by the key of one more band.
+#: How often an overfull bucket is split, each time by the key of one more band.
 FINER = 2
 
 
 class Parts(NamedTuple):
-    """The overfull buckets of one band and the parts that they are split into, numbered on from the band's buckets."""
+    """The overfull buckets of one band and their parts. Numbers of parts follow those of the band's buckets."""
 
     members: np.ndarray  # int32[m]: the items in overfull buckets, in priority order
-    levels: np.ndarray  # int32[1 + finer, m]: each one's bucket, and its part at each further level; -1 where it has none
-    listed: np.ndarray  # bool[1 + finer, m]: whether those after it meet it there
+    levels: np.ndarray  # int32[1 + finer, m]: the item's bucket, and its part at each further level; -1 for none
+    listed: np.ndarray  # bool[1 + finer, m]: later members are compared with it there
     sizes: np.ndarray  # int64[parts]
 
 
 def number(keys: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """Write bucket numbers from 0 into ``out``, int32[n], -1 for items that are alone; return the sizes of the buckets, int64[buckets]."""
-    items = np.flatnonzero(repeated(keys))  # only keys that seem to repeat are compared
+    """Write bucket numbers from 0 into ``out``, int32[n], -1 for unique keys; return the sizes of the buckets, int64[buckets]."""
+    items = np.flatnonzero(repeated(keys))  # the exact comparison takes only keys that may repeat
     part = np.empty(len(items), np.int32)
     count = number_equal(keys[items], part)
     out[:] = -1
@@ -41,16 +42,17 @@ def number(keys: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
-    """Keys that are equal where both are equal. uint64[n]"""
+    """Keys combined with groups: equal where both are equal. uint64[n]"""
     return keys if by is None else keys ^ (by + np.uint64(1)) * MIX
 
 
 def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int], np.ndarray], levels: int) -> Parts:
     """Split the overfull buckets of a band.
 
-    bucket: int32[n], each item's bucket, -1 for none. sizes: int64[buckets]. finer: the keys of all items at level 1, 2, .. ``levels``: uint64[n].
+    bucket: int32[n], each item's bucket, -1 for none. sizes: int64[buckets]. finer: returns the keys of all items, uint64[n], for level 1 to
+    ``levels``.
     """
-    members = np.flatnonzero(np.append(sizes > BUDGET, False)[bucket]).astype(np.int32)  # -1 is none, and so the last
+    members = np.flatnonzero(np.append(sizes > BUDGET, False)[bucket]).astype(np.int32)  # -1 selects the appended False
     found = np.full((1 + levels, len(members)), -1, np.int32)
     found[0] = bucket[members]
     parts = [np.zeros(0, np.int64)]
@@ -68,19 +70,19 @@ def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int],
 
 
 class Met(NamedTuple):
-    """Who meets in some buckets of one band, and the buckets. Items have the numbers of their ranks."""
+    """The candidate pairs in some buckets of one band, and the buckets. Items are numbered by rank."""
 
-    later: np.ndarray  # int64[p]: the pairs that meet, each once
+    later: np.ndarray  # int64[p]: the candidate pairs, each once
     earlier: np.ndarray  # int64[p]
-    sizes: np.ndarray  # int64[buckets]: of the buckets of two items or more
+    sizes: np.ndarray  # int64[buckets]: the sizes of buckets of two items or more
     overfull: Parts  # members int64[m], in priority order
 
 
 def meeting(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray) -> Met:
-    """The pairs of items that meet in one band: all of it, or some of its buckets with all their members.
+    """The candidate pairs in one band: in all of it, or in some of its buckets with all their members.
 
     keys: uint64[n], the items' keys in that band. finer: uint64[levels, n], their keys in the next bands, up to `FINER`. rank: int64[n], their
-    places in priority order, distinct; of several arrays of whole buckets each gives its own pairs, whatever else the others hold.
+    distinct places in priority order. Arrays of whole buckets can be passed one by one: no bucket's pairs depend on another.
     """
     order = np.argsort(rank, kind="stable")
     keys, finer, rank = keys[order], finer[:, order], rank[order]

@@ -1,4 +1,4 @@
-"""The keep order: which item comes first, and so stays."""
+"""Priority order: of similar items, the first in it is kept."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import numpy as np
 
 
 def keep_order(policy: str, chars: np.ndarray, score: np.ndarray, preference: np.ndarray) -> np.ndarray:
-    """Row numbers in keep order: preferred sources first, then the policy, ties by input order. int64[n]
+    """Row numbers in priority order: preferred sources first, then by policy; ties in input order. int64[n]
 
-    preference: int[n], smaller comes first. ``longest`` and ``shortest`` count characters; a row without a score comes after all that have one.
+    chars: characters of each row, for ``longest`` and ``shortest``. score: float64[n], NaN for none; rows without a score come last. preference:
+    int[n],
+    smaller comes first.
     """
     rows = np.arange(len(chars))
     name = policy.partition(":")[0]
@@ -17,7 +19,7 @@ def keep_order(policy: str, chars: np.ndarray, score: np.ndarray, preference: np
         "last": lambda: -rows,
         "longest": lambda: -chars.astype(np.int64),
         "shortest": lambda: chars.astype(np.int64),
-        "max": lambda: -score,  # NaN sorts last either way
+        "max": lambda: -score,  # NaN sorts last in both directions
         "min": lambda: score,
     }[name]()
     if name == "first" and not preference.any():

@@ -1,4 +1,4 @@
-"""Sets as ascending ranks of their elements, rarest first: what exact joins work on."""
+"""Sets as ascending ranks of their elements, rarest first, for exact joins."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from likewise.stages.workers import ALONE, Workers
 
 Longs = NDArray[np.int64]
 
-#: Elements that a task takes at once, and elements of one part, whose counting table then stays in the cache.
+#: Elements of one task, and elements of one part, small enough for its counting table to stay in the cache.
 PIECE, PART = 1 << 17, 1 << 14
 MOST_PARTS = 1 << 10
-#: Ranks are numbered in 32 bits.
+#: Ranks are uint32.
 MOST_ELEMENTS = 2**32 - 2
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """n sets: set i is the ``shared[i]`` ranks from tokens[first[i]] on, and size[i] - shared[i] elements that no other set has."""
+    """n sets: set i has the ``shared[i]`` ranks from tokens[first[i]] on, and size[i] - shared[i] elements that no other set has."""
 
     tokens: NDArray[np.uint32]
     first: Longs
@@ -35,26 +35,27 @@ class Ranked:
         return len(self.size)
 
     def of(self, items: Longs | None) -> Ranked:
-        """Some of the sets, or all; the ranks of their elements stay the same."""
+        """A selection of the sets, or all if None. Ranks are unchanged."""
         return self if items is None else Ranked(self.tokens, self.first[items], self.shared[items], self.size[items], self.ranks)
 
 
 @dataclass(frozen=True)
 class Deal:
-    """How the elements of all sets are dealt out to parts, piece by piece."""
+    """The distribution of all elements to parts, piece by piece."""
 
     values: NDArray[np.uint64]
     offsets: Longs
-    shift: int  # a part is what is left of a key
-    pieces: list[tuple[int, int]]  # sets
-    places: Longs  # int64[pieces, parts]: where a piece's share of a part begins
-    edges: Longs  # int64[parts + 1]: where the parts begin
+    shift: int  # the part of a key is key >> shift
+    pieces: list[tuple[int, int]]  # (first set, end)
+    places: Longs  # int64[pieces, parts]: the beginning of a piece's share of a part
+    edges: Longs  # int64[parts + 1]: the beginnings of parts
 
 
 def ranked(values: NDArray[np.uint64], offsets: Longs, *, side: NDArray[np.uint8] | None = None, workers: Workers = ALONE) -> Ranked:
-    """Rank the elements of sets by how many of the sets have them. Takes 12 bytes an element for a while, and keeps 4.
+    """Rank the elements of sets by the number of sets that have them. Takes 12 bytes an element temporarily, and keeps 4.
 
-    side: uint8[n], 1, 2 or 3 for sets of A, B or both: then an element that A or B does not have is shared by none.
+    values: uint64[m]; offsets: int64[n + 1]. side: uint8[n], 1, 2 or 3 for sets of A, B or both: then only elements that occur in both A and B are
+    shared. Raises UsageError for more elements than uint32 can rank.
     """
     n, elements = len(offsets) - 1, int(offsets[-1] - offsets[0])
     if elements > MOST_ELEMENTS:
@@ -79,7 +80,7 @@ def ranked(values: NDArray[np.uint64], offsets: Longs, *, side: NDArray[np.uint8
 
 
 def dealt(values: NDArray[np.uint64], offsets: Longs, workers: Workers) -> Deal:
-    """Count what each piece has for each part."""
+    """Count the elements that each piece has for each part."""
     part_bits = min(MOST_PARTS, max(2, 1 << (len(values) // PART).bit_length())).bit_length() - 1
     shift, pieces = 64 - part_bits, cut(offsets, PIECE)
     tallies = list(workers.run(lambda piece: kernels.tally(values, offsets[piece[0]], offsets[piece[1]], shift), pieces))
@@ -89,7 +90,7 @@ def dealt(values: NDArray[np.uint64], offsets: Longs, workers: Workers) -> Deal:
 
 
 def numbered(deal: Deal, sides: NDArray[np.uint8], ids: NDArray[np.uint32], workers: Workers) -> list[NDArray[np.uint32]]:
-    """Number the elements of each part, into ``ids``; how often each occurs, or 0 where it is not shared, a list a part."""
+    """Number the elements of each part, into ``ids`` uint32[m]; return for each part how often each element occurs, 0 if it is not shared."""
     keys, key_sides = np.empty(len(ids), np.uint64), np.empty(len(ids) if len(sides) else 0, np.uint8)
 
     def out(piece: int) -> None:
@@ -105,7 +106,7 @@ def numbered(deal: Deal, sides: NDArray[np.uint8], ids: NDArray[np.uint32], work
 
 
 def cut(offsets: Longs, elements: int) -> list[tuple[int, int]]:
-    """Runs of whole sets with about so many elements each: (first set, end)."""
+    """Split the sets into runs of about ``elements`` elements each: (first set, end)."""
     n = len(offsets) - 1
     ends = np.searchsorted(offsets, np.arange(elements, offsets[-1], elements))
     edges = np.unique(np.concatenate(([0], ends.clip(0, n), [n])))

@@ -1,4 +1,4 @@
-"""Rows as they were read to the columns that all later steps work on."""
+"""Sketch rows: from the values that were read to the columns that all later steps work on."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from likewise.schema import ROW_COLUMNS
 
 Columns = dict[str, np.ndarray]
 Stage = Callable[[Records], Columns]
-#: Stream of constants drawn from the seed (kernels.hashing.derive).
+#: Stream of constants derived from the seed (kernels.hashing.derive).
 COPY_KEYS = np.uint64(0x4B1D_0001)
 
 
 class Sketched(NamedTuple):
-    """Rows as arrays."""
+    """Sketched rows."""
 
-    tokens: np.ndarray  # uint32[n]: elements of a set, numbers of a vector (but 0 of a sparse one), bits, code points of a string; 0: an empty item
-    words: np.ndarray  # uint64[m]: what is compared, row after row
-    size: np.ndarray  # uint32[n]: words of each row
-    keys: np.ndarray  # uint64[bands, n]; [0, n] where there are no bands
-    given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of what it was made of; copies are equal in it
+    tokens: np.ndarray  # uint32[n]: elements of a set, dimensions of a vector (nonzero ones if sparse), bits, code points of a string; 0: empty
+    words: np.ndarray  # uint64[m]: the words that are compared, row after row
+    size: np.ndarray  # uint32[n]: the number of words of each row
+    keys: np.ndarray  # uint64[bands, n]; [0, n] without bands
+    given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of the items it was derived from, which identify copies
 
 
 class Payload(NamedTuple):
-    """The bytes of rows: row i is data[offsets[i] : offsets[i + 1]], nothing where the row has no value."""
+    """The bytes of rows: row i is data[offsets[i] : offsets[i + 1]], empty if the row has no value."""
 
     data: np.ndarray  # uint8[m]
     offsets: np.ndarray  # int64[n + 1]
-    width: np.ndarray  # int64[n]: numbers of a vector, bits of a code; 0 for other kinds
+    width: np.ndarray  # int64[n]: dimensions of a vector, bits of a code; 0 for other kinds
     there: np.ndarray  # bool[n]: the row has a value
 
     def words(self) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ class Payload(NamedTuple):
 
 
 def payload_of(records: Records) -> Payload:
-    """The payload of records; rows that are not to be read are empty."""
+    """The payloads of records; rows that are skipped are empty."""
     text = records.text
     _, ends, data = text.buffers()
     offsets = np.frombuffer(ends, np.int64, len(text) + 1, text.offset * 8) if len(text) else np.zeros(1, np.int64)
@@ -59,10 +59,10 @@ def payload_of(records: Records) -> Payload:
 
 
 def sketcher(job: Job) -> Stage:
-    """A function from the rows of one chunk to their columns: schema.ROW_COLUMNS, ``band_keys`` uint64[bands, n], of no bands where the job has
-    none, ``sets`` uint64[m] and, where pairs of them that meet in buckets will be compared, ``odd``.
+    """The function from the rows of a chunk to their columns.
 
-    It may be called from several threads. What it gives for a row depends on the row alone.
+    Columns: schema.ROW_COLUMNS; ``band_keys`` uint64[bands, n], of 0 bands if the job has none; ``sets`` uint64[m]; and ``odd`` where candidate
+    pairs of sets will be compared. The function may be called from several threads. The columns of a row depend on that row only.
     """
     sketch = job.kind.sketcher(job)
     compared = job.plan is not None and job.verify == "exact" and job.compared.sets
@@ -86,11 +86,12 @@ def sketcher(job: Job) -> Stage:
 
 
 def sketched(tokens: np.ndarray, words: np.ndarray, size: np.ndarray, keys: np.ndarray) -> Sketched:
+    """A Sketched with tokens and sizes converted to uint32."""
     return Sketched(tokens.astype(np.uint32), words, size.astype(np.uint32), keys)
 
 
 def keys_of(job: Job, batch: Any) -> np.ndarray:
-    """The band keys of a batch, uint64[bands, n]; none where there are no bands."""
+    """The band keys of a batch, uint64[bands, n]; of 0 bands without a plan."""
     plan = job.plan
     if plan is None:
         return np.zeros((0, len(batch[-1]) - 1 if isinstance(batch, tuple) else len(batch)), np.uint64)
@@ -101,19 +102,19 @@ def keys_of(job: Job, batch: Any) -> np.ndarray:
 
 
 def columns_of(found: Sketched, job: Job) -> Columns:
-    """The columns of rows that are compared as they are."""
+    """The columns of sketched rows, without those that `sketcher` adds."""
     words, size = found.given or (found.words, found.size)
     copy = copies_of(words, size, job.seed)
     return {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
 
 
 def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:
-    """128 bits that stand for the words of each row, uint64[n, 2]: equal rows are copies of each other."""
+    """128 bits that identify the words of each row, uint64[n, 2]: rows with equal bits are copies of each other."""
     return digests(words, np.concatenate(([0], np.cumsum(size, dtype=np.int64))), derive(np.uint64(seed), COPY_KEYS, KEYS))
 
 
 def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
-    """A signature as a set of (position, slot) pairs: two signatures agree in as many slots as these sets share."""
+    """A signature as a set of (position, slot) pairs: two such sets share as many elements as the signatures have equal slots."""
     slots = signature.shape[1]
     tagged = (np.arange(slots, dtype=np.uint64) << np.uint64(32)) | signature.astype(np.uint64)
     some = tokens > 0
@@ -121,8 +122,10 @@ def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
 
 
 def group_words(values: pa.LargeBinaryArray | None, n: int, seed: int) -> np.ndarray:
-    """64 bits that stand for the value of ``--per``, keyed: a group must not be entered by a value that was made to look like another. Rows
-    without one are a group of their own, 0."""
+    """64 bits that identify the value of ``--per``, uint64[n]; 0 for rows without one, which form a group.
+
+    Hashing is keyed, so that nobody can craft a value that falls into another group.
+    """
     if values is None:
         return np.zeros(n, np.uint64)
     words = Hasher(seed).strings(without_fractions(values))

@@ -1,4 +1,4 @@
-"""Exact comparison of candidate pairs: of pairs that are given, and of all pairs inside buckets."""
+"""Exact comparison of candidate pairs: of given pairs, and of all pairs inside buckets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Words = tuple[np.ndarray, np.ndarray]
 
 
 class Compared(NamedTuple):
-    """Values of m pairs, exact: the similarity is overlap / out_of; for other items than sets a score, and 1 (kernels.compare)."""
+    """Exact values of m pairs: the similarity is overlap / out_of. For items other than sets a score, and 1 (kernels.compare)."""
 
-    overlap: np.ndarray  # int64[m]; -1 where the two are not similar enough
-    out_of: np.ndarray  # int64[m]; 0 there
+    overlap: np.ndarray  # int64[m]; -1 below the threshold
+    out_of: np.ndarray  # int64[m]; 0 below the threshold
 
 
 def verified(sets: Sets, left: np.ndarray, right: np.ndarray, workers: Workers = ALONE) -> Compared:
@@ -41,20 +41,23 @@ def alike(words_a: Words, words_b: Words, rule: Any) -> Compared:
 
 
 def contained(words_a: Words, words_b: Words, threshold: Fraction) -> Compared:
-    """Compare the i-th set of one batch with the i-th of the other by containment: the overlap, out of the size of the first. Words as of `alike`."""
+    """Compare the i-th set of one batch with the i-th of the other by containment: the overlap, out of the size of the first.
+
+    Words: uint64[k] and int64[m + 1], as `in_memory` takes them.
+    """
     common, size = overlaps(*words_a, *words_b), np.diff(words_a[1])
     good = common * threshold.denominator >= size * threshold.numerator
     return Compared(np.where(good, common, -1), np.where(good, size, 0))
 
 
 def within(values: np.ndarray, limit: float, *, distances: bool) -> Compared:
-    """Exact similarities or distances of pairs, float64[m] or int64[m], as scores out of 1, as far as they are within the limit."""
+    """Exact similarities or distances of pairs, float64[m] or int64[m], as scores out of 1; -1 and 0 beyond the limit."""
     good = values <= limit if distances else values >= limit
     return Compared(np.where(good, scores(values, distances=distances), -1), good.astype(np.int64))
 
 
 def compared(sets: Sets, others: Sets, left: np.ndarray, right: np.ndarray, workers: Workers = ALONE) -> Compared:
-    """Compare items left[i] of ``sets`` with items right[i] of ``others``, which have the same rule."""
+    """Compare items left[i] of ``sets`` with items right[i] of ``others``, which share a rule."""
     values = np.empty((2, len(left)), np.int64)
     (stored, rule), (other, _) = sets.arguments(), others.arguments()
     longest = max(int(each.size.max(initial=0)) for each in (sets, others))
@@ -68,17 +71,17 @@ def compared(sets: Sets, others: Sets, left: np.ndarray, right: np.ndarray, work
 
 
 def in_memory(words: Words, rule: Any) -> Sets:
-    """Items whose words are at hand, without odd sketches."""
+    """Items from words in memory, without odd sketches. words: uint64[k], and int64[n + 1], where each item begins."""
     values, offsets = words
     n = len(offsets) - 1
     return Sets(-1, values, offsets[:-1], np.diff(offsets).astype(np.uint32), rule, np.empty((0, ODD_WORDS), np.uint64), np.arange(n))
 
 
 def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, workers: Workers = ALONE, most: int = 2**62) -> Iterator[np.ndarray]:
-    """Verified pairs as int64[m, 4] blocks: item, later item, overlap, out of. Each pair once, in no particular order.
+    """Yield verified pairs as int64[m, 4] blocks: item, later item, overlap, out of. Each pair once, in no particular order.
 
-    side: uint8[n], or empty; 1, 2 or 3 for items of A, B or both, when only pairs across them are wanted.
-    The work is counted in comparisons. A part of a band that has found more than ``most`` pairs looks for no more.
+    side: uint8[n], or empty; 1, 2 or 3 for items of A, B or both, if only pairs between A and B are wanted.
+    Progress is counted in comparisons. A part of a band stops once it has found more than ``most`` pairs.
     """
     largest = int(buckets.sizes.max(initial=0))
 
@@ -102,7 +105,7 @@ def all_pairs(sets: Sets, buckets: Buckets, side: np.ndarray, workers: Workers =
 
 
 def cuts(bucket: np.ndarray, number: int) -> list[tuple[int, int]]:
-    """Split the places of one band into about so many runs of equal work: an item is compared with those after it in its bucket."""
+    """Split the places of one band into about ``number`` runs of equal work. An item is compared with those after it in its bucket."""
     if not len(bucket):
         return []
     ends = np.searchsorted(bucket, bucket, side="right")

@@ -1,4 +1,4 @@
-"""The greedy walk of removal, and what follows from it: witnesses, clusters, components."""
+"""The greedy walk of removal, and its results: representatives, clusters, components."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from likewise.stages.meeting import BUDGET
 from likewise.stages.workers import ALONE, Workers
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
-#: Comparisons that a kernel makes before it returns for a moment, so that progress shows and Ctrl-C works.
+#: Comparisons that a kernel makes before it returns, so that progress is shown and Ctrl-C works.
 COMPARED_AT_ONCE = 2**16
-#: Verified pairs that a kernel hands over at once.
+#: Verified pairs that a kernel returns at once.
 MATCHES_AT_ONCE = 2**16
-#: Parts of the walk for each thread: they take unequal time, and who is done takes the next.
+#: Parts of the walk for each thread; they take unequal time, and an idle thread takes the next.
 PARTS = 4
-#: The odd sketches of what a larger bucket remembers are copied side by side: fetched from all over memory they took half the time of a walk.
+#: Larger buckets keep copies of their items' odd sketches side by side: fetching them from all over memory took half the time of a walk.
 CROWD = 32
 
 
 @dataclass(frozen=True)
 class Sets:
-    """The items' words and how two items are compared; kernels.walk tells what the arrays are."""
+    """The items' words and the rule that compares two items. kernels.walk explains the arrays."""
 
     file: int  # an open file, or -1: the words are in ``values``
     values: np.ndarray
     offset: np.ndarray
     size: np.ndarray
     rule: Any  # one of kernels.compare
-    odd: np.ndarray  # of the rows, or of none
+    odd: np.ndarray  # the odd sketches of the rows, or no rows
     row: np.ndarray
 
     def arguments(self) -> tuple[tuple, Any]:
@@ -45,31 +45,31 @@ class Sets:
         return (self.file, self.values, self.offset, self.size, self.odd, self.row), self.rule
 
     def similarity(self, overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
-        """Similarities, or distances where the rule is for them; NaN where nothing was checked. float64[n]"""
+        """Similarities, or distances if the rule is for distances; NaN where nothing was checked. float64[n]"""
         if isinstance(self.rule, SetRule) or self.rule.mode == UNCHECKED:
             return ratio(overlap, out_of)
         return scored(overlap, distances=is_distance(self.rule))
 
     def buffers(self) -> np.ndarray:
-        """Room for two items; each thread has its own. uint64[2, largest size]"""
+        """Room for the words of two items, uint64[2, largest size]; each thread needs its own."""
         return np.empty((2, int(self.size.max(initial=0))), np.uint64)
 
 
 @dataclass
 class Walk:
-    """What the walk over n items in keep order found."""
+    """The result of the walk over n items in priority order."""
 
     witness: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
-    overlap: np.ndarray  # int64[n]: similarity to the witness is overlap / out_of
+    overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the witness
     out_of: np.ndarray
-    matches: np.ndarray  # int64[m, 4]: every verified pair: item, kept item, overlap, out of
+    matches: np.ndarray  # int64[m, 4]: the verified pairs: item, kept item, overlap, out of
     compared: int
 
 
 def walk(sets: Sets, buckets: Buckets, workers: Workers = ALONE) -> Walk:
-    """The greedy walk: an item is removed when a kept item before it shares a bucket and is at or above the threshold.
+    """Remove each item that collides with an earlier kept item and is at or above the threshold: greedy leader clustering in priority order.
 
-    Tasks are parts of the items that have no bucket in common, so the result does not depend on them. The work is counted in items.
+    Tasks are parts of the items that have no bucket in common, so the result does not depend on them. Progress is counted in items.
     """
     bands, n = buckets.bucket.shape
     levels = 1 + len(buckets.splits.bucket)
@@ -100,11 +100,11 @@ def walk(sets: Sets, buckets: Buckets, workers: Workers = ALONE) -> Walk:
 
 
 def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(lists, remembered, near) as the kernel takes them: room for the kept items of each bucket, as many as it has or may remember."""
+    """(lists, remembered, near) as the kernel takes them: room for the kept items that each bucket may remember."""
     finer, numbered = buckets.splits.bucket[buckets.splits.bucket >= 0], len(buckets.sizes)
     sizes = np.concatenate([buckets.sizes, np.bincount(finer - numbered, minlength=buckets.count - numbered)])
     crowded, room = sizes > crowd_above(sizes, buckets.bucket.shape[1]), np.minimum(sizes, BUDGET).astype(np.int32)
-    del sizes  # of many buckets it is much
+    del sizes  # frees memory, which counts with many buckets
     lists, near, end = np.zeros(buckets.count, LIST), int(room[crowded].sum()), 0
     for some in (crowded, ~crowded):
         mine = room[some]
@@ -117,24 +117,27 @@ def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Callable[..., np.nd
 
 
 def crowd_above(sizes: np.ndarray, most: int) -> int:
-    """The size above which a bucket is a crowd: CROWD, or more where crowds would remember more than ``most`` items, as many middling ones do."""
+    """Buckets above this size keep copies of odd sketches: the minimum, raised so that these buckets remember at most ``most`` items in total."""
     crowds = np.sort(sizes[sizes > CROWD])[::-1]
     fit = int(np.searchsorted(np.cumsum(np.minimum(crowds, BUDGET)), most, side="right"))
     return int(crowds[fit]) if fit < len(crowds) else CROWD
 
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
-    """The items that share a bucket with any, in up to ``shares`` parts of about equal size that share none with each other; each ascending."""
+    """The items that collide with any other, in up to ``shares`` parts of about equal size; no bucket spans two parts. Each part is ascending."""
     head = join_buckets(buckets.bucket, len(buckets.sizes))
     items = np.flatnonzero(head >= 0)
-    part = (head[items].astype(np.uint64) * MIX >> np.uint64(32)) % np.uint64(shares)  # of the connected group that it is in
-    part = part.astype(np.uint16)  # words of 16 bits are sorted by their digits: no look at all items for each part
+    part = (head[items].astype(np.uint64) * MIX >> np.uint64(32)) % np.uint64(shares)  # hashes the item's connected group
+    part = part.astype(np.uint16)  # numpy sorts 16-bit words by radix, in one pass for all parts
     parts = np.split(items[np.argsort(part, kind="stable")], np.cumsum(np.bincount(part, minlength=shares))[:-1])
     return [found for found in parts if len(found)]
 
 
 def components(n: int, matches: np.ndarray) -> np.ndarray:
-    """For each kept item the first of its component: representatives that one item matched are joined. int64[n]"""
+    """The first item of each kept item's component: kept items that match a common item are connected. int64[n]
+
+    matches: int64[m, 4], as in `Walk`.
+    """
     order = np.argsort(matches[:, 0], kind="stable")
     item, kept = matches[order, 0], matches[order, 1]
     same = item[1:] == item[:-1]
@@ -142,5 +145,5 @@ def components(n: int, matches: np.ndarray) -> np.ndarray:
 
 
 def ratio(overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:
-    """Similarities; NaN where nothing was checked."""
+    """Similarities, float64[n]; NaN where nothing was checked."""
     return np.divide(overlap, out_of, out=np.full(len(overlap), np.nan), where=out_of > 0)

@@ -1,4 +1,4 @@
-"""What a stage, join or search needs of whoever runs it: several tasks at once, progress, and memory."""
+"""The tasks, progress and memory that stages, joins and searches use."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 
 def unheard(amount: int) -> None:
-    """Progress that nobody follows."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Results depend on none of this.
+    """How work is run, reported and stored. Results never depend on it.
 
-    run: ``run(function, values)`` gives function(value) for each value, in order, several at once where it can.
-    tasks: about so many are run at once. Work is cut into at least as many parts.
-    advance: called from any thread with the work that is done, 0 included; raises where the run is being stopped.
-    expect: called with work that is to come, in the unit of ``advance``.
-    allocate: ``allocate(shape, dtype)`` gives an array as `numpy.empty` does, or one that lies in the work folder.
+    run: ``run(function, values)`` gives function(value) for each value, in order, possibly several at once.
+    tasks: about how many run at once. Work is cut into at least as many parts.
+    advance: called from any thread with the amount of finished work, possibly 0; raises if the run is being stopped.
+    expect: called with the amount of work to come, in the unit of ``advance``.
+    allocate: ``allocate(shape, dtype)`` gives an array like `numpy.empty`, possibly stored in the work folder.
     """
 
     run: Callable[..., Any] = map
@@ -31,5 +31,5 @@ class Workers:
     allocate: Callable[..., Any] = np.empty
 
 
-#: The calling thread: for tests and small jobs.
+#: The calling thread, for tests and small jobs.
 ALONE = Workers()
