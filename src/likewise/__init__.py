@@ -19,7 +19,8 @@ os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 * 2**10))
 
 #: public name -> the module that holds it
 _HOMES = {
-    **dict.fromkeys(("audit", "dedup", "pairs", "neighbors", "plan", "sketch", "similarity"), "likewise.api"),
+    **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "similarity")},
+    "sketch": "likewise.verbs.similarity",
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs", "Table"), "likewise.runs.results"),
@@ -57,7 +58,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from likewise.api import audit, dedup, neighbors, pairs, plan, similarity, sketch
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.planning import Plan
@@ -65,6 +65,12 @@ if TYPE_CHECKING:
     from likewise.runs.audit import Audit
     from likewise.runs.frequent_pairs import FrequentPairs, frequent
     from likewise.runs.results import Pairs, Removal, Table
+    from likewise.verbs.audit import audit
+    from likewise.verbs.dedup import dedup
+    from likewise.verbs.neighbors import neighbors
+    from likewise.verbs.pairs import pairs
+    from likewise.verbs.plan import plan
+    from likewise.verbs.similarity import similarity, sketch
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import LIKE, TEXT, TEXTS, lines, process, run
-from likewise import api
 from likewise.cli import curve, pairs
 from likewise.cli.dedup import promise
 from likewise.cli.main import main
@@ -246,7 +245,7 @@ def test_a_hopeless_layout_warns_before_it_runs(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: object, **__: object) -> None:
         raise UsageError("went on")
 
-    monkeypatch.setattr(api, "list_pairs", refuse)
+    monkeypatch.setattr("likewise.verbs.pairs.list_pairs", refuse)
     result = run("pairs", "docs.jsonl", "--bands", "13", "--rows", "60")
     warning, error = result.stderr.splitlines()
     assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with 0.0020 % only")

@@ -16,7 +16,6 @@ from click.testing import Result
 
 import likewise as lw
 from command_line import LIKE, TEXT, TEXTS, lines, run
-from likewise import api
 from likewise.cli import demo, doctor
 from likewise.cli.progress import Bar, Lines, told
 from likewise.cli.screen import Screen
@@ -232,7 +231,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
         (work / "description.json").write_text("{}")
         raise error
 
-    monkeypatch.setattr(api, "deduplicate", stop)
+    monkeypatch.setattr("likewise.verbs.dedup.deduplicate", stop)
     monkeypatch.setattr(sys, "argv", ["likewise", "dedup", "docs.jsonl", "-o", "my out"])
     return run("dedup", "docs.jsonl", "-o", "my out")
 

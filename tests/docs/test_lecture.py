@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import likewise as lw
-from likewise.api import shingle
 from likewise.families import Bits, Hyperplane, Line, MinHash, Stripe, Threshold, WeightedMinHash
 from likewise.planning import Plan, chance
+from likewise.verbs.similarity import shingle
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TENTHS = [tenth / 10 for tenth in range(1, 10)]

@@ -41,6 +41,11 @@ def test_importing_the_package_loads_nothing_heavy():
     assert subprocess.run([sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
 
 
+def test_a_plan_without_inputs_loads_neither_arrays_nor_kernels():
+    code = "import sys, likewise; likewise.plan(threshold=0.8); print(sorted({'numpy', 'numba', 'pyarrow', 'likewise.kernels'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
+
+
 def test_house_rules():
     for path in (ROOT / "src").rglob("*.py"):
         code = path.read_text()

@@ -10,10 +10,10 @@ import pytest
 
 import likewise as lw
 from given_forms import NAN, Column, array, values_and_offsets
-from likewise.api import shingle
 from likewise.families import MinHash
 from likewise.items.codes import codes
 from likewise.items.vectors import nonzero, vectors
+from likewise.verbs.similarity import shingle
 
 SETS = [[3, 1, 1], [7]], [[1, 2], [7]]  # Jaccard 1/3 and 1
 FORMS = {

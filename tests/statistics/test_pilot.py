@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 import likewise as lw
-from likewise import api
 from likewise.cli.main import main
 from likewise.errors import DataError, LikewiseError, UsageError
 from likewise.families import MinHash
@@ -340,8 +339,9 @@ def test_files_that_give_no_sample(rows, by, message, tmp_path):
 
 def test_a_sample_is_taken_once_for_all_layouts(tmp_path, monkeypatch):
     taken = []
-    sampled = api.sampled
-    monkeypatch.setattr(api, "sampled", lambda *given: taken.append(given) or sampled(*given))
+    from likewise.runs.pilot import sampled
+
+    monkeypatch.setattr("likewise.runs.pilot.sampled", lambda *given: taken.append(given) or sampled(*given))
     for path in saved("elements", tmp_path):
         result = CliRunner().invoke(main, ["plan", str(path), "--by", "elements", "--threshold", "0.5", "--layouts", "4x3,8x4,16x2", "--json"])
         assert result.exit_code == 0, result.stderr

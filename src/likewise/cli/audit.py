@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     work={"shown": "a temporary folder"},
 )
 def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
-    from likewise import api
     from likewise.cli.progress import told
+    from likewise.verbs.audit import audit
 
     progress = told(screen)
     given = Path(inputs[0]) if len(inputs) == 1 else [Path(one) for one in inputs]
-    found = api.audit(given, progress=progress, **choices)
+    found = audit(given, progress=progress, **choices)
     if screen.json:
         screen.document({"schema": "likewise/audit/1", **found.to_dict()})
         return

@@ -55,13 +55,13 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     if choices.get("seed") == "random":
         more += ["--seed", str(options.seed)]
 
-    from likewise import api
     from likewise.cli.progress import told
     from likewise.io.output import work_beside
+    from likewise.verbs.dedup import deduplicate
 
     progress = told(screen)
     with resumable(options.work or work_beside(target), more):
-        result = api.deduplicate([Path(given) for given in inputs], options, target, progress)
+        result = deduplicate([Path(given) for given in inputs], options, target, progress)
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:

@@ -36,11 +36,11 @@ READABLE = range(300, 4000)
     out={"shown": "likewise-demo"},
 )
 def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
-    from likewise import api
     from likewise.cli.progress import told
     from likewise.io.output import check_target
     from likewise.io.placing import new_file
     from likewise.options import resolve
+    from likewise.verbs.dedup import dedup
 
     resolve(**choices)
     target = Path(out)
@@ -56,7 +56,7 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     screen.say(f"{counted(len(texts), 'text')} of this Python, {size(source.stat().st_size)}, put into {source}")
     try:  # in a work folder that is deleted with the run: the texts are gathered again each time, so no run can be resumed
         with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent, ignore_cleanup_errors=True) as work:
-            result = api.dedup(source, out=target, progress=progress, work=Path(work), **choices)
+            result = dedup(source, out=target, progress=progress, work=Path(work), **choices)
     except BaseException:
         if source.exists() and samestat(source.lstat(), written):
             source.unlink()

@@ -84,27 +84,27 @@ def kernels() -> Check:
 
 def similarity_agrees() -> bool:
     """Jaccard of word pairs against Python's sets."""
-    from likewise import api
+    from likewise.verbs.similarity import similarity
 
     texts = ["the cat sat on the mat", "The cat sat on a mat.", "a dog sat on the mat", "über cafés naïve"]
     sets = [set(zip(words := text.lower().rstrip(".").split(), words[1:], strict=False)) for text in texts]
     pairs = [(a, b) for a in range(len(texts)) for b in range(len(texts))]
-    return all(api.similarity(texts[a], texts[b], by="words:2") == len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a, b in pairs)
+    return all(similarity(texts[a], texts[b], by="words:2") == len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a, b in pairs)
 
 
 def signatures_agree() -> bool:
     """Two sets of 300 numbers that share 200: the share of equal slots is near 200/400 for either kind of signature."""
-    from likewise import api
+    from likewise.verbs.similarity import sketch
 
     texts = [" ".join(map(str, range(300))), " ".join(map(str, range(100, 400)))]
-    signatures = [api.sketch(texts, by="words:1", slots=1024, mode=mode) for mode in ("oph", "classic")]
+    signatures = [sketch(texts, by="words:1", slots=1024, mode=mode) for mode in ("oph", "classic")]
     return all(abs(float((a == b).mean()) - 0.5) < 0.1 for a, b in signatures)
 
 
 def removal_agrees() -> bool:
-    from likewise import api
+    from likewise.verbs.dedup import dedup
 
-    result = api.dedup(["one two three four five six", "seven eight nine", "One, two three four five six!"], by="words:3", threads=1)
+    result = dedup(["one two three four five six", "seven eight nine", "One, two three four five six!"], by="words:3", threads=1)
     return result.removed.to_arrow().select(["id", "kept_id", "reason"]).to_pylist() == [{"id": 2, "kept_id": 0, "reason": "equal"}]
 
 

@@ -41,12 +41,12 @@ def command(
     options, target = resolve(limited=False, **choices), None if out is None else Path(out)
     if target is not None:
         check(target, overwrite, (*inputs, *query), options)
-    from likewise import api
     from likewise.cli.progress import told
     from likewise.runs.results import write_table
+    from likewise.verbs.neighbors import find_neighbors
 
     progress = told(screen)
-    found = api.find_neighbors([Path(given) for given in inputs], [Path(given) for given in query] or None, options, k, progress)
+    found = find_neighbors([Path(given) for given in inputs], [Path(given) for given in query] or None, options, k, progress)
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))

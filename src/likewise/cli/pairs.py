@@ -55,12 +55,12 @@ def command(
     for message in foretold(options):
         screen.warn(message)
 
-    from likewise import api
     from likewise.cli.progress import told
     from likewise.runs.results import write_table
+    from likewise.verbs.pairs import list_pairs
 
     progress = told(screen)
-    found = api.list_pairs([Path(given) for given in inputs], [Path(given) for given in against] or None, options, progress)
+    found = list_pairs([Path(given) for given in inputs], [Path(given) for given in against] or None, options, progress)
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))

@@ -119,13 +119,13 @@ def several(value: Any) -> Sequence[Any]:
 def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:
     """A plan for each layout, with a sample of the inputs where there are some; only then are their readers loaded."""
     if inputs:
-        from likewise import api
         from likewise.cli import progress
+        from likewise.verbs.plan import plans
 
         said = progress.told(screen)
         said.begin("sampling", 0, "items")  # which compiles, and says so
         try:
-            return api.plans([Path(given) for given in inputs], layouts, **choices)
+            return plans([Path(given) for given in inputs], layouts, **choices)
         finally:
             said.finish()
     from likewise.options import parse_seed

@@ -188,14 +188,14 @@ def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kep
 
 def value_now(originals: Any, one: Any, other: Any) -> float | None:
     """How alike two items are as they stand in their sources; NaN where both are empty, None where they cannot be compared."""
-    from likewise import api
+    from likewise.verbs.similarity import similarity
 
     method = originals.method
     if all(isinstance(side.item, Sized) and not len(side.item) for side in (one, other)):
         return float("nan")
     steps = ",".join(method["normalize"]) or "none" if of_payload(originals.want.kind).cut else None
     try:
-        return api.similarity(one.item, other.item, by=method["by"], normalize=steps)
+        return similarity(one.item, other.item, by=method["by"], normalize=steps)
     except LikewiseError:  # such as for vectors that are not of one length any more, or zero vectors
         return None
 
