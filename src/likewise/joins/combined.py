@@ -1,4 +1,4 @@
-"""Keys of two or three ranks for sets whose ranks are all common: a list of the index then holds few sets (kernels.combine)."""
+"""Keys of two or three ranks, for sets whose ranks are all common: the lists of the index then hold few sets (kernels.combine)."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from likewise.kernels.combine import BITS, combine
 Longs = NDArray[np.int64]
 Places = NDArray[np.uint32]
 
-#: The most keys that are made: so many, or so many for each element of the sets if that is more. Each takes about 30 bytes for a while.
+#: The maximum number of keys: the first, or the second for each element if that is more. Each takes about 30 bytes temporarily.
 FEW_KEYS, KEYS_OF_AN_ELEMENT = 1 << 23, 4
 
 
 class Prefixes(NamedTuple):
-    """How many ranks of each set are entered and looked up, by sets in the order of their places; uint32[n] each."""
+    """The number of ranks of each set that are entered and looked up, uint32[n] each, by place."""
 
     entered: Places
     probed: Places
-    entered_alone: Places  # of sets that have partners with fewer than ``depth`` common elements, all ranks once more, one by one
+    entered_alone: Places  # all ranks as single keys too, for sets with partners of fewer than ``depth`` common elements
     probed_alone: Places
 
 
 class Keys(NamedTuple):
-    """The keys by which sets are entered and looked up, as kernels.join takes them, and how many of them each set enters and looks up."""
+    """The keys by which sets are entered and looked up, as kernels.join takes them, and how many each set enters and looks up."""
 
     keys: tuple
-    number: int  # different ids
+    number: int  # distinct ids
     entered: Places
     probed: Places
 
 
 def prefixes(size: Longs, shared: Places, entered: Longs, probed: Longs, depth: int) -> Prefixes:
-    """For keys of ``depth`` ranks. entered, probed: int64[n], prefixes of all elements for keys of one."""
+    """The prefixes for keys of ``depth`` ranks. entered, probed: int64[n], the prefixes, over all elements, for keys of one rank."""
     alone = size - shared
 
     def ranks(prefix: Longs) -> Places:
@@ -49,23 +49,24 @@ def prefixes(size: Longs, shared: Places, entered: Longs, probed: Longs, depth: 
 
 
 def chosen(length: NDArray, depth: int) -> Longs:
-    """The number of combinations of so many ranks."""
+    """The number of combinations of ``depth`` ranks, 2 or 3, from prefixes of these lengths: int64[n]."""
     n = length.astype(np.int64)
     return n * (n - 1) // 2 if depth == 2 else n * (n - 1) * (n - 2) // 6
 
 
 def number_of_keys(prefix: Prefixes, depth: int) -> int:
+    """The total number of keys of ``depth`` ranks, before those in one set only are dropped."""
     most = np.maximum(prefix.entered, prefix.probed)
     return int(chosen(most, depth).sum() + np.maximum(prefix.entered_alone, prefix.probed_alone).sum(dtype=np.int64))
 
 
 def affordable(keys: int, elements: int, ranks: int, depth: int) -> bool:
-    """True if so many keys of ``depth`` ranks can be made."""
+    """True if this many keys of ``depth`` ranks fit into memory and into 64 bits."""
     return keys <= max(FEW_KEYS, KEYS_OF_AN_ELEMENT * elements) and ranks < 1 << BITS[depth]
 
 
 def keys_of(sets: tuple, prefix: Prefixes, depth: int) -> Keys:
-    """The keys that two sets or more have, of sets as kernels.join takes them."""
+    """The keys that at least two sets share. sets: as kernels.join takes them."""
     tokens, first, shared = sets[:3]
     most, singles = np.maximum(prefix.entered, prefix.probed), np.maximum(prefix.entered_alone, prefix.probed_alone)
     ends = np.cumsum(chosen(most, depth) + singles)
@@ -82,7 +83,7 @@ def keys_of(sets: tuple, prefix: Prefixes, depth: int) -> Keys:
         number = 2 * count
 
     def kept_of(ranks: Places, alone: Places) -> Places:
-        """How many of the keys of each set are kept, up to those of so many ranks, or all."""
+        """The number of keys of each set that are kept, among those of its first ranks, or of all."""
         end = np.where(alone > 0, ends, begin + chosen(ranks, depth))
         return np.asarray(kept[end] - kept[begin])
 
@@ -93,7 +94,10 @@ def keys_of(sets: tuple, prefix: Prefixes, depth: int) -> Keys:
 
 
 def shared_keys(keys: NDArray[np.uint64]) -> tuple[Longs, Places, Places, int]:
-    """(where those keys are that occur more than once, a number from 0 for each, how many such keys are before each place, how many numbers)."""
+    """The keys that occur more than once: (places, ids from 0, their number before each place, number of ids).
+
+    keys: uint64[m]. Places int64[k], ids uint32[k], numbers uint32[m + 1].
+    """
     some = np.flatnonzero(repeated(keys))
     part = np.empty(len(some), np.int32)
     count = number_equal(keys[some], part)
@@ -105,7 +109,7 @@ def shared_keys(keys: NDArray[np.uint64]) -> tuple[Longs, Places, Places, int]:
 
 
 def meetings(sets: tuple, prefix: Prefixes, depth: int, step: int) -> float:
-    """How often a set that is looked up meets one that is entered before, counted among each ``step``-th set and multiplied."""
+    """The expected number of candidate pairs, each time, of a set and an earlier one, extrapolated from each ``step``-th set."""
     tokens, first, shared, size, signs = sets
     some = slice(None, None, step)
     sample = tokens, first[some], shared[some], size[some], signs[some]

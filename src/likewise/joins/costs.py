@@ -1,4 +1,4 @@
-"""Nanoseconds of one core that the parts of an exact join take, and how many entries of an index are visited. The same on every machine."""
+"""Predicted costs of the parts of an exact join, in nanoseconds of one core, and counts of visited entries. Equal on every machine."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from likewise.joins.prefix import Joined
 
-#: To enter a key into the index, to make and number one of several elements, and to pass over an entry by its marks (kernels.join).
+#: Costs of entering a key into the index, of making and numbering a key of several elements, and of rejecting an entry by its marks (kernels.join).
 ENTER, COMBINE, MARKED = 50, 100, 5
-#: Sets whose visits are counted to predict those of all.
+#: Size of the sample of sets whose visits are counted.
 SAMPLED = 1 << 13
 
 
 def cost_of_keys(number: int) -> float:
-    """Nanoseconds to make so many keys of several elements, enter and look them up."""
+    """Nanoseconds to make this many keys of several elements, enter and look them up."""
     return float((COMBINE + ENTER + 5 + 3 * access(8 * number)) * number)
 
 
 def half_of_lists(joined: Joined) -> int:
-    """About how many entries a join visits: half of the entries in the lists of each set."""
+    """The approximate number of entries that a join visits: half of the entries in the lists of each set."""
     lists, entries, _ = joined.index
     number, step = np.diff(np.append(lists[:, 0].astype(np.int64), len(entries))), max(1, len(joined.probed) // SAMPLED)
     ids, begin = joined.keys[:2]
@@ -28,16 +28,16 @@ def half_of_lists(joined: Joined) -> int:
 
 
 def visit(joined: Joined, times: float = 1.0) -> int:
-    """Nanoseconds for an entry of the index, where there are ``times`` as many sets."""
+    """Nanoseconds for an entry of the index, with ``times`` as many sets."""
     return MARKED if len(joined.index[2]) else 2 + 2 * access(4 * len(joined.probed) * times) + access(joined.sets[4].nbytes * times)
 
 
 def look_up(joined: Joined, times: float = 1.0) -> int:
-    """Nanoseconds to find the entries of a key, where there are ``times`` as many sets."""
+    """Nanoseconds to find the entries of a key, with ``times`` as many sets."""
     lists, entries, marks = joined.index
     return 5 + access(lists.nbytes * times) + access(entries.nbytes * times) + (access(marks.nbytes * times) if len(marks) else 0)
 
 
 def access(size: float) -> int:
-    """Nanoseconds to reach a random place of so many bytes: in a core's own cache, in the one that cores share, in memory."""
+    """Nanoseconds for a random access within this many bytes: in a core's own cache, in the shared cache, or in memory."""
     return 1 if size <= 1 << 20 else 15 if size <= 1 << 25 else 60

@@ -1,4 +1,4 @@
-"""Strings joined by their rests after a few deletions (kernels.deletions), for strings that have most of their q-grams in common anyway."""
+"""Join strings by their rests after a few deletions (kernels.deletions), for strings that share most of their q-grams anyway."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from likewise.kernels.join import GRAMS
 if TYPE_CHECKING:
     from likewise.joins.edit_join import Strings
 
-#: More deletions leave too many different rests.
+#: More deletions leave too many distinct rests.
 MOST_DELETIONS = 2
-#: A bound on common q-grams that never excludes a pair: the rests decide alone.
+#: A bound on common q-grams that excludes no pair: only the rests decide.
 NO_BOUND = 2**40
 
 
 def number_of_rests(length: Longs, within: int) -> Longs:
-    """An upper bound for the number of rests of strings of these lengths."""
+    """An upper bound for the number of rests of strings of these lengths: int64[n]."""
     return 1 + length + (length * (length - 1) // 2 if within > 1 else 0)
 
 
 def joined_by_rests(strings: Strings, items: Longs, order: Longs, probes: NDArray[np.bool_]) -> Joined:
-    """An index over the rests of the items in this order. Those of ``probes`` are looked up.
+    """An index over the rests of the items, in this order. Only the items of ``probes`` are looked up.
 
-    Strings that share a rest are within twice the edits, so nearly all candidates are measured; their signs exclude some before.
+    Strings that share a rest are within twice the edits, so nearly all candidates are measured; signs exclude some first.
     """
     chosen = items[order]
     begin, length = strings.begin[chosen], strings.length[chosen]

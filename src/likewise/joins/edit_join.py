@@ -1,12 +1,13 @@
-"""Exact joins of strings by edit distance: every pair within D edits, with nothing missed.
+"""Exact joins of strings by edit distance: every pair within D edits.
 
-The count filter (Gravano and others, VLDB 2001). Let s be the longer of two strings, and take an alignment of both with at most D edits. Of the
-|s| - q + 1 runs of q code points of s an edit spoils at most q: those that hold the code point it deletes or replaces, or the q - 1 inside which
-it inserts. The rest, |s| - q + 1 - qD at least, stand in the other string too, each at a place of its own. So the bags of q-grams have that many
-in common, whether replacing is one edit (Levenshtein) or two, and an exact join of them finds all pairs that do; RapidFuzz measures those.
+The count filter (Gravano and others, Approximate String Joins in a Database (Almost) for Free, VLDB 2001). Let s be the longer of two strings, and
+take an alignment of both with at most D edits. Of the |s| - q + 1 runs of q code points of s an edit spoils at most q: those with the code point it
+deletes or replaces, or the q - 1 into which it inserts. The other runs, |s| - q + 1 - qD at least, occur in the other string too, each at its own
+place. So the bags of q-grams share at least that many, whether a replacement counts as one edit (Levenshtein) or two. An exact join finds all pairs
+that do; RapidFuzz measures those.
 
-The bound says something where it is 1 or more: for q up to |s| / (D + 1). So pairs are split by the length of the longer string into *layers*,
-each with its own q. Strings of no more than D have no such q: all pairs of those are measured, and are mostly within D, being so short.
+The bound is useful if it is at least 1: for q up to |s| / (D + 1). So pairs are split by the length of the longer string into *layers*, each with
+its own q. Strings of at most D code points have no such q: all pairs of those are measured, and most are within D, being so short.
 """
 
 from __future__ import annotations
@@ -33,35 +34,35 @@ from likewise.measures.edit import library
 from likewise.stages.ranking import ranked
 from likewise.stages.workers import ALONE, Workers
 
-#: A q-gram is at most so long.
+#: The maximum length of a q-gram.
 LONGEST_GRAM = 12
-#: Distances that are computed at once, and from how many on it is worth to start threads.
+#: Distances computed at once, and the number from which threads pay off.
 MEASURED_AT_ONCE, MANY = 1 << 16, 1 << 12
-#: No two strings are further apart, and larger numbers do not fit everywhere.
+#: An upper bound for all distances; larger numbers could overflow.
 MOST_EDITS = 2**40
-#: Rests are considered from so many strings on, and used if they are predicted to be this many times faster.
+#: Rests are considered from this many strings, and used if they are predicted to be this many times faster.
 FEWEST, GAIN = 1 << 10, 2
-#: Words of signs a string: a bit for each code point and how often it came before, modulo so many.
+#: Words of signs of a string: a bit for each code point and the number of its earlier occurrences, modulo the number of bits.
 WORDS = 2
 
 
 def edits(limit: Fraction) -> int:
-    """How many edits are within a distance."""
+    """The limit as an integer number of edits."""
     return min(int(limit), MOST_EDITS)
 
 
 @dataclass
 class Strings:
-    """n strings, and what it takes to measure distances."""
+    """n strings, prepared for measuring distances. Raises UsageError if RapidFuzz is missing."""
 
     texts: NDArray[np.object_]
     within: int
     levenshtein: bool
     threads: int = 1
-    points: NDArray[np.uint32] = field(init=False)  # the code points of all, end to end
+    points: NDArray[np.uint32] = field(init=False)  # the code points of all strings, end to end
     begin: Longs = field(init=False)
     length: Longs = field(init=False)
-    signs: NDArray[np.uint64] = field(init=False)  # uint64[n, WORDS], of the code points of each
+    signs: NDArray[np.uint64] = field(init=False)  # uint64[n, WORDS]: signs of the code points of each
 
     def __post_init__(self) -> None:
         self.length = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
@@ -74,7 +75,7 @@ class Strings:
         self.measure = rapidfuzz.process.cpdist
 
     def near(self, left: Longs, right: Longs) -> PairBlock:
-        """Those of the pairs left[i] < right[i] that are within reach, and their distances."""
+        """The pairs left[i] < right[i] within the limit, with their distances."""
         blocks = [PairBlock(left[:0], right[:0], np.zeros(0))]
         for at in range(0, len(left), MEASURED_AT_ONCE):
             a, b = left[at : at + MEASURED_AT_ONCE], right[at : at + MEASURED_AT_ONCE]
@@ -86,7 +87,7 @@ class Strings:
 
 
 def strings_of(texts: Sequence[str] | pa.Array, within: int, levenshtein: bool, threads: int) -> Strings:
-    """Texts as str; binary ones are UTF-8 with lone surrogates as three bytes each."""
+    """The texts as str. Binary ones are UTF-8 with lone surrogates as three bytes each."""
     listed: Sequence[Any] = texts.to_pylist() if isinstance(texts, pa.Array | pa.ChunkedArray) else texts
     held = np.empty(len(listed), np.object_)
     held[:] = [text.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text for text in listed]
@@ -94,19 +95,23 @@ def strings_of(texts: Sequence[str] | pa.Array, within: int, levenshtein: bool, 
 
 
 class Layer(NamedTuple):
-    """Pairs whose longer string has ``shortest`` to ``longest`` code points, told by their common grams of q; all pairs where q is 0."""
+    """Pairs whose longer string has ``shortest`` to ``longest`` code points, found by common q-grams; all pairs if q is 0."""
 
     q: int
     shortest: int
     longest: int
 
     def members(self, length: Longs, within: int) -> Longs:
-        """The places of the strings that such pairs may have: shorter ones too, down to one gram."""
+        """The places of the strings that such pairs may have, int64[m], with shorter ones down to one gram."""
         return np.flatnonzero((length >= max(self.shortest - within, self.q)) & (length <= self.longest))
 
     def joined(self, strings: Strings, items: Longs, order: Longs, probes: NDArray[np.bool_], side: Sides | None, workers: Workers) -> Joined:
-        """The grams of the items in this order, and an index over them. A string has all but q * within of the grams in common, so the first
-        and one more must have one; an edit makes the code points of two strings differ by one more, or by two if it replaces."""
+        """The grams of the items, in this order, and an index over them.
+
+        A string shares all but q * within of its grams, so one of the first q * within + 1 is shared. An edit makes the code points of two strings
+        differ
+        by one more, or by two if it replaces one.
+        """
         chosen = strings.points, strings.begin[items], strings.length[items]
         ranking = ranked(*grams(*chosen, self.q), side=side, workers=workers)
         spoiled, differing = self.q * strings.within, (2 if strings.levenshtein else 1) * strings.within
@@ -126,10 +131,10 @@ def rests_are_cheaper(strings: Strings, items: Longs, joined: Joined) -> bool:
 
 
 def layers(strings: Strings) -> list[Layer]:
-    """The layers that have strings.
+    """The nonempty layers.
 
-    The longer a gram, the rarer it is, but the more of them a string must look up. Nor need it be longer than it takes for there to be
-    more different ones than code points in all: log2 of these over the bits of a code point, as often as each comes up here.
+    A longer gram is rarer, but a string must look up more of them. It need not be longer than it takes for the possible grams to outnumber all code
+    points: log2 of their number, divided by the entropy of a code point here, in bits.
     """
     if not len(strings.texts):
         return []
@@ -144,10 +149,10 @@ def layers(strings: Strings) -> list[Layer]:
 
 
 class EditJoin:
-    """All pairs of strings within so many edits. The value is the distance.
+    """All pairs of strings within a number of edits. The value is the distance.
 
-    levenshtein: replacing a code point is one edit and not two. An empty string is a string, and equal ones are pairs at distance 0: callers
-    collapse copies first, and leave empty items out. per: uint64[n]: only pairs of equal values. The work is counted in strings.
+    levenshtein: a replacement counts as one edit, not two. Equal strings are pairs at distance 0: callers collapse copies first. An empty string is a
+    valid string: callers leave empty items out. per: uint64[n], only pairs of equal values. Progress is counted in strings.
     """
 
     cost, recall = 0.0, 1.0
@@ -159,7 +164,7 @@ class EditJoin:
         self.workers = workers
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
-        """As `joins.pairs.Join` says. ``counts.compared`` are the distances that were computed."""
+        """As `joins.pairs.Join` defines it. ``counts.compared`` counts the computed distances."""
         strings, counts, total = self.strings, counts or Counts(), 0
         items, side = among.chosen(len(strings.length))
         items = np.arange(len(strings.length)) if items is None else items
@@ -175,7 +180,7 @@ class EditJoin:
             self.workers.advance(int(((length >= layer.shortest) & (length <= layer.longest)).sum()))
 
     def candidates(self, layer: Layer, items: Longs, side: Sides | None, counts: Counts) -> Iterator[Longs]:
-        """Pairs of these strings that may be within reach in a layer: int64[m, 2] blocks of items."""
+        """Yield candidate pairs of a layer: int64[m, 2] blocks of items."""
         strings, per = self.strings, self.per
         there = layer.members(strings.length[items], strings.within)
         items = items[there]
@@ -198,7 +203,7 @@ class EditJoin:
 
 
 def all_in(low: Places, high: Places) -> Iterator[Longs]:
-    """Each place with all between its ``low`` and ``high``: int64[m, 2] blocks."""
+    """Yield each place with all places from its ``low`` to before its ``high``: int64[m, 2] blocks."""
     for begin, end in zip(low.astype(np.int64), high.astype(np.int64), strict=True):
         number = (end - begin).clip(0)
         total = np.cumsum(number)

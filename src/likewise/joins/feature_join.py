@@ -1,8 +1,8 @@
-"""Alike pairs of sets of features by a measure of the features themselves, which has no hash family: encodings propose, the measure decides.
+"""Similar pairs of feature sets by measures without a hash family: encodings generate candidates, the measure decides.
 
-A set becomes one vector (families.Encoding), and vectors of a cosine that is great enough are a candidate pair. How great that is no theory says. It
-is told by copies that are planted: of some of the sets, with noise on all features, with features of other sets in the place of some, or without
-some, each made as unlike the set as the threshold allows. So a recall is aimed at, and can be measured, but is not promised.
+A set becomes one vector (families.Encoding), and vectors with a high enough cosine are a candidate pair. No theory gives the necessary cosine. It is
+estimated from planted copies of some sets: with noise on all features, with some features replaced by those of other sets, or with some left out,
+each as dissimilar to its set as the threshold allows. So a recall is a target that can be measured, but not guaranteed.
 """
 
 from __future__ import annotations
@@ -32,28 +32,27 @@ from likewise.stages.workers import ALONE, Workers, unheard
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Encodings: bits of a bin, tables, and numbers of a feature in one; more are projected onto so many random directions.
+#: Encodings: bits of a bin, tables, and dimensions of a feature; features of more are projected onto this many random directions.
 BITS, TABLES, AXES = 4, 8, 16
-#: How far from the origin the centre is, as a share of where the features' mean is: no feature of length 1 lies on it then, and all have a direction.
+#: The centre's distance from the origin as a share of that of the features' mean; below 1, so that every feature has a direction from it.
 TOWARDS = 0.999
-#: How many sets copies are planted of, at least and at most, and how far they are changed: noise as a share of a feature's length, and the share of
-#: features replaced or left out.
+#: The fewest and most sets that get planted copies; the noise, as shares of a feature's length; and the shares of features replaced or left out.
 SAMPLE, NOISE, SHARES = (8, 64), np.geomspace(0.03, 3.0, 12), np.linspace(1 / 12, 1.0, 12)
-#: A lower cosine than this parts hardly any encodings: all pairs are compared.
+#: A lower cosine separates hardly any encodings, so all pairs are compared.
 LEAST = 0.1
-#: Nanoseconds of one core of 2026 for a pair: of each product of two numbers of two features; the same of a pairing, by features of the set³.
+#: Nanoseconds of one core of 2026: for each product of two numbers in a pair of sets; and for matching features, by size³.
 PRODUCT_COST, PAIRING_COST = 0.015, 0.4
-#: What comparing planted copies may take, where they are not fewer than at least.
+#: The maximum cost of comparing planted copies, except for the fewest sets above.
 PLANTING_COST = 10e9
-#: Sets of the nearest encodings that a query is compared with: so many, or so many times as many as are wanted.
+#: Candidates of a query, by nearest encodings: this many, or this many times k.
 CANDIDATES, TIMES = 100, 5
-#: Pairs that are compared before a thread looks up.
+#: Pairs compared before a thread checks if the run is being stopped.
 PAIRS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Sets of features of length 1, and a vector for each."""
+    """Sets of features of length 1, with a vector for each: float32[n, d]."""
 
     sets: Features
     space: Space
@@ -71,9 +70,9 @@ class Encoded:
         return cls(sets, space, seed, encode(sets, space, seed, workers))
 
     def least_cosine(self, limit: float, recall: float) -> float:
-        """The cosine that a pair at the limit has with this chance, as planted copies tell.
+        """The cosine that pairs at the limit reach with this probability, estimated from planted copies.
 
-        They are as unlike as chamfer says. The assignment of a pair is no more than that, and takes far longer: this cosine will do for it too.
+        Chamfer measures the copies. The assignment measure is never greater and takes far longer, so the cosine suffices for it too.
         """
         draw = np.random.default_rng(self.seed)
         copies_of_one = len(NOISE) + 2 * len(SHARES)
@@ -94,19 +93,21 @@ class Encoded:
 
 
 def encode(sets: Features, space: Space, seed: int, workers: Workers = ALONE) -> NDArray[np.float32]:
+    """The encodings of sets as vectors: float32[n, d]."""
     return Encoding(BITS, TABLES, seed, space).documents(sets, run=workers.run)
 
 
 def cosines(a: NDArray[np.float32], b: NDArray[np.float32]) -> Floats:
-    """Of the i-th vectors; 0 for a zero vector."""
+    """The cosines of the i-th vectors, float64[n]; 0 for a zero vector."""
     products, lengths = np.einsum("ij,ij->i", a, b, dtype=np.float64), [np.linalg.norm(side.astype(np.float64), axis=1) for side in (a, b)]
     return np.divide(products, lengths[0] * lengths[1], out=np.zeros(len(a)), where=lengths[0] * lengths[1] > 0)
 
 
-# Copies of sets, more and more unlike them; ``others``: features that may stand in place of their own.
+# Copies of sets, less and less similar. others: features that may replace some.
 
 
 def noisy(sample: Features, others: NDArray[np.float32], draw: np.random.Generator) -> Iterator[Features]:
+    """Yield copies with more and more noise on all features."""
     values, offsets = sample
     noise = draw.normal(size=values.shape) / np.sqrt(values.shape[1])
     for share in NOISE:
@@ -114,6 +115,7 @@ def noisy(sample: Features, others: NDArray[np.float32], draw: np.random.Generat
 
 
 def replaced(sample: Features, others: NDArray[np.float32], draw: np.random.Generator) -> Iterator[Features]:
+    """Yield copies with more and more features replaced by others."""
     values, offsets = sample
     turn, strange = turns(offsets, draw), others[draw.integers(0, len(others), len(values))]
     for share in SHARES:
@@ -121,16 +123,17 @@ def replaced(sample: Features, others: NDArray[np.float32], draw: np.random.Gene
 
 
 def reduced(sample: Features, others: NDArray[np.float32], draw: np.random.Generator) -> Iterator[Features]:
+    """Yield copies with more and more features left out; at least one stays."""
     values, offsets = sample
     turn = turns(offsets, draw)
     for share in SHARES[:-1]:
         stays = turn >= share
-        stays[offsets[:-1]] |= np.add.reduceat(stays, offsets[:-1]) == 0  # one at least
+        stays[offsets[:-1]] |= np.add.reduceat(stays, offsets[:-1]) == 0  # at least one
         yield read_only(values[stays]), read_only(np.concatenate([[0], np.cumsum(stays, dtype=np.int64)])[offsets])
 
 
 def turns(offsets: Longs, draw: np.random.Generator) -> Floats:
-    """For each feature a place among those of its set, from 0 to below 1, in random order."""
+    """A random rank of each feature in its set, scaled to [0, 1): float64[m]."""
     sizes = np.diff(offsets)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((draw.random(len(owner)), owner))
@@ -140,7 +143,7 @@ def turns(offsets: Longs, draw: np.random.Generator) -> Floats:
 
 
 def checker(sets: Features, name: str, limit: float, advance: Callable[[int], None], first: Check | None = None) -> Check:
-    """Leaves the pairs of this value or more; ``first``: of those that it leaves."""
+    """A check that passes pairs of at least this value. first: a cheaper check before it."""
 
     def check(left: Longs, right: Longs) -> tuple[PairBlock, int]:
         if first is not None:
@@ -149,7 +152,7 @@ def checker(sets: Features, name: str, limit: float, advance: Callable[[int], No
         for at in range(0, len(left), PAIRS_AT_ONCE):
             some = slice(at, at + PAIRS_AT_ONCE)
             values[some] = of_pairs(name)(sets, sets, left[some], right[some])
-            advance(0)  # which raises where the run is being stopped
+            advance(0)  # raises if the run is being stopped
         good = values >= limit
         return PairBlock(left[good], right[good], values[good]), len(left)
 
@@ -157,13 +160,13 @@ def checker(sets: Features, name: str, limit: float, advance: Callable[[int], No
 
 
 def exact_join(sets: Features, name: str, limit: float, *, workers: Workers = ALONE, **how: Any) -> TableJoin:
-    """All similar pairs, by looking at all. ``how``: per, as for `joins.hamming_join.TableJoin`."""
+    """All similar pairs, by comparing all. ``how``: per, as for `joins.hamming_join.TableJoin`."""
     check = checker(sets, name, limit, workers.advance)
     return all_pairs_join(len(sets[1]) - 1, check, cost(sets, name), sets[0].shape[1], workers=workers, **how)
 
 
 def encoded_join(encoded: Encoded, name: str, limit: float, recall: float, *, walk: bool = False, workers: Workers = ALONE, **how: Any) -> TableJoin:
-    """Similar pairs whose encodings have at least a cosine that planted copies tell; all pairs are compared where that is too low to help."""
+    """Similar pairs with similar encodings; compares all pairs if the necessary cosine is too low to help."""
     least = encoded.least_cosine(limit, recall)
     if least < LEAST:
         found = exact_join(encoded.sets, name, limit, workers=workers, **how)
@@ -176,13 +179,13 @@ def encoded_join(encoded: Encoded, name: str, limit: float, recall: float, *, wa
 
 
 def of_pairs(name: str) -> Callable[..., Floats]:
-    """The values of a measure for pairs of sets, by number."""
+    """The function that computes a measure for pairs of sets, given as row numbers."""
     found: Callable[..., Floats] = loaded(facts_of(name).pairs)
     return found
 
 
 def cost(sets: Features, name: str) -> float:
-    """Predicted nanoseconds of one core for all pairs."""
+    """The predicted cost of all pairs, in nanoseconds of one core."""
     sizes, dimension = np.diff(sets[1]).astype(float), sets[0].shape[1]
     pairs = len(sizes) * (len(sizes) - 1) / 2
     size = float(sizes.mean()) if len(sizes) else 0.0
@@ -202,7 +205,7 @@ def feature_neighbors(
     workers: Workers,
     same: bool,
 ) -> Found:
-    """The k sets of ``base`` most similar to each query, as `nearest.neighbors.neighbors` gives items: of all, or of the nearest encodings."""
+    """The k sets of ``base`` most similar to each query, as `nearest.neighbors.neighbors` returns them: among all, or among the nearest encodings."""
     n, asking = len(base[1]) - 1, len(queries[1]) - 1
     wanted = max(CANDIDATES, TIMES * k) + same
     if exact or wanted >= n:

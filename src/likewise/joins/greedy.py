@@ -1,12 +1,12 @@
-"""Greedy removal over any join: an item is removed when an item kept before it is similar to it.
+"""Greedy removal over any join: an item is removed if it is similar to an item kept before it.
 
-All pairs are found first, and then settled in one pass. Where there are more than can be held, as in a crowd of similar items, the items are taken
-part by part: what is similar to a kept item is removed, and the others of the part are settled in the same way. So a crowd of n members costs about
-n comparisons, whatever else there is, and a join still sorts and compares in runs. Nothing but numbers of pairs decides where items are cut into
-parts, and the result does not depend on it.
+All pairs are found first, and then settled in one pass. If they are too many to hold, as with many similar items, the items are decided part by
+part: those similar to a kept item are removed, and the other items of the part are settled in that way too. So a group of n similar items costs
+about n comparisons, whatever else there is, and a join still sorts and compares in runs. The parts depend on numbers of pairs only, and the result
+does not depend on the parts.
 
-On two cores, in shares of the time of walks that compare each item with kept items alone: 20,000 similar sets 0.8, 40,000 sets with a crowd of
-4,444 among them 1.2, 50,000 strings with a common beginning 1.3.
+Times on two cores, relative to walks that compare each item with kept items only: 20,000 similar sets 0.8, 40,000 sets with a group of 4,444 similar
+ones 1.2, 50,000 strings with a common beginning 1.3.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ from likewise.joins.pairs import ALL, Among, Counts, Join, Longs, PairBlock, Sid
 from likewise.kernels.compare import scores, values
 from likewise.stages.settle import Removals, settled
 
-#: Pairs that are held at once: so many for each item, of all items and of a part, but no fewer and no more than these.
+#: Pairs held at once, for each of all items, and for each item of a part; and the minimum and maximum of the total.
 EACH_OF_ALL, EACH, FEWEST, MOST = 32, 4, 2**13, 2**22
-#: Items of the first part, all of whose pairs are held; and how many times as many items are decided after each part.
+#: Items of the first part, all of whose pairs are held; and the factor by which decided items grow with each part.
 FIRST, GROWTH = 2**7, 4
-#: Items that are looked at to see whether there are too many pairs.
+#: Items in the sample that shows if there are too many pairs.
 SAMPLE = 2**8
-#: Of more than ``MOST`` pairs of a removed and a kept item, those that are remembered of each removed item: with the kept items most similar to it.
+#: Pairs remembered for each removed item, with its most similar kept items, if there are more than ``MOST``.
 REMEMBERED = 128
 
 
 def removals(join: Join, n: int, counts: Counts, *, distances: bool) -> Removals:
-    """Decide n items in keep order. distances: values are distances. counts: added to, but for pairs that were found in vain, being too many."""
+    """Decide n items in priority order.
+
+    distances: values are distances. counts: added to, except for searches that were given up because they found too many pairs.
+    """
     removal = Removal(join, n, counts, Matches(distances))
     items = np.arange(n)
     removal.decide(items[:0], items)
@@ -40,15 +43,15 @@ def removals(join: Join, n: int, counts: Counts, *, distances: bool) -> Removals
 
 
 class Removal:
-    """The items that are removed so far, and the pairs that they are removed by."""
+    """The items removed so far, and the pairs that prove it."""
 
     def __init__(self, join: Join, n: int, counts: Counts, matches: Matches):
         self.join, self.counts, self.matches = join, counts, matches
         self.gone = np.zeros(n, np.bool_)
-        self.place = np.empty(n, np.int64)  # of some items, among those that are decided together
+        self.place = np.empty(n, np.int64)  # scratch: the place of an item among those decided together
 
     def decide(self, beside: Longs, items: Longs) -> None:
-        """Decide these items, int64[k] ascending. Those beside them are decided already: all are kept and come before, or all are removed."""
+        """Decide these items, int64[k], ascending. Those ``beside`` them are decided: all are kept and come before, or all are removed."""
         if not len(items):
             return
         if (found := self.held(beside, items)) is not None:
@@ -69,7 +72,7 @@ class Removal:
             self.decide(items[self.gone[items]], items[~self.gone[items]])
 
     def part_by_part(self, items: Longs) -> None:
-        """Decide so many items that their pairs are too many to be held."""
+        """Decide items with too many pairs to hold."""
         kept, begin, size = items[:0], 0, max(1, min(FIRST, len(items) // 2))
         while begin < len(items):
             part = items[begin : begin + size]
@@ -78,7 +81,7 @@ class Removal:
             begin, size = begin + size, (GROWTH - 1) * (begin + size)
 
     def held(self, beside: Longs, items: Longs) -> PairBlock | None:
-        """All pairs of these items, and of them with those beside them; None where there are too many."""
+        """All pairs among these items, and of these with those ``beside`` them; None if there are too many."""
         both = np.sort(np.concatenate([beside, items]))
         each = EACH_OF_ALL if len(items) == len(self.gone) else EACH
         most = min(max(each * len(both), FEWEST), MOST)
@@ -91,7 +94,7 @@ class Removal:
         return self.few(both, most, self.counts, side)
 
     def few(self, items: Longs, most: int, counts: Counts, side: Sides | None = None) -> PairBlock | None:
-        """The pairs of these items, if they are no more than ``most``."""
+        """The pairs of these items; None if there are more than ``most``."""
         number, seen = 0, Counts()
         blocks = [PairBlock(items[:0], items[:0], np.zeros(0))]
         for block in self.join.pairs(ALL if len(items) == len(self.gone) and side is None else Among(items, side), most, seen):
@@ -103,7 +106,7 @@ class Removal:
         return PairBlock(*map(np.concatenate, zip(*blocks, strict=True)))
 
     def across(self, kept: Longs, others: Longs) -> None:
-        """Remove those of the others that are similar to a kept item before them, and note these pairs of what is removed already."""
+        """Remove those of the others that are similar to an earlier kept item, and note their pairs, also of items removed before."""
         if not len(kept) or not len(others):
             return
         items = np.sort(np.concatenate([kept, others]))
@@ -114,19 +117,20 @@ class Removal:
             self.note(block)
 
     def note(self, block: PairBlock) -> None:
-        """Keep the pairs of a kept and then a removed item."""
+        """Remember the pairs of a kept item and a later removed one."""
         met = self.gone[block.right] & ~self.gone[block.left]
         self.matches.add(block.left[met], block.right[met], block.value[met])
 
 
 class Matches:
-    """Pairs of a removed and a kept item: all, or where these are more than ``MOST``, of each removed item the ``REMEMBERED`` most similar."""
+    """Pairs of a removed and a kept item: all, or the ``REMEMBERED`` most similar of each removed item if there are more than ``MOST``."""
 
     def __init__(self, distances: bool):
         self.distances, self.too_many = distances, False
         self.blocks, self.number, self.room = [np.empty((0, 3), np.int64)], 0, MOST
 
     def add(self, kept: Longs, removed: Longs, value: NDArray[np.float64]) -> None:
+        """Add pairs of kept and removed items, int64[m] each, with their values, float64[m]."""
         self.blocks.append(np.column_stack([removed, kept, scores(value, distances=self.distances)]))
         self.number += len(kept)
         if self.number > self.room:
@@ -134,7 +138,7 @@ class Matches:
             self.forget()
 
     def forget(self) -> None:
-        """Leave out those that are not remembered."""
+        """Drop all but the most similar pairs of each removed item."""
         found = np.concatenate(self.blocks)
         found = found[np.lexsort((found[:, 1], -found[:, 2], found[:, 0]))]
         place = np.arange(len(found)) - np.searchsorted(found[:, 0], found[:, 0])

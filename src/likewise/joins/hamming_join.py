@@ -1,6 +1,6 @@
-"""All pairs of codes that share a table and differ in few bits. Exact for Hamming distances: by the pigeonhole, some table holds every pair.
+"""All pairs of codes that share a table key and differ in few bits. Exact for Hamming distances: by the pigeonhole principle every pair shares one.
 
-Tables are taken several at a time: sorted, split into parts of about equal work, and joined, part by part on threads.
+Tables are processed several at a time: sorted, split into parts of about equal work, and joined, part by part on threads.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, PairBlock, Stop
 from likewise.kernels.codejoin import NUMBER, SIFTED, distances_of, meet, sort_table, split_rows
 from likewise.stages.workers import ALONE, Workers
 
-#: Bytes of sorted tables that are held at once, if that is more than one table.
+#: Bytes of sorted tables held at once, or one table if that is more.
 SORTED_BYTES = 2**28
-#: Comparisons after which a part's kernel is done, or looks up at least: a tenth of a second or two.
+#: Comparisons after which the kernel returns at the latest: a tenth of a second or two.
 WORK_AT_ONCE = 2**28
-#: Pairs that a kernel hands over at once, and those after which parts rest until they are taken; parts that are under way, for each task.
+#: Pairs that a kernel returns at once; pairs after which parts pause until those are taken; and parts in progress for each task.
 PAIRS_AT_ONCE, PAIRS_HELD, UNDER_WAY = 2**17, 2**22, 4
 
-#: Nanoseconds of one core of 2026 for an entry of a table, to sort it and bring its code; for a comparison, and more for each word up to four.
+#: Nanoseconds of one core of 2026: to sort an entry of a table and load its code; for a comparison; and for each of its words, up to four.
 ENTRY_COST, COMPARE_COST, WORD_COST = 35.0, 0.1, 0.04
-#: Layouts of at most so many tables, and of so many blocks more than bits may differ, are looked at; their keys are tried on so many codes.
+#: Limits of the layouts considered: tables, and blocks beyond the number of differing bits; and the sample of codes they are tried on.
 MOST_TABLES, MOST_BLOCKS, SAMPLE = 500, 12, 2048
 
-#: Makes a block of similar pairs of proposed ones, left and right, and says how many of them it computed exactly.
+#: Returns the similar pairs among candidates, left and right int64[m], and the number of exactly computed ones.
 Check = Callable[[np.ndarray, np.ndarray], tuple[PairBlock, int]]
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Keys made of some bits of a code: ``pieces`` int64[tables, pieces, 3], as kernels.codejoin takes them."""
+    """Keys made of some bits of a code. pieces: int64[tables, pieces, 3], as kernels.codejoin takes them."""
 
     pieces: np.ndarray
 
@@ -46,13 +46,13 @@ class Tables:
 
     @property
     def widths(self) -> np.ndarray:
-        """The bits of each key. int64[tables]"""
+        """The number of bits of each key: int64[tables]."""
         widths: np.ndarray = self.pieces[:, :, 2].sum(axis=1)
         return widths
 
     @classmethod
     def of(cls, keys: Sequence[Sequence[tuple[int, int]]]) -> Tables:
-        """By the bits of each key, as spans from a bit to another, that one not included."""
+        """Tables from the bits of each key, as spans (begin, end) without the end."""
         split = [[piece for span in key for piece in in_words(*span)] for key in keys]
         longest = max(map(len, split), default=0)
         padded = [key + [(0, 0, 0)] * (longest - len(key)) for key in split]
@@ -60,32 +60,32 @@ class Tables:
 
     @classmethod
     def bands(cls, bands: int, rows: int) -> Tables:
-        """``rows`` bits each, as many bands in a word as it holds whole; of no rows: a table in which all codes meet."""
+        """Bands of ``rows`` bits each, as many in a word as fit whole. Without rows: a table in which all codes collide."""
         each, words = in_word(rows)
         begins = [band // each * words * 64 + band % each * rows for band in range(bands)]
         return cls.of([[(begin, begin + rows)] for begin in begins])
 
     @staticmethod
     def bits_of_bands(bands: int, rows: int) -> int:
-        """The bits that codes of so many bands have."""
+        """The number of bits of codes with this many bands."""
         each, words = in_word(rows)
         return -(-bands // each) * words * 64
 
     @classmethod
     def pigeonhole(cls, bits: int, blocks: int, within: int) -> Tables:
-        """Codes cut into blocks as even as can be; a key is any blocks - within of them: codes that differ in so many bits share one."""
+        """Tables of all keys of blocks - within of ``blocks`` blocks, of about equal size: codes that differ in at most ``within`` bits share one."""
         ends = [bits * block // blocks for block in range(blocks + 1)]
         spans = list(itertools.pairwise(ends))
         return cls.of([list(key) for key in itertools.combinations(spans, blocks - within)])
 
 
 def in_word(rows: int) -> tuple[int, int]:
-    """So many bands of these rows lie in so many words."""
+    """(bands, words): this many bands fit into this many words."""
     return max(1, 64 // max(1, rows)), -(-rows // 64)
 
 
 def in_words(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The span of bits as (word, shift, width), each of up to 63 bits of one word."""
+    """Yield the span of bits as (word, shift, width), each of up to 63 bits of one word."""
     while begin < end:
         width = min(end - begin, 63, 64 - begin % 64)
         yield begin // 64, begin % 64, width
@@ -93,13 +93,13 @@ def in_words(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 class Part(NamedTuple):
-    """Some rows of a sorted table."""
+    """Rows of a sorted table."""
 
     table: int
     entries: np.ndarray
     begin: int
     end: int
-    at: np.ndarray  # where to go on, as kernels.codejoin.meet takes it
+    at: np.ndarray  # where to continue, as kernels.codejoin.meet takes it
 
     @property
     def done(self) -> bool:
@@ -108,10 +108,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class TableJoin:
-    """All pairs of items whose codes meet in a table and differ in no more than ``cut`` bits, as far as ``check`` finds them similar.
+    """All pairs of items whose codes collide in a table, differ in at most ``cut`` bits, and pass ``check``.
 
-    A table is cut into at least as many parts as there are tasks; nothing depends on their number but the order of pairs. The work is counted in
-    codes that meet.
+    A table is cut into at least as many parts as there are tasks; only the order of pairs depends on their number. Progress is counted in collisions.
     """
 
     codes: np.ndarray  # uint64[n, words]
@@ -120,18 +119,18 @@ class TableJoin:
     first_cut: int
     check: Check
     live: np.ndarray | None = None  # bool[n]: items that can be similar to others; None: all
-    per: np.ndarray | None = None  # uint64[n]: only pairs of equal values are wanted; None: all
+    per: np.ndarray | None = None  # uint64[n]: only pairs of equal values; None: all pairs
     workers: Workers = ALONE
     cost: float = 0.0
     recall: float | None = 1.0
     told: dict[str, Any] = field(default_factory=dict)
-    counted: str = "met"  # the number in Counts that is the number of compared pairs
+    counted: str = "met"  # the field of Counts that counts compared pairs
 
     def facts(self) -> dict[str, Any]:
         return self.told
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
-        """As `joins.pairs.Join` says."""
+        """As `joins.pairs.Join` defines it."""
         items, side = among.chosen(len(self.codes), self.live)
         if items is None:
             yield from self.blocks(side, most, counts or Counts())
@@ -145,7 +144,7 @@ class TableJoin:
         yield from part.blocks(side, most, counts or Counts())
 
     def blocks(self, side: np.ndarray | None, most: int, counts: Counts) -> Iterator[PairBlock]:
-        """The pairs of all items, of which some may have no side."""
+        """Yield the pairs of all items, of which some may have no side."""
         side = np.zeros(0, np.uint8) if side is None else np.ascontiguousarray(side, np.uint8)
         per = np.zeros(0, np.uint64) if self.per is None or not self.per.any() else np.ascontiguousarray(self.per, np.uint64)
         if len(self.codes) < 2:
@@ -168,15 +167,15 @@ class TableJoin:
                     counts.add(seen)
                     yield from found
                 parts = [part for part in now if not part.done] + parts
-            begin, at_once = tables.stop, min(2 * at_once, largest)  # few at first, for there may be more pairs than are wanted
+            begin, at_once = tables.stop, min(2 * at_once, largest)  # few at first: the pairs wanted may be found soon
 
     def sorted(self, table: int, side: np.ndarray, per: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-        """The entries of a table, the places where its parts begin and end, and the comparisons in all."""
+        """The entries of a table, the places where its parts begin and end, and the total number of comparisons."""
         entries = sort_table(self.codes, self.tables.pieces[table], side, per)
         return entries, *split_rows(entries, len(side) > 0, self.workers.tasks, WORK_AT_ONCE)
 
     def part(self, part: Part, side: np.ndarray, per: np.ndarray, stop: Stop, most: int) -> tuple[list[PairBlock], Counts]:
-        """The pairs of the rows of one part, checked, as far as it comes before it has more than ``most``."""
+        """The checked pairs of the rows of one part, until there are more than ``most``."""
         pairs = np.empty((2, PAIRS_AT_ONCE + SIFTED), np.int64)
         found, counts, met = [], Counts(), np.zeros(2, np.int64)
         while not part.done and counts.found <= most and not stop:
@@ -199,9 +198,9 @@ class TableJoin:
 def code_join(codes: np.ndarray, bits: int, within: int, *, walk: bool = False, **how: Any) -> TableJoin:
     """All pairs of codes, uint64[n, words], that differ in at most ``within`` of their ``bits`` bits; the value is the distance.
 
-    Equal codes are pairs: collapse those first, for a million of them are 5·10^11 pairs.
+    Equal codes are pairs: collapse those first, because a million of them are 5·10^11 pairs.
 
-    walk: most items that are similar to an earlier one will be left out, so the layout is chosen for the others. ``how``: per and workers.
+    walk: a greedy walk will skip most items that are similar to an earlier one, so the layout is chosen for the others. ``how``: per and workers.
     """
     codes = read_only(np.ascontiguousarray(codes))
     within = min(within, bits)
@@ -214,18 +213,21 @@ def code_join(codes: np.ndarray, bits: int, within: int, *, walk: bool = False, 
 
 
 def all_pairs_join(count: int, check: Check, cost: float = 0.0, dimension: int = 0, **how: Any) -> TableJoin:
-    """All pairs that a check finds similar, of all that there are: a table in which all meet. ``how``: as for `code_join`."""
+    """Compares all pairs with ``check``: a table in which all items collide. ``how``: as for `code_join`."""
     codes = read_only(np.zeros((count, 1), np.uint64))
     return TableJoin(codes, Tables.bands(1, 0), 64, 64, check, cost=cost, told=named("all pairs", dimension), **how)
 
 
 def named(by: str, dimension: int, **more: Any) -> dict[str, Any]:
-    """How pairs are found, for report.json."""
+    """The facts about a join for report.json."""
     return {"join": {"by": by, "dimension": dimension, **more}, "curve": []}
 
 
 def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> tuple[Tables, float]:
-    """The layout of least predicted cost, and that: from one table in which all meet to any few of many blocks, by the keys of a sample."""
+    """The layout of minimum predicted cost, and its cost: one table in which all codes collide, or keys of some of many blocks.
+
+    The cost is predicted from the keys of a sample.
+    """
     count = len(codes)
     sample = read_only(codes[np.unique(np.random.default_rng(0).integers(0, max(1, count), SAMPLE))] if count else codes)
     if walk:
@@ -242,7 +244,7 @@ def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> t
 
 
 def unlike(codes: np.ndarray, within: int) -> np.ndarray:
-    """The codes without those that are within a distance of an earlier one."""
+    """The codes without those within a distance of an earlier one."""
     alone = np.ones(len(codes), bool)
     join = TableJoin(codes, Tables.bands(1, 0), within, within, lambda left, right: (PairBlock(left, right, np.empty(0)), 0))
     for block in join.pairs():
@@ -251,7 +253,7 @@ def unlike(codes: np.ndarray, within: int) -> np.ndarray:
 
 
 def cost(sample: np.ndarray, tables: Tables, items: int) -> float:
-    """Predicted nanoseconds of one core. A key's share of the pairs is the sample's, or that of random bits where the sample shows less."""
+    """The predicted cost in nanoseconds of one core. A key's share of the pairs is that of the sample, but at least that of random bits."""
     each = COMPARE_COST + WORD_COST * min(4, sample.shape[1])
     none = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
     total = 0.0

@@ -1,6 +1,6 @@
-"""Pairs of similar items: blocks of them, which ones are wanted, and the protocol of every join.
+"""Pairs of similar items: blocks of pairs, the selection of items, and the protocol of every join.
 
-Items are numbered from 0 in keep order. A join finds all pairs of its items within a limit, whatever the kind of item; `joins.greedy` decides over
+Items are numbered from 0 in priority order. A join finds all pairs of its items within a limit, for any kind of item; `joins.greedy` decides over
 any join which items are removed.
 """
 
@@ -24,19 +24,19 @@ UNBOUNDED = 2**62
 class PairBlock(NamedTuple):
     """m similar pairs."""
 
-    left: Longs  # int64[m]: the item that is earlier in keep order; by containment the one that is contained
+    left: Longs  # int64[m]: the earlier item in priority order; by containment the contained one
     right: Longs  # int64[m]
     value: NDArray[np.float64]  # float64[m]: exact similarity or distance; a ratio is correctly rounded, so equal ratios are equal
 
 
 class Among(NamedTuple):
-    """The items whose pairs are wanted."""
+    """A selection of items whose pairs are requested."""
 
     items: Longs | None = None  # int64[k], ascending; None: all
-    side: Sides | None = None  # uint8[k]: 1 of A, 2 of B, 3 of both, 0 of none; only pairs across are wanted. None: all pairs
+    side: Sides | None = None  # uint8[k]: 1 of A, 2 of B, 3 of both, 0 of neither; only pairs across are requested. None: all pairs
 
     def chosen(self, n: int, live: NDArray[np.bool_] | None = None) -> tuple[Longs | None, Sides | None]:
-        """The items and sides without those that are in no pair: of no side, or not ``live``, bool[n]. None as above."""
+        """The items and sides without those that can be in no pair: without a side, or not ``live``, bool[n]. None as above."""
         items, side = self.items, self.side
         there = None if live is None or live.all() else live if items is None else live[items]
         if side is not None and not side.all():
@@ -52,24 +52,25 @@ ALL = Among()
 
 @dataclass
 class Counts:
-    """The work of a join, whatever the number of threads; added to as it goes on."""
+    """Counters of the work of a join, independent of the number of threads."""
 
-    visited: int = 0  # entries of an index that were looked at
-    met: int = 0  # codes that met in a table, each time
-    near: int = 0  # of those, the ones that differed in few enough bits
-    proposed: int = 0  # different pairs among these
-    computed: int = 0  # pairs of vectors whose measure was computed exactly
-    compared: int = 0  # pairs of items that were compared: what a report says
+    visited: int = 0  # visited entries of an index
+    met: int = 0  # pairs of codes that collided, once for each table
+    near: int = 0  # collisions with few enough differing bits
+    proposed: int = 0  # distinct pairs among those
+    computed: int = 0  # pairs of vectors compared exactly
+    compared: int = 0  # compared pairs of items, for the report
     found: int = 0  # similar pairs
 
     def add(self, more: Counts) -> None:
+        """Add the counts of another."""
         for name, number in vars(more).items():
             setattr(self, name, getattr(self, name) + number)
 
 
 @dataclass
 class Stop:
-    """True once more is found than is wanted. Threads add to it at once; what is lost thereby only makes it late, and never stops what is to end."""
+    """True once more is found than wanted. Threads may lose each other's additions, which only delays the stop and never causes one."""
 
     most: int
     found: int = 0
@@ -79,18 +80,18 @@ class Stop:
 
 
 class Join(Protocol):
-    """All pairs of some items within a limit. Only items of the same group are paired, where the join was made with groups (``per``)."""
+    """All pairs of some items within a limit. If the join was made with groups (``per``), only items of one group are paired."""
 
     @property
     def cost(self) -> float:
-        """Predicted nanoseconds of one core for all pairs, the same on every machine; 0 where nothing is predicted."""
+        """The predicted cost of all pairs in nanoseconds of one core, equal on every machine; 0 without a prediction."""
 
     @property
     def recall(self) -> float | None:
-        """The probability that a pair exactly at the limit is found: 1.0 where none is missed, None where nothing is promised."""
+        """The probability of finding a pair exactly at the limit: 1.0 for exact joins, None if unknown."""
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
-        """The similar pairs, each once, in no particular order. Ends early once more than ``most`` are found. ``counts`` is added to."""
+        """Yield the similar pairs, each once, in no particular order. Ends early once more than ``most`` are found. ``counts`` is added to."""
 
     def facts(self) -> dict[str, Any]:
-        """For report.json: ``join``, how pairs are found, and ``curve``, the probability that a pair is found by its value."""
+        """The facts for report.json: ``join``, the method, and ``curve``, the probability of finding a pair by its value."""

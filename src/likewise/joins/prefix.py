@@ -1,4 +1,4 @@
-"""Sets with an index over their prefixes, joined task by task: the part that all exact joins share. kernels.join tells how it works."""
+"""Sets with an index over their prefixes, joined task by task: the common part of all exact joins. kernels.join explains the algorithm."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from likewise.stages.ranking import Ranked
 from likewise.stages.workers import Workers
 
 Longs = NDArray[np.int64]
-#: Items by the order in which they are entered into an index and looked up there.
+#: Places of items in the order in which an index enters and looks them up.
 Places = NDArray[np.uint32]
 Rule = tuple[int, int, int]
 
-#: Comparisons after which a kernel returns for a moment, so that progress shows and Ctrl-C works.
+#: Comparisons after which a kernel returns, so that progress is shown and Ctrl-C works.
 COMPARED_AT_ONCE = 1 << 16
-#: Pairs that a kernel hands over at once, and that a task collects before it rests.
+#: Pairs that a kernel returns at once, and that a task collects before it pauses.
 MATCHES_AT_ONCE, MATCHES_OF_A_TASK = 1 << 14, 1 << 17
-#: Tasks of a round for each that runs at once, so that none waits long for the slowest.
+#: Tasks of a round for each task that runs at once, so that no thread waits long for the slowest.
 TASKS = 8
-#: Bits by which strangers should differ, as a multiple of what is left to sets that share enough.
+#: Bits by which dissimilar sets should differ, as a multiple of the maximum for similar ones.
 CLEARLY = 1.25
-#: For each side that a probe may be of, the sides of its partners: of pairs across, and where the probe is to hold the partner.
+#: The sides of a probe's partners, by its own side: for pairs across, and for containment, where the probe contains the partner.
 ACROSS: dict[int, tuple[int, ...]] = {1: (2, 3), 2: (1, 3), 3: (1, 2, 3)}
 HOLDING: dict[int, tuple[int, ...]] = {1: (), 2: (1, 3), 3: (1, 3)}
 
 
 @dataclass
 class Joined:
-    """Sets in the order of places, and an index over them."""
+    """Sets in the order of places, with an index over them."""
 
     sets: tuple  # as kernels.join takes them
     ranks: int
     rule: Rule
     keys: tuple  # keys by which sets are entered and looked up
-    probed: Places  # uint32[n]: how many keys of each set are looked up
+    probed: Places  # uint32[n]: the number of keys of each set that are looked up
     index: tuple
     elements: Longs  # int64[n + 1]: elements of all sets before each place, the unit of progress
-    idle: list = field(default_factory=list)  # scratch that no task uses just now
+    idle: list = field(default_factory=list)  # scratch that no task is using
 
     def room(self) -> tuple:
-        """Scratch of one task: what the kernels call room, and matches. Goes back to ``idle``."""
+        """Scratch for one task: (room, matches) of the kernel. Return it to ``idle`` afterwards."""
         try:
             return self.idle.pop()
         except IndexError:
@@ -59,7 +59,7 @@ class Joined:
 def join_of(ranking: Ranked, order: Longs, rule: Rule, entered: Longs, probed: Longs, signs: NDArray[np.uint64], depth: int = 1) -> Joined:
     """The sets in this order, and an index over the first ``entered`` elements of each.
 
-    signs: uint64[n, words], of the items, by which kernels.join passes over partners. depth: 2 or 3 for keys of so many elements.
+    signs: uint64[n, words], of the items, by which kernels.join rejects partners. depth: 2 or 3 for keys of that many elements.
     """
     sets = ranking.tokens, ranking.first[order], ranking.shared[order], ranking.size[order], signs[order]
     prefix = prefixes(sets[3].astype(np.int64), sets[2], entered[order], probed[order], depth)
@@ -71,10 +71,10 @@ def join_of(ranking: Ranked, order: Longs, rule: Rule, entered: Longs, probed: L
 
 
 def signs_of(ranking: Ranked, lacking: Longs) -> NDArray[np.uint64]:
-    """As many words of signs as tell most strangers apart from sets that share enough; none where even eight do not. uint64[n, words]
+    """The fewest words of signs that distinguish most dissimilar sets from similar ones, uint64[n, words]; no words if even eight do not.
 
-    lacking: how many elements of a set another of its size may lack. Two sets of s ranks that share nothing differ in b/2 (1 - exp(-4s/b)) of b
-    bits on average, and two that share enough in no more than twice what they may lack.
+    lacking: the number of elements of a set that a similar set of its size may lack. Two disjoint sets of s ranks differ in b/2 (1 - exp(-4s/b)) of b
+    bits on average, and two similar ones in at most twice the number they may lack.
     """
     alone = ranking.size.astype(np.int64) - ranking.shared
     some = lacking >= alone
@@ -84,7 +84,7 @@ def signs_of(ranking: Ranked, lacking: Longs) -> NDArray[np.uint64]:
 
 
 def groups(per: NDArray[np.uint64] | None, n: int) -> Longs:
-    """A number from 0 for each value of ``per``; 0 for all where there is none."""
+    """A number from 0 for each distinct value of ``per``, int64[n]; 0 for all without groups."""
     return np.zeros(n, np.int64) if per is None or not per.any() else np.unique(per, return_inverse=True)[1].astype(np.int64)
 
 
@@ -96,9 +96,10 @@ def windows(
     side: NDArray[np.uint8] | None,
     partners: dict[int, tuple[int, ...]] = ACROSS,
 ) -> tuple[Longs, Places, Places]:
-    """(items by group and size, low and high uint32[windows, n]): between which places the partners of the set at each place lie.
+    """(items by group and size, low and high uint32[windows, n]): the range of places of each set's partners.
 
-    Partners are those of its group with ``least`` to ``greatest`` elements, or with ``least`` up to its own place, so that a pair is met once.
+    Partners are of the set's group and have ``least`` to ``greatest`` elements; if ``greatest`` is None, at least ``least`` elements and an earlier
+    place, so that each pair is found once.
     """
     group, span = groups(per, len(size)), int(size.max(initial=0)) + 1
     key = group * span
@@ -115,9 +116,12 @@ def windows(
 
 
 def across(order: Longs, low: Longs, high: Longs, side: NDArray[np.uint8], partners: dict[int, tuple[int, ...]]) -> tuple[Longs, Places, Places]:
-    """The same with the items of each side together, and a window into each side: a list then holds those that may be partners in one run."""
+    """The windows of `windows` for pairs across, with the items of each side together: a window into each side.
+
+    A list of the index then holds the possible partners of a side in one run.
+    """
     sides = side[order]
-    place = np.argsort(sides, kind="stable")  # the former place of the set at each place
+    place = np.argsort(sides, kind="stable")  # the former place of each set
     lows, highs = np.zeros((2, 3, len(order)), np.uint32)
     for one in (1, 2, 3):
         begin, end = np.searchsorted(sides[place], (one, one + 1))
@@ -131,9 +135,9 @@ def across(order: Longs, low: Longs, high: Longs, side: NDArray[np.uint8], partn
 def matches(
     joined: Joined, low: Places, high: Places, places: tuple[int, int], workers: Workers, counts: Counts, most: int = 2**62
 ) -> Iterator[Longs]:
-    """What the sets at these places share enough with in their windows: blocks of probe, partner, overlap, out of, in places.
+    """Yield the matches of the sets at these places within their windows: int64[m, 4] blocks of probe, partner, overlap, out of, in places.
 
-    Ends early when more than ``most`` are found.
+    Ends early once more than ``most`` are found.
     """
     work, elements = np.cumsum(joined.sets[3] + np.int64(1)), joined.elements
     limit, stop = min(most, MATCHES_OF_A_TASK), Stop(most)
@@ -146,7 +150,7 @@ def matches(
         visited = compared = rows = 0
         while state[0] < end and (rows <= limit or state[2]) and not stop:
             before = int(state[0])
-            until = end if rows <= limit else before + 1  # a probe that was begun is done to its end
+            until = end if rows <= limit else before + 1  # a probe must be finished once begun
             index = joined.keys, joined.index, joined.probed
             more_of_it = low, high, joined.rule, until, COMPARED_AT_ONCE, state, room, out
             written, steps, more = kernels.join(joined.sets, *index, *more_of_it)
@@ -172,7 +176,7 @@ def matches(
 
 
 def split(ranges: list[tuple[int, int]], work: Longs, tasks: int) -> list[tuple[int, int]]:
-    """Cut ranges of places into about so many of equal work, those of larger sets first."""
+    """Cut ranges of places into about ``tasks`` of equal work, those of larger sets first."""
     parts = -(-tasks // len(ranges))
     out = []
     for begin, end in ranges:

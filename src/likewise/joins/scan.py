@@ -1,7 +1,7 @@
-"""All pairs of vectors within a limit by looking at all pairs: nothing is missed.
+"""All pairs of vectors within a limit, by comparing all pairs: exact.
 
-By cosine, angle and L2 the products of BLAS in float32 tell which pairs may be within the limit, with slack for rounding; those, and by L1 all, are
-decided by the measure.
+For cosine, angle and L2, float32 products (BLAS) select the pairs that may be within the limit, with slack for rounding. The measure decides those,
+and for L1 all pairs.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from likewise.stages.workers import ALONE, Workers
 
 Longs = NDArray[np.int64]
 
-#: Vectors that are multiplied with others at once, and how many these are; and those that L1 distances are told of.
+#: Rows and columns of a block of products, and of a block of L1 distances.
 PRODUCTS, EACH = (1024, 2048), (256, 1024)
-#: Pairs that are decided at once, and blocks of products that are made at once for each task.
+#: Pairs decided at once, and blocks of products at once for each task.
 DECIDED, BLOCKS = 2**18, 2
-#: Nanoseconds of one core of 2026 for a pair, and for each of its numbers: by products, and by L1.
+#: Nanoseconds of one core of 2026 for a pair, and for each dimension: by products, and for L1.
 PRODUCT_COST, L1_COST = (1.0, 0.02), (20.0, 0.2)
 
 
 @dataclass(frozen=True)
 class Scan:
-    """All pairs of vectors within the limit. per, workers: as for `joins.hamming_join.TableJoin`. The work is counted in pairs that are looked at."""
+    """All pairs of vectors within the limit. per, workers: as for `joins.hamming_join.TableJoin`. Progress is counted in pairs."""
 
     prepared: Prepared
     per: NDArray[np.uint64] | None = None
@@ -47,7 +47,7 @@ class Scan:
         return named("all pairs", self.prepared.vectors.shape[1])
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
-        """As `joins.pairs.Join` says."""
+        """As `joins.pairs.Join` defines it."""
         counts, (chosen, side) = counts or Counts(), among.chosen(len(self.prepared.vectors), self.prepared.live)
         some = np.arange(len(self.prepared.vectors)) if chosen is None else chosen
         order, low, high = partners(side, None if self.per is None else self.per[some], len(some))
@@ -66,7 +66,7 @@ class Scan:
                 yield from found
 
     def tile(self, items: Longs, low: Longs, high: Longs, begin: int, end: int, first: int, last: int, stop: Stop) -> tuple[list[PairBlock], Counts]:
-        """The pairs of the items at places ``begin`` to ``end`` with those of their partners that are at places ``first`` to ``last``."""
+        """The pairs of the items at places ``begin`` to ``end`` with those of their partners at places ``first`` to ``last``."""
         found, counts = [], Counts()
         check = self.prepared.decider()
         near = self.near(items[begin:end], items[first:last])
@@ -87,15 +87,19 @@ class Scan:
         return found, counts
 
     def near(self, rows: Longs, columns: Longs) -> Longs:
-        """The pairs of a row and a column that may be within the limit, as row · columns + column."""
+        """The pairs of rows and columns that may be within the limit, as row * len(columns) + column: int64[m]."""
         if self.prepared.power == 1:
             return np.arange(len(rows) * len(columns))
         products = self.factors(rows, False) @ self.factors(columns, True).T
         return np.flatnonzero(products.ravel() >= self.least)
 
     def factors(self, items: Longs, second: bool) -> NDArray[np.float32]:
-        """What vectors are multiplied by: they at length 1, whose product is the cosine; or they from the centre, and two numbers more, by which it
-        is minus half the squared distance, a little more where vectors are long. Lengths are 1 at most. float32[m, d or d + 2]"""
+        """The factors whose product selects pairs, for vectors of lengths scaled to at most 1: float32[m, d or d + 2].
+
+        For angles: the vectors at length 1; the product is the cosine. For L2: the vectors from the centre with two more coordinates; the product is
+        minus
+        half the squared distance, and slightly more for long vectors.
+        """
         given, vectors = self.prepared, self.prepared.vectors[items]
         if given.angles:
             powers = to_one(given.lengths[items])
@@ -108,17 +112,17 @@ class Scan:
 
     @property
     def slack(self) -> float:
-        """What a product may be off by, as a part of those of the lengths: for the sum of so many terms, and what is rounded before it."""
+        """The relative error bound of a product: of a sum of this many terms, and of rounding before it."""
         return (self.prepared.vectors.shape[1] + 16) * 2.0**-23
 
     @cached_property
     def scale(self) -> np.float64:
-        """The power of two that brings all lengths below 1."""
+        """The power of two that scales all lengths below 1."""
         return np.float64(to_one(self.prepared.lengths.max(initial=0.0)))
 
     @property
     def least(self) -> float:
-        """The product of a pair at the limit, and less than that by what it may be off."""
+        """The minimum product of a pair within the limit, reduced by the error bound."""
         limit = self.prepared.limit
         if self.prepared.power == 2:
             return float(-((limit * self.scale) ** 2) / 2 * (1 + self.slack) - 2.0**-100)
@@ -126,15 +130,15 @@ class Scan:
 
     @property
     def cost(self) -> float:
-        """Predicted, in nanoseconds of one core, for all pairs."""
+        """The predicted cost of all pairs in nanoseconds of one core."""
         (n, dimension), (pair, number) = self.prepared.vectors.shape, L1_COST if self.prepared.power == 1 else PRODUCT_COST
         return n * (n - 1) / 2 * (pair + number * dimension)
 
 
 def partners(side: NDArray[np.uint8] | None, per: NDArray[np.uint64] | None, n: int) -> tuple[Longs, Longs, Longs]:
-    """(items by group and side, and for each place between which places its partners lie): each pair that is wanted is in one window."""
+    """(items by group and side, low, high): int64[n] each, the range of places of each place's partners. Each requested pair is in one range."""
     group = groups(per, n)
-    turn = np.zeros(n, np.int64) if side is None else np.array([0, 0, 2, 1])[side]  # those of A alone first, those of B alone last
+    turn = np.zeros(n, np.int64) if side is None else np.array([0, 0, 2, 1])[side]  # only A first, only B last
     order = np.lexsort((turn, group))
     group, turn = group[order], turn[order]
     low, high = np.arange(1, n + 1), np.searchsorted(group, group, side="right")
@@ -145,7 +149,7 @@ def partners(side: NDArray[np.uint8] | None, per: NDArray[np.uint64] | None, n: 
 
 
 def cut(low: Longs, high: Longs, height: int, width: int) -> Iterator[tuple[int, int, int, int]]:
-    """Rows and columns of tiles that hold all windows."""
+    """Yield (begin row, end row, begin column, end column) of tiles that cover all windows."""
     for begin in range(0, len(low), height):
         end = min(begin + height, len(low))
         some = low[begin:end] < high[begin:end]

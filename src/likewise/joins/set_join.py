@@ -1,4 +1,4 @@
-"""Exact joins of ranked sets: every pair at or above a threshold, with nothing missed; and what they will cost."""
+"""Exact joins of ranked sets: every pair at or above a threshold, and the predicted cost."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from likewise.kernels.join import CONTAINED, JACCARD
 from likewise.stages.ranking import Ranked
 from likewise.stages.workers import ALONE, Workers
 
-#: Nanoseconds of ranking an element, and of putting a set in order.
+#: Nanoseconds to rank an element, and to sort a set into its place.
 RANK, ORDER = 22, 200
-#: Keys that are made to predict how often those of all sets meet.
+#: Size of the sample of keys that predicts the collisions of all.
 KEYS_SAMPLED = 1 << 20
-#: Keys of several elements are considered from so many sets on, and used if they are predicted to be this many times faster.
+#: Keys of several elements are considered from this many sets, and used if they are predicted to be this many times faster.
 FEWEST, GAIN = 1 << 10, 2
 
 
 class Ready(NamedTuple):
-    """A join that can begin: the sets by size, between which places the partners of each lie, and the items in that order."""
+    """A join that is ready to start: the sets by size, the range of places of each set's partners, and the items in that order."""
 
     joined: Joined
     low: Places
     high: Places
     order: Longs
-    keys: float  # predicted cost of keys of several elements; 0 where they are of one
+    keys: float  # predicted cost of keys of several elements; 0 for keys of one
 
 
 class SetJoin:
-    """All pairs of ranked sets at or above a Jaccard threshold, by index over their prefixes.
+    """All pairs of ranked sets at or above a Jaccard threshold, by an index over their prefixes.
 
-    Sets with nothing in common are no pair at any threshold, nor are empty ones. The value is the similarity, a ratio of counts.
+    Disjoint sets and empty ones are no pair at any threshold. The value is the similarity, a ratio of counts.
     """
 
     recall = 1.0
@@ -53,11 +53,13 @@ class SetJoin:
         contained: bool = False,
         workers: Workers = ALONE,
     ):
-        """The work is counted in elements of sets.
+        """Progress is counted in elements of sets.
 
-        among: the pairs that will be asked for first, and that the cost is of; where it has sides, `ranked` was told the same. per: uint64[n]: only
-        pairs of equal values. contained: ordered pairs instead, of an item and another that holds at least the threshold's share of it; the value
-        is that share, and with sides the first is of A and the second of B.
+        among: the pairs that will be requested first, and that the cost refers to; if it has sides, `ranked` must have had them too. per: uint64[n],
+        only
+        pairs of equal values. contained: ordered pairs instead, of an item and another that contains at least the threshold's share of it; the value
+        is
+        that share, and with sides the first is of A and the second of B.
         """
         self.ranking, self.threshold, self.contained, self.workers = ranking, threshold, contained, workers
         self.per = per if per is not None and per.any() else None
@@ -65,19 +67,20 @@ class SetJoin:
 
     @property
     def cost(self) -> float:
-        """By the entries of the index that are visited, which is counted for some thousand sets. What similar pairs cost to verify goes with that:
-        they meet in many entries."""
+        """The predicted cost, from the visited entries of the index, which are counted for a sample of sets. The cost of verifying similar pairs is
+        proportional to it, because they share many entries.
+        """
         if self.waiting is None:
             self.waiting = self.ready(self.among)
         return cost_of(self.ranking, *self.waiting[:3])
 
     def ready(self, among: Among) -> Ready:
-        """Make the index for these pairs."""
+        """Build the index for these pairs."""
         items, side = among.chosen(len(self.ranking))
         return ready(self.ranking.of(items), self.threshold, side, self.per if items is None or self.per is None else self.per[items], self.contained)
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
-        """As `joins.pairs.Join` says."""
+        """As `joins.pairs.Join` defines it."""
         made = self.waiting if among is self.among else None
         self.waiting = None
         joined, low, high, order, _ = made or self.ready(among)
@@ -96,7 +99,7 @@ class SetJoin:
 def ready(
     ranking: Ranked, threshold: Fraction, side: Sides | None = None, per: Groups | None = None, contained: bool = False, times: float = 1.0
 ) -> Ready:
-    """Make the index of a join; arguments as for `SetJoin`, and ``times`` as for `cost_at`."""
+    """Build the index of a join. Arguments as for `SetJoin`, and ``times`` as for `cost_at`."""
     size = ranking.size.astype(np.int64)
     rule, entered, probed, least, greatest = lengths(size, threshold, contained)
     order, low, high = windows(size, least, greatest, per, side, HOLDING if contained else ACROSS)
@@ -114,11 +117,11 @@ def ready(
 
 
 def lengths(size: Longs, threshold: Fraction, contained: bool) -> tuple[Rule, Longs, Longs, Longs, Longs | None]:
-    """(rule, prefix of a set that is entered, prefix of one that is looked up, least and greatest size of the partners of one that is looked up).
+    """(rule, prefix of an entered set, prefix of a looked-up set, minimum and maximum size of a looked-up set's partners).
 
-    An overlap of o needs a common element within the first size - o + 1 of either set, wherever the rest lies. Of two sets the larger is
-    looked up, and the smaller, which is entered, is at least p/q of it: then o is at least p/q of the larger, and 2p/(p+q) of the smaller.
-    Where one is to hold a share of the other, that one is entered, and all of the holder is looked up: it may be of any size from that share on.
+    An overlap of o needs a common element within the first size - o + 1 of either set. Of two sets the larger is looked up, and the smaller, which is
+    entered, has at least p/q of its size: then o is at least p/q of the larger, and 2p/(p+q) of the smaller. For containment the contained set is
+    entered, and all elements of the container are looked up: it may have any size from that share.
     """
     p, q = threshold.numerator, threshold.denominator
     share = ceil(p * size, q)
@@ -128,44 +131,48 @@ def lengths(size: Longs, threshold: Fraction, contained: bool) -> tuple[Rule, Lo
 
 
 def to_look_up(size: Longs, partner: Longs, threshold: Fraction) -> Longs:
-    """The prefix of a set of which the smallest partner has ``partner`` elements: shorter where no partner is as small as the threshold allows."""
+    """The prefixes of sets whose smallest partner has ``partner`` elements: shorter if no partner is as small as the threshold allows. int64[n]"""
     p, q = threshold.numerator, threshold.denominator
     return size - ceil(p * (size + partner), p + q) + 1
 
 
 def ceil(a: Longs, b: int) -> Longs:
+    """a / b, rounded up."""
     return -(-a // b)
 
 
 def cost_at(ranking: Ranked, threshold: Fraction, times: float) -> float:
-    """Nanoseconds of one core that a join of all sets takes, ranking included, where these are a sample and there are ``times`` as many.
+    """Nanoseconds of one core for joining ``times`` as many sets as this sample, ranking included; equal on every machine.
 
-    The frequencies say how many entries of the index are visited, which is counted for some thousand sets; their number grows with the square of
-    that of the sets. What similar pairs cost to verify goes with that: they meet in many entries. The same on every machine.
+    The visited entries of the index are counted for some thousand sets; their number grows with the square of the number of sets. The cost of
+    verifying
+    similar pairs is proportional to it, because they share many entries.
     """
     joined, low, high, _, keys = ready(ranking, threshold, times=times)
     ranks = (ORDER * len(ranking) + RANK * len(ranking.tokens)) * times
-    if keys:  # few of a sample's keys of several elements are in two sets, and of all sets most
+    if keys:  # a sample shares few keys of several elements, but the whole collection shares most
         return ranks + keys
     looked = ENTER * len(joined.index[1]) + look_up(joined, times) * int(joined.probed.sum(dtype=np.int64))
     return ranks + looked * times + visit(joined, times) * visited_of(joined, low, high) * times**2
 
 
 def cost_of(ranking: Ranked, joined: Joined, low: Places, high: Places) -> float:
-    """Nanoseconds of one core that a join which is ready takes, ranking included."""
+    """Nanoseconds of one core for a join that is ready, ranking included."""
     n, entries = len(ranking), len(joined.index[1])
     done_once = ORDER * n + RANK * len(ranking.tokens) + (COMBINE * len(joined.keys[0]) if joined.keys[4] else 0) + ENTER * entries
     return float(done_once + look_up(joined) * int(joined.probed.sum(dtype=np.int64)) + visit(joined) * visited_of(joined, low, high))
 
 
 def visited_of(joined: Joined, low: Places, high: Places) -> int:
-    """About how many entries of the index a join visits."""
+    """The approximate number of entries of the index that a join visits."""
     return int(kernels.expected(joined.keys, joined.index, joined.probed, low, high, max(1, len(joined.probed) // SAMPLED)))
 
 
 def depth_of(ranking: Ranked, joined: Joined, order: Longs, entered: Longs, probed: Longs, visited: int, times: float = 1.0) -> tuple[int, float]:
-    """How many elements the keys should have, 1 as in ``joined``, in which so many entries are visited, or 2 or 3 where lists are long; and what the
-    keys and visits then cost where there are ``times`` as many sets."""
+    """(depth, cost): the best number of elements of a key, and the predicted cost of keys and visits with ``times`` as many sets.
+
+    It is 1, as in ``joined``, in which ``visited`` entries are visited, or 2 or 3 if lists are long.
+    """
     if len(order) * times < FEWEST:
         return 1, 0.0
     costs, size = {1: visit(joined, times) * visited * times**2}, joined.sets[3].astype(np.int64)

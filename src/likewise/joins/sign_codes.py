@@ -1,9 +1,9 @@
-"""Vectors as codes whose bits differ between two vectors within a limit with a chance of at most ``differ``, whatever the measure.
+"""Codes of vectors: each bit of two vectors within a limit differs with probability ``differ`` at most.
 
-- cosine, angle: sides of hyperplanes through 0. Two vectors at the angle θ differ in a bit with chance θ/π.
-- l2: sides of hyperplanes at Gaussian distances, ``lift`` on average, from a centre. A vector v from the centre then stands for (v, lift), in one
-  dimension more; where that is never shorter than A, two of them within D are at an angle of 2 asin(D/2A) at most.
-- l1: a coordinate, drawn by its range, against a uniform threshold in that range: a bit differs with chance L1 distance / sum of ranges.
+- cosine, angle: sides of hyperplanes through 0. For vectors at the angle θ a bit differs with probability θ/π.
+- l2: sides of hyperplanes at Gaussian distances, ``lift`` on average, from a centre. A vector v from the centre then represents (v, lift), in one
+  more dimension; if that is never shorter than A, two vectors within D are at an angle of at most 2 asin(D/2A).
+- l1: a coordinate, drawn by its range, against a uniform threshold in that range: a bit differs with probability L1 distance / sum of ranges.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from likewise.kernels.directions import directions
 from likewise.kernels.signs import ROUNDS, UNIT, code_bits, ranges, rotation_size, sign_codes, threshold_codes, turns
 from likewise.stages.workers import ALONE, Workers
 
-#: Bits of a code, unless bands take more.
+#: Bits of a code, unless bands need more.
 BITS = 1024
-#: What rounding to float32 may add to the chance of a bit to differ.
+#: The maximum that rounding to float32 adds to the probability of a differing bit.
 ROUNDING = 2.0**-16
-#: Vectors whose mean is the centre.
+#: The size of the sample whose mean is the centre.
 CENTRED = 2**12
 
 
 class Coding(Protocol):
-    """How vectors become codes."""
+    """A mapping from vectors to codes."""
 
     @property
     def differ(self) -> float: ...
@@ -38,23 +38,25 @@ class Coding(Protocol):
     def bits(self) -> int: ...
 
     def fill(self, vectors: np.ndarray, begin: int, end: int, codes: np.ndarray) -> None:
-        """The codes of the vectors from begin to end, into uint64[n, bits / 64]."""
+        """Write the codes of the vectors from begin to end into ``codes``, uint64[n, bits / 64]."""
 
     def with_bits(self, bits: int) -> Self:
-        """The same with so many bits or some more, the first ones the same."""
+        """This coding with at least ``bits`` bits; the first bits are unchanged."""
 
     def of(self, items: np.ndarray) -> Self:
-        """The same for these of the vectors."""
+        """This coding for a selection of the vectors."""
 
     def differs(self, apart: float) -> float:
-        """The greatest chance of a bit to differ between two vectors so many degrees, or such a distance, apart."""
+        """The maximum probability of a differing bit for vectors ``apart`` degrees, or this distance, from each other."""
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Sides of hyperplanes. ``scale``, as kernels.signs takes it, of each vector from the centre; ``lift`` is of that scale.
+    """Sides of hyperplanes.
 
-    least: of points, how far from the centre they are at least, the lift included; None where directions are compared.
+    scale: for each vector from the centre, as kernels.signs takes it; ``lift`` is in that scale. least: the minimum distance of points from the
+    centre,
+    the lift included; None if directions are compared.
     """
 
     differ: float
@@ -68,7 +70,7 @@ class Sides:
     def fill(self, vectors: np.ndarray, begin: int, end: int, codes: np.ndarray) -> None:
         dimension = vectors.shape[1]
         if self.lift:
-            grown = rotation_size(dimension) ** ((ROUNDS - 1) / 2)  # a turned coordinate of a vector of length 1, in standard deviations
+            grown = rotation_size(dimension) ** ((ROUNDS - 1) / 2)  # standard deviation of a rotated coordinate of a unit vector
             thresholds = (directions("gaussian", self.seed, 1, self.bits)[0] * (self.lift * grown)).astype(np.float32)
         else:
             thresholds = np.zeros(self.bits, np.float32)
@@ -86,12 +88,12 @@ class Sides:
 
 @dataclass(frozen=True)
 class Levels:
-    """Coordinates against thresholds in their range."""
+    """Coordinates against thresholds within their range."""
 
     differ: float
     bits: int
     seed: int
-    low: np.ndarray  # float64[d], of each coordinate
+    low: np.ndarray  # float64[d]: the minimum of each coordinate
     span: np.ndarray
 
     def fill(self, vectors: np.ndarray, begin: int, end: int, codes: np.ndarray) -> None:
@@ -111,58 +113,61 @@ class Levels:
 
 
 def encode(coding: Coding, vectors: np.ndarray, workers: Workers = ALONE) -> np.ndarray:
-    """The codes, uint64[n, bits / 64], block by block of rows, on which no code depends."""
+    """The codes, uint64[n, bits / 64], computed in blocks of rows, which do not affect them."""
     codes = np.empty((len(vectors), coding.bits // 64), np.uint64)
     list(workers.run(lambda rows: coding.fill(vectors, rows[0], rows[1], codes), blocks(len(vectors))))
     return codes
 
 
 def differing(chance: float) -> float:
-    """A chance to differ, and what rounding may add to it."""
+    """A probability of a differing bit, increased for rounding."""
     return min(1.0, max(0.0, chance) + ROUNDING)
 
 
 def angle_of(distance: float, least: float) -> float:
-    """The greatest angle, in halves of a turn, between two points this distance apart and so far from the centre at least."""
+    """The maximum angle, in half turns, between two points this distance apart and at least ``least`` from the centre."""
     half = distance / (2 * least) if least else float(distance > 0)
     return 2 * math.asin(min(1.0, half)) / math.pi
 
 
 def share_of(distance: float, span: np.ndarray) -> float:
-    """What share of the sum of ranges a distance is."""
+    """The distance as a share of the sum of ranges."""
     total = float(span.sum())
     return distance / total if total else 1.0
 
 
 def of_angles(lengths: np.ndarray, dimension: int, degrees: float, seed: int) -> Sides:
-    """For pairs of vectors of these lengths up to so many degrees apart."""
+    """The coding for pairs of vectors up to ``degrees`` apart. lengths: float64[n]."""
     return Sides(differing(degrees / 180), code_bits(dimension, BITS), seed, np.zeros(dimension), to_unit(lengths))
 
 
 def of_points(lengths: np.ndarray, centre: np.ndarray, within: float, lift: float, seed: int) -> Sides:
-    """For pairs up to an L2 distance apart; lengths from the centre. lift: of the hyperplanes, in the vectors' own scale."""
-    scale = float(to_one(lengths.max(initial=0.0)))  # of all the same: distances are compared
+    """The coding for pairs up to an L2 distance apart.
+
+    lengths: float64[n], from the centre. lift: of the hyperplanes, in the scale of the vectors.
+    """
+    scale = float(to_one(lengths.max(initial=0.0)))  # one scale for all, because distances are compared
     least = math.hypot(lengths.min(initial=math.inf) if len(lengths) else 0.0, lift)
     scales = np.full((2, len(lengths)), [[scale], [1.0]])
     return Sides(differing(angle_of(within, least)), code_bits(len(centre), BITS), seed, centre.astype(float), scales, lift * scale, least)
 
 
 def of_coordinates(vectors: np.ndarray, within: float, seed: int, workers: Workers = ALONE) -> Levels:
-    """For pairs up to an L1 distance apart."""
+    """The coding for pairs up to an L1 distance apart."""
     bounds = np.array(list(workers.run(lambda rows: ranges(vectors, *rows), blocks(len(vectors))))).reshape(-1, 2, vectors.shape[1])
     low, high = bounds[:, 0].min(axis=0, initial=np.inf), bounds[:, 1].max(axis=0, initial=-np.inf)
-    with np.errstate(over="ignore", invalid="ignore"):  # a range beyond float64 tells nothing apart, and all is compared
+    with np.errstate(over="ignore", invalid="ignore"):  # a range beyond float64 separates no vectors, so all are compared
         span = np.where(high > low, high - low, 0.0)
     return Levels(differing(share_of(within, span)), BITS, seed, np.where(np.isfinite(low), low, 0.0), span)
 
 
 def centre_of(vectors: np.ndarray) -> np.ndarray:
-    """About where vectors lie: the mean of some that lie evenly among them, of their type. [d]"""
+    """The mean of an evenly spaced sample of the vectors, of their dtype: [d]."""
     return mean_of(vectors[:: max(1, len(vectors) // CENTRED)])
 
 
 def mean_of(vectors: np.ndarray) -> np.ndarray:
-    """The mean, of their type: sums beyond float64 are taken of shares. [d]"""
+    """The mean of the vectors, of their dtype: [d]. If their sum overflows float64, sums their shares."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean = vectors.mean(axis=0, dtype=float)
     if not np.isfinite(mean).all():

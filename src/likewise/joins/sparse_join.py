@@ -1,9 +1,9 @@
-"""Exact joins of sparse vectors: every pair within a limit, with nothing missed; and what they will cost.
+"""Exact joins of sparse vectors: every pair within a limit, and the predicted cost.
 
-Coordinates have an order, the frequent ones first. The first ones of a vector x of length 1, as long as they are together shorter than t, cannot
-make a cosine of t with any y of length 1 (Cauchy and Schwarz). Were the rarest coordinate that x and y share among them, then so would be all that
-they share: so it is among the others of x, and of y. Vectors that have such a rare coordinate in common are compared: the prefix filter of sets
-(kernels.join), with lengths in place of sizes (Bayardo, Ma and Srikant 2007, section 4).
+Coordinates are ordered, frequent ones first. The first coordinates of a vector x of length 1, as long as their norm is below t, cannot reach a cosine
+of t with any y of length 1 (Cauchy and Schwarz). If the rarest coordinate that x and y share were among them, all shared ones would be. So it is
+among the others, of x and of y. Vectors that share such a rare coordinate are compared: the prefix filter of sets (kernels.join), with lengths in
+place of sizes (Bayardo, Ma and Srikant, Scaling Up All Pairs Similarity Search, WWW 2007, section 4).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from likewise.kernels.sparsejoin import join, mixed
 from likewise.nearest.sparse import SLACK, weighed
 from likewise.stages.workers import ALONE, Workers
 
-#: Items that a task joins, and rows that are handed over at once.
+#: Items of a task, and rows that a kernel returns at once.
 ITEMS, ROWS = 1 << 12, 1 << 16
-#: Nanoseconds of one core of 2026: to put an entry in order; to meet a vector in a list, to compare it for the first time, and each of its entries.
+#: Nanoseconds of one core of 2026: to sort an entry; to visit a vector in a list; for a first comparison; and for each of its entries.
 PREPARE, MEET, COMPARE, MULTIPLY = 300.0, 5.0, 50.0, 2.5
 
 
 def least_cosine(rule: SparseRule) -> float:
-    """The least cosine of a pair within the limit; 0 where there is none above it, and a join by what is shared would miss some."""
+    """The minimum cosine of a pair within the limit; 0 if it is not positive, so that a join by shared coordinates would miss pairs."""
     if rule.measure == COSINE:
         return max(0.0, rule.limit)
     return max(0.0, math.cos(math.radians(rule.limit))) if rule.measure == ANGLE and rule.limit < 90 else 0.0
@@ -41,23 +41,23 @@ def least_cosine(rule: SparseRule) -> float:
 
 @dataclass(frozen=True)
 class SparseJoin:
-    """All pairs of sparse vectors within a limit, by the rare coordinates of each, as ranks of their indices. The work is counted in vectors."""
+    """All pairs of sparse vectors within a limit, by the rare coordinates of each, as ranks of their indices. Progress is counted in vectors."""
 
     vectors: Sparse
     rule: SparseRule
-    words: int  # different indices
-    numbers: NDArray[np.uint32]  # [m]: of each entry the number of its index
-    values: NDArray[np.float64]  # float64[m]: of vectors of length 1
-    ranks: NDArray[np.uint32]  # [k]: of the rare ones, vector by vector, the frequent ones first
+    words: int  # distinct indices
+    numbers: NDArray[np.uint32]  # uint32[m]: the number of each entry's index
+    values: NDArray[np.float64]  # float64[m]: values, scaled to vectors of length 1
+    ranks: NDArray[np.uint32]  # uint32[k]: ranks of the rare coordinates, vector by vector, frequent ones first
     offsets: Longs  # int64[n + 1]
-    per: Groups  # uint64[n]: only vectors of equal values are paired; or empty
+    per: Groups  # uint64[n]: only pairs of equal values; or empty
     workers: Workers
 
     recall = 1.0
 
     @classmethod
     def of(cls, vectors: Sparse, rule: SparseRule, per: Groups | None = None, workers: Workers = ALONE) -> SparseJoin:
-        """Some vectors at a time: sums over no more than these keep their rounding below `SLACK`."""
+        """Build the lists, for a block of vectors at a time, so that rounding in the sums of a block stays below `SLACK`."""
         n, offsets = len(vectors), vectors.offsets
         numbers = np.empty(len(vectors.indices), np.uint32)
         held = number(mixed(vectors.indices), np.empty(0, np.uint8), 64, numbers)
@@ -67,7 +67,7 @@ class SparseJoin:
         enough = least_cosine(rule) ** 2 * (1 - SLACK) - SLACK
 
         def rare(begin: int) -> tuple[NDArray[np.uint32], Longs]:
-            """The rare ranks of some vectors, and how many each has."""
+            """The rare ranks of a block of vectors, and the number for each vector."""
             end = min(begin + ITEMS, n)
             here = slice(offsets[begin], offsets[end])
             row = np.repeat(np.arange(end - begin), np.diff(offsets[begin : end + 1]))
@@ -96,18 +96,18 @@ class SparseJoin:
 
     @property
     def visits(self) -> int:
-        """How often two vectors meet in a list."""
+        """The number of times that two vectors share a list."""
         held = np.bincount(self.ranks, minlength=self.words)
         return int((held * (held - 1) // 2).sum())
 
     @property
     def cost(self) -> float:
-        """As `joins.pairs.Join` says: two vectors that meet for the first time are compared."""
+        """As `joins.pairs.Join` defines it: two vectors that share a list for the first time are compared."""
         n, entries = len(self.vectors), len(self.values)
         return PREPARE * entries + MEET * self.visits + (COMPARE + MULTIPLY * entries / max(1, n)) * min(self.visits, n * (n - 1) // 2)
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
-        """As `joins.pairs.Join` says."""
+        """As `joins.pairs.Join` defines it."""
         n, counts, stop = len(self.vectors), counts or Counts(), Stop(most)
         items, side = among.chosen(n)
         lists, some = self.lists(items), np.arange(n) if items is None else items

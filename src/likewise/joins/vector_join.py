@@ -1,7 +1,7 @@
-"""All pairs of vectors within a limit: codes propose (joins.sign_codes), the exact measure decides.
+"""All pairs of vectors within a limit: codes generate candidates (joins.sign_codes), the exact measure decides.
 
-Codes meet in bands of rows of their bits. Two that meet and differ in more bits than a pair within the limit would, but for a small chance
-(`MISS`), are dropped; the others' vectors are computed. So a pair is found with the chance of the bands, and what is reported is exact.
+Codes collide in bands of rows of their bits. Pairs that collide but differ in more bits than a pair within the limit does, except with a small
+probability (`MISS`), are dropped; the vectors of the others are compared. So the recall is that of the bands, and all reported values are exact.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from likewise.kinds import measure as facts_of
 from likewise.planning.choose import bands_needed
 from likewise.stages.workers import ALONE, Workers
 
-#: Bits that are compared first, alone.
+#: Bits of a first, cheaper comparison.
 FIRST = 256
-#: The chance of the first bits, and of all, to differ in more places than are let through, for a pair exactly at the limit.
+#: The probability that a pair exactly at the limit differs in too many of the first bits, and of all bits.
 MISS = 5e-5
-#: Vectors that layouts are tried on. Lifts that are tried for L2, in median lengths.
+#: Size of the sample that layouts are tried on. Lifts that are tried for L2, in median lengths.
 SAMPLE = 1024
 LIFTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 MOST_ROWS, MOST_BITS = 64, 2**16
-#: Steps of a curve; it shows distances to so many limits.
+#: Steps of a curve, and its range of distances as a multiple of the limit.
 STEPS, BEYOND = 40, 4
 
-# Nanoseconds of one core of 2026: an entry of a table, to sort it and bring its code; a comparison of the first bits, and then of each word of
-# all; a near pair, to look whether an earlier band has it; a pair of vectors, and each of their numbers; a bit of a code.
+# Nanoseconds of one core of 2026: to sort an entry of a table and load its code; to compare the first bits, and each word of all bits; to check if an
+# earlier band has a near pair; to compare two vectors, and each of their numbers; to compute a bit of a code.
 ENTRY_COST, COMPARE_COST, WORD_COST, NEAR_COST, PAIR_COST, NUMBER_COST, BIT_COST = 50.0, 0.25, 0.6, 25.0, 20.0, 0.14, 1.5
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Vectors, C-contiguous float32[n, d] or float64[n, d] and finite, and what is known of each."""
+    """Vectors, C-contiguous and finite float32[n, d] or float64[n, d], with their lengths and possible codings."""
 
     vectors: np.ndarray
     measure: str
     limit: float
-    centre: np.ndarray  # [d], of the vectors' type: of distances some place among them, of directions 0
-    squares: np.ndarray  # float64[n]: squared lengths, from the centre,
-    lengths: np.ndarray  # and lengths
-    live: np.ndarray  # bool[n]: a zero vector has no angle, and is never paired by it
-    codings: tuple[Coding, ...]  # to choose from
+    centre: np.ndarray  # [d], of the vectors' dtype: a place among them for distances, 0 for directions
+    squares: np.ndarray  # float64[n]: squared lengths from the centre
+    lengths: np.ndarray  # float64[n]: lengths from the centre
+    live: np.ndarray  # bool[n]: False for zero vectors if directions are compared; they are in no pair
+    codings: tuple[Coding, ...]  # the choices
 
     @property
     def angles(self) -> bool:
@@ -63,15 +63,15 @@ class Prepared:
 
     @property
     def power(self) -> float:
-        """The r of L_r; 0 where directions are compared."""
+        """The r of L_r; 0 if directions are compared."""
         return facts_of(self.measure).power
 
     def differ(self, coding: Coding, value: float) -> float:
-        """The greatest chance of a bit to differ between two vectors of this cosine, angle or distance."""
+        """The maximum probability of a differing bit for two vectors of this cosine, angle or distance."""
         return coding.differs(value if facts_of(self.measure).distance else degrees_of(value))
 
     def decider(self) -> Check:
-        """What computes pairs, and leaves those that are within the limit."""
+        """The check that computes the values of pairs and passes those within the limit."""
         vectors, squared, measure, limit = self.vectors, self.squares, number_of(self.measure), self.limit
 
         def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
@@ -89,27 +89,27 @@ class Layout:
 
     coding: Coding
     bands: int
-    rows: int  # 0: all meet
+    rows: int  # 0: all vectors collide
     cost: float = 0.0  # predicted, in nanoseconds of one core, for all pairs
 
     @property
     def bits(self) -> int:
-        """Of a code."""
+        """The bits of a code."""
         return max(self.coding.bits, Tables.bits_of_bands(self.bands, self.rows))
 
     @property
     def recall(self) -> float:
-        """The chance that a pair exactly at the limit is found."""
+        """The probability of finding a pair exactly at the limit."""
         return self.chance(self.coding.differ)
 
     def chance(self, differ: float) -> float:
-        """The chance that a pair is found whose bits differ with this one."""
+        """The probability of finding a pair whose bits differ with probability ``differ``."""
         agree: float = (1 - differ) ** self.rows
         return (1 - (1 - agree) ** self.bands) * (1 - MISS) ** 2
 
 
 def number_of(measure: str) -> int:
-    """The number of a measure in kernels.vectorjoin."""
+    """The constant for a measure in kernels.vectorjoin."""
     facts = facts_of(measure)
     if facts.directed:
         return ANGLE if facts.distance else COSINE
@@ -117,7 +117,7 @@ def number_of(measure: str) -> int:
 
 
 def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, workers: Workers = ALONE) -> Prepared:
-    """Measure the vectors, and say how they could be coded. limit: a least cosine; a greatest angle in degrees, L2 or L1 distance."""
+    """Measure the vectors and collect possible codings. limit: a minimum cosine; or a maximum angle in degrees, L2 or L1 distance."""
     vectors = read_only(np.asarray(vectors))
     count, dimension = vectors.shape
     angles, distance = facts_of(measure).directed, facts_of(measure).distance
@@ -130,7 +130,7 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, work
         codings = (of_angles(lengths, dimension, limit if distance else degrees_of(limit), seed),)
     elif facts_of(measure).power == 2:
         middle = np.partition(lengths, [(count - 1) // 2, count // 2])[[(count - 1) // 2, count // 2]] if count else np.zeros(2)
-        typical = float(middle[0] / 2 + middle[1] / 2)  # the median, whose sum may be beyond float64
+        typical = float(middle[0] / 2 + middle[1] / 2)  # the median, without overflow of the sum
         codings = tuple(of_points(lengths, centre, limit, lift * (typical or limit), seed) for lift in LIFTS)
     else:
         codings = (of_coordinates(vectors, limit, seed, workers),)
@@ -139,7 +139,7 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, work
 
 
 def vector_join(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE, **how: Any) -> TableJoin:
-    """All pairs that meet and are within the limit, by the measure's exact value. ``how``: per, as for `joins.hamming_join.TableJoin`."""
+    """All colliding pairs within the limit, by the measure's exact value. ``how``: per, as for `joins.hamming_join.TableJoin`."""
     tables = Tables.bands(layout.bands, layout.rows)
     coding = layout.coding.with_bits(layout.bits)
     codes, cuts = read_only(encode(coding, prepared.vectors, workers)), (cut(coding.bits, coding.differ), cut(FIRST, coding.differ))
@@ -148,7 +148,7 @@ def vector_join(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE,
 
 
 def facts(prepared: Prepared, layout: Layout) -> dict[str, Any]:
-    """For report.json: the layout, named as in a plan (`planning.Plan.to_dict`), and the chance that a pair meets, by its similarity or distance."""
+    """The facts for report.json: the layout, as in `planning.Plan.to_dict`, and the probability of finding a pair by its value."""
     distance = facts_of(prepared.measure).distance
     measure = f"{prepared.measure}{' in degrees' * distance}" if prepared.angles else f"{prepared.measure.upper()} distance"
     by, chosen = "bits of vectors", {"bands": layout.bands, "rows": layout.rows, "bits": layout.bits, "recall": layout.recall}
@@ -159,11 +159,15 @@ def facts(prepared: Prepared, layout: Layout) -> dict[str, Any]:
 
 
 def degrees_of(cosine: float) -> float:
+    """The angle in degrees."""
     return math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
 
 
 def cut(bits: int, differ: float) -> int:
-    """The fewest bits so that more of them differ with a chance of `MISS` at most, where each does with that one. (Bits of a rotation vary less.)"""
+    """The minimum number of bits such that more bits differ with probability `MISS` at most, if each differs with probability ``differ``.
+
+    (Bits of a rotation vary less.)
+    """
     if differ >= 1:
         return bits
     beyond = 0.0
@@ -178,10 +182,11 @@ def cut(bits: int, differ: float) -> int:
 def choose_layout(
     prepared: Prepared, recall: float = 0.99, seed: int = 0, *, walk: bool = False, bands: int | None = None, rows: int | None = None
 ) -> Layout:
-    """The coding, bands and rows of least predicted cost that find a pair at the limit with at least this chance, by how a sample's codes differ.
+    """The coding, bands and rows of minimum predicted cost whose recall at the limit is at least ``recall``, by the codes of a sample.
 
-    walk: most vectors that are like an earlier one will be left out, so it is chosen for the others.
-    Bands and rows both given: those, whatever they find, with the coding that would have been chosen.
+    walk: a greedy walk will skip most vectors similar to an earlier one, so the layout is chosen for the others. bands and rows, if both are given,
+    are
+    used whatever their recall, with the coding that would have been chosen.
     """
     items = np.flatnonzero(prepared.live)
     sample = items[np.unique(np.random.default_rng(seed).integers(0, max(1, len(items)), SAMPLE))] if len(items) else items
@@ -190,7 +195,7 @@ def choose_layout(
 
 
 def priced(coding: Coding, prepared: Prepared, items: np.ndarray, recall: float, walk: bool) -> Iterator[Layout]:
-    """For each number of rows the fewest bands that are enough; items: the sample's."""
+    """Yield for each number of rows the layout with the fewest sufficient bands. items: the sample."""
     bits, live, dimension = coding.bits, int(prepared.live.sum()), prepared.vectors.shape[1]
     codes = encode(coding.of(items), read_only(prepared.vectors[items]))
     share = distance_histogram(codes) / max(1, len(items) * (len(items) - 1) / 2)
@@ -199,7 +204,7 @@ def priced(coding: Coding, prepared: Prepared, items: np.ndarray, recall: float,
         share[differ <= coding.differ * bits] = 0
     near, first_near = differ <= cut(bits, coding.differ), differ <= cut(FIRST, coding.differ) * bits / FIRST
     target = recall / (1 - MISS) ** 2
-    meet = np.ones(bits + 1)  # the chance to agree in so many of the rows, by how many of all bits differ
+    meet = np.ones(bits + 1)  # the probability that all rows agree, by the number of differing bits
     for rows in range(MOST_ROWS + 1):
         if rows:
             meet *= np.maximum(bits - differ - rows + 1, 0) / (bits - rows + 1)

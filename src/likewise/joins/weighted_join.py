@@ -1,4 +1,4 @@
-"""All pairs of weighted sets at or above a weighted Jaccard threshold: all are compared, and none is missed."""
+"""All pairs of weighted sets at or above a weighted Jaccard threshold, by comparing all."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from likewise.joins.hamming_join import TableJoin, all_pairs_join
 from likewise.joins.pairs import PairBlock
 from likewise.kernels.weighted_nearest import similarities
 
-#: Nanoseconds of one core of 2026 for two weighted sets to be compared, and for each element.
+#: Nanoseconds of one core of 2026 to compare two weighted sets, and for each element.
 PAIR_COST, ELEMENT_COST = 20.0, 4.0
 
 
 def weighted_join(values: np.ndarray, offsets: np.ndarray, limit: float, **how: Any) -> TableJoin:
-    """values: uint64[m], of each set its elements and then, as many, the bits of their weights; offsets: int64[n + 1]. The value is the similarity.
+    """The join of weighted sets; the value is the similarity.
 
-    ``how``: per and workers, as for `joins.hamming_join.TableJoin`.
+    values: uint64[m], the elements of each set followed by the bits of their weights; offsets: int64[n + 1]. ``how``: per and workers, as for
+    `joins.hamming_join.TableJoin`.
     """
     sets, n = (read_only(values), read_only(offsets)), len(offsets) - 1
 

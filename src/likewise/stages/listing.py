@@ -25,9 +25,7 @@ class Listing:
         self.order = rows[np.lexsort((rows, side, first[rows]))]  # copies of a row are adjacent, those of side 0 first
         self.begin = np.searchsorted(first[self.order], self.heads, side="left")
         self.end = np.searchsorted(first[self.order], self.heads, side="right")
-        self.middle = self.end - np.bincount(np.searchsorted(self.heads, first[rows]), side, len(self.heads)).astype(
-            np.int64
-        )  # the beginning of side 1
+        self.middle = self.end - np.bincount(np.searchsorted(self.heads, first[rows]), side, len(self.heads)).astype(np.int64)  # where side 1 begins
         self.rows: list[np.ndarray] = []
         self.similarity: list[np.ndarray] = []
         self.count = 0
