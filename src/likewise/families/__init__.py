@@ -1,8 +1,8 @@
-"""Locality-sensitive hash families, one file each: how an item becomes slots, and with what chance two items agree in one.
+"""Locality-sensitive hash families, one file each: how an item becomes slots, and the probability that two items agree in one.
 
 A family is a frozen dataclass: ``signature(batch)``, ``probability(value)``, ``sensitivity(d1, d2)``, ``estimate(a, b)`` and
-``standard_error(value)``; ``all_of(r)`` and ``any_of(b)`` amplify it (family.py). ``value`` is what the family is for: a similarity where its
-measure is one (Jaccard, cosine), else a distance.
+``standard_error(value)``; ``all_of(r)`` and ``any_of(b)`` amplify it (family.py). ``value`` is a similarity if the family's measure is one (Jaccard,
+cosine), else a distance.
 
 >>> from likewise.families import MinHash
 >>> MinHash().all_of(5).any_of(20).sensitivity(0.2, 0.8)._asdict()
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from likewise.families.weighted import WeightedMinHash
     from likewise.planning import Plan
 
-#: What makes one row of a set of vectors, by such a family.
+#: Classes that turn a set of vectors into one row.
 EMBEDDINGS = {"Histograms": "histograms", "Encoding": "encoding", "Space": "space"}
 _HOMES = {name: f"likewise.families.{module}" for name, module in (EMBEDDINGS | {"Amplified": "family", "Sensitivity": "family"}).items()}
 
@@ -56,7 +56,7 @@ __all__ = [
 
 
 def from_plan(plan: Plan, seed: int = 0) -> Family:
-    """The family that a plan is for, with its slots and parameters: ``band_keys_of(signatures, plan.bands, plan.rows)`` are the keys to meet by.
+    """The hash family of a plan, with its slots and parameters: ``band_keys_of(signatures, plan.bands, plan.rows)`` gives the keys of buckets.
 
     >>> import likewise as lw
     >>> from_plan(lw.plan(by="l2", within=3))
@@ -68,11 +68,11 @@ def from_plan(plan: Plan, seed: int = 0) -> Family:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # the classes too, which are not loaded yet
+    return sorted({*globals(), *__all__})  # includes classes that are not loaded yet
 
 
 def __getattr__(name: str) -> Any:
     home = FAMILIES[name].module if name in FAMILIES else _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'likewise.families' has no attribute {name!r}")
-    return getattr(import_module(home), name)  # loaded on first use, because a family brings its kernels along
+    return getattr(import_module(home), name)  # loaded on first use, because a family imports its kernels

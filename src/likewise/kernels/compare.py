@@ -1,9 +1,9 @@
-"""When two items of the work folder are alike: one rule a kind of item, and `compare`, which a kernel is compiled with for the rule that it gets.
+"""Decides if two items of the work folder are similar: a rule for each kind of item, and `compare`, which is compiled for the rule it gets.
 
-An item is words of 64 bits: a set its elements, ascending; a weighted set its elements, ascending, and then their weights; a sparse vector its
-indices, ascending, and then its values; a vector its numbers, a code its bits, both with zeros up to the last word. How alike two items are is
-told as two whole numbers whose ratio orders pairs: (overlap, out of) for sets; for the others (score, 1), where a score is a float64 as a whole
-number of the same order (`score`), greater for the more alike.
+An item is words of 64 bits: a set its elements, ascending; a weighted set its elements, ascending, followed by their weights; a sparse vector its
+indices, ascending, followed by its values; a vector its numbers, a code its bits, both padded with zeros. A similarity is returned as two integers
+whose ratio orders pairs: (overlap, out of) for sets; (score, 1) for others, where a score is an integer in the order of a float64 (`score`), greater
+for more similar items.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from likewise.kernels.sets import fewest_apart, needed, overlap
 from likewise.kernels.sparse import COSINE, measured
 from likewise.kernels.weights import weighted_jaccard
 
-#: How a candidate is checked: exactly; by equal slots of two signatures; not at all.
+#: How a candidate is checked: exactly; by equal slots of two signatures; or not at all.
 EXACT, ESTIMATE, UNCHECKED = 0, 1, 2
-#: The bits of infinity. The score of a distance is by so much less as the distance has bits, so that nearer is more.
+#: The bits of infinity. The score of a distance is this minus the distance's bits, so that nearer is greater.
 FARTHEST = 0x7FF0_0000_0000_0000
 
 
 class SetRule(NamedTuple):
-    """Jaccard similarity of numerator/denominator or more; with ESTIMATE the share of equal slots of two signatures."""
+    """Jaccard similarity of at least numerator/denominator; with ESTIMATE the share of equal slots of two signatures."""
 
     numerator: int
     denominator: int
@@ -35,14 +35,17 @@ class SetRule(NamedTuple):
 
 
 class WeightedRule(NamedTuple):
-    """Weighted Jaccard similarity of ``least`` or more."""
+    """Weighted Jaccard similarity of at least ``least``."""
 
     least: float
     mode: int
 
 
 class DirectionRule(NamedTuple):
-    """A cosine of ``limit`` or more, or an angle of ``limit`` degrees or less. Vectors have ``dimension`` numbers, of 8 bytes where ``wide``."""
+    """A cosine of at least ``limit``, or an angle of at most ``limit`` degrees.
+
+    Vectors have ``dimension`` numbers, of 8 bytes if ``wide``, else 4.
+    """
 
     limit: float
     angle: bool
@@ -52,7 +55,7 @@ class DirectionRule(NamedTuple):
 
 
 class NormRule(NamedTuple):
-    """An L_order distance of ``limit`` or less."""
+    """An L_order distance of at most ``limit``. Vectors as for `DirectionRule`."""
 
     limit: float
     order: float
@@ -62,7 +65,7 @@ class NormRule(NamedTuple):
 
 
 class SparseRule(NamedTuple):
-    """A cosine of ``limit`` or more, or an angle or L_order distance of ``limit`` or less, of sparse vectors: ``measure`` as in kernels.sparse."""
+    """A cosine of at least ``limit``, or an angle or L_order distance of at most ``limit``, of sparse vectors. measure: of kernels.sparse."""
 
     limit: float
     measure: int
@@ -71,26 +74,26 @@ class SparseRule(NamedTuple):
 
 
 class CodeRule(NamedTuple):
-    """A Hamming distance of ``within`` bits or less."""
+    """A Hamming distance of at most ``within`` bits."""
 
     within: int
     mode: int
 
 
 def is_distance(rule) -> bool:
-    """Whether scores stand for distances."""
+    """True if scores stand for distances."""
     if isinstance(rule, SparseRule):
         return rule.measure != COSINE
     return isinstance(rule, NormRule | CodeRule) or (isinstance(rule, DirectionRule) and rule.angle)
 
 
 def compare(a, b, rule):
-    """(overlap, out of) or (score, 1) of two items, uint64 words, when they are alike by the rule, else (-1, 0). Compiled code only."""
+    """(overlap, out of) or (score, 1) of two similar items, uint64 words; (-1, 0) if they are not similar by the rule. Compiled code only."""
     raise NotImplementedError
 
 
 def hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
-    """Whether items of so many words, whose odd sketches are odd_a[a] and odd_b[b], cannot be alike. Compiled code only."""
+    """True if items of these numbers of words, with odd sketches odd_a[a] and odd_b[b], cannot be similar. Compiled code only."""
     raise NotImplementedError
 
 
@@ -106,7 +109,7 @@ def _sets_hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
     need = needed(size_a, size_b, rule.numerator, rule.denominator, False)
     if need > min(size_a, size_b):
         return True
-    # What they have in common is half of what their sizes exceed their difference by.
+    # overlap = (size_a + size_b - difference) / 2
     return len(odd_a) > 0 and size_a + size_b - fewest_apart(odd_a, a, odd_b, b) < 2 * need
 
 
@@ -171,7 +174,7 @@ def _codes(a, b, rule):
 
 @inline
 def within(value, rule):
-    """The score of two sparse vectors that have this value; -1 where they are not alike by the rule."""
+    """The score of two sparse vectors with this value; -1 if they are not similar by the rule."""
     if rule.measure == COSINE:
         return score(value) if value >= rule.limit else np.int64(-1)
     return nearness(value) if value <= rule.limit else np.int64(-1)
@@ -179,23 +182,23 @@ def within(value, rule):
 
 @inline
 def score(similarity):
-    """A similarity of 0 or more as a whole number of the same order."""
+    """A similarity >= 0 as an integer in the order of similarities."""
     return np.float64(similarity).view(np.int64)
 
 
 @inline
 def nearness(distance):
-    """A distance as a whole number, greater for the nearer."""
+    """A distance as an integer, greater for nearer items."""
     return np.int64(FARTHEST) - np.float64(distance).view(np.int64)
 
 
 def scores(values: np.ndarray, *, distances: bool) -> np.ndarray:
-    """The scores of similarities or distances: int64[n] of float64[n]."""
+    """The scores, int64[n], of similarities or distances, float64[n]."""
     bits = np.ascontiguousarray(values, np.float64).view(np.int64)
     return np.int64(FARTHEST) - bits if distances else bits
 
 
 def values(scores: np.ndarray, *, distances: bool) -> np.ndarray:
-    """The similarities or distances that scores stand for: float64[n] of int64[n]."""
+    """The similarities or distances, float64[n], that the scores, int64[n], stand for."""
     bits = np.int64(FARTHEST) - scores if distances else scores
     return np.ascontiguousarray(bits, np.int64).view(np.float64)

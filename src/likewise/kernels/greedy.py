@@ -1,4 +1,4 @@
-"""The greedy walk over pairs that are known."""
+"""The greedy walk over known pairs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from likewise.kernels.jit import kernel
 
 @kernel
 def settle(later, earlier, overlap, out_of, witness, best, of):
-    """Remove each item for the most similar kept item before it, of several the earliest; all arrays int64, pairs by rising ``later``.
+    """Remove each item for the most similar kept item before it, the earliest of several; all arrays int64, pairs by ascending ``later``.
 
-    witness, best, of: of each item its witness, -1 at first, and the overlap and out of with it. Ratios are compared by products, without rounding.
+    witness, best, of: for each item its witness, -1 at first, and the overlap and out of with it. Ratios are compared by products, without rounding.
     """
     for i in range(len(later)):
         item, other = later[i], earlier[i]

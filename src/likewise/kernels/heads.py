@@ -1,7 +1,7 @@
-"""Which members of an overfull bucket the others meet, and how many pairs that leaves out: the rule of stages/meeting.py.
+"""The candidate pairs in an overfull bucket, and the number of pairs left out: the rule of stages/meeting.py.
 
 An overfull bucket is split by the keys of further bands, level after level. Its members are the columns of ``levels``, int32[1 + finer, m]: the
-number of each one's bucket at each level, in priority order, -1 where it has none because it is alone or because the bucket above was not split.
+number of each member's bucket at each level, in priority order; -1 if it is the only one there, or if the bucket above was not split.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from likewise.kernels.jit import kernel
 
 @kernel
 def list_members(levels, split, most, listed):
-    """Mark the members that each bucket lists, at most ``most``: the heads of its parts where it is split, else its first members.
+    """Mark the members that each bucket lists, at most ``most``: the heads of its parts if it is split, else its first members.
 
     split: bool[buckets], True for a bucket that is split at the next level. listed: bool[1 + finer, m], written.
     """
@@ -38,12 +38,12 @@ def list_members(levels, split, most, listed):
 
 @kernel
 def pairs_met(levels, listed, kept, met, members):
-    """Count, for each bucket of the first level, its kept members and the pairs of them that meet in it.
+    """Count, for each bucket of the first level, its kept members and the candidate pairs of them in it.
 
-    kept: bool[m]. met, members: int64[buckets], added to. The head of a part may be listed above it and in it: that pair counts once.
+    kept: bool[m]. met, members: int64[buckets], added to. The head of a part may be listed both above and in it: that pair counts once.
     """
     lists = np.zeros(len(met), np.int64)  # kept members that each bucket has listed so far
-    twice = np.zeros(len(met), np.bool_)  # parts whose head is kept and is listed above them, too
+    twice = np.zeros(len(met), np.bool_)  # parts whose head is kept and also listed above them
     for member in range(levels.shape[1]):
         if not kept[member]:
             continue
@@ -54,7 +54,7 @@ def pairs_met(levels, listed, kept, met, members):
             if here < 0:
                 break
             met[home] += lists[here]
-            if twice[here] and lists[here] > 0:  # the head itself has none before it
+            if twice[here] and lists[here] > 0:  # the head itself has no earlier member
                 met[home] -= 1
             if listed[level, member]:
                 lists[here] += 1
@@ -64,7 +64,7 @@ def pairs_met(levels, listed, kept, met, members):
 
 @kernel
 def list_pairs(levels, listed, begin, lists, pairs):
-    """Write the pairs (later, earlier) of members that meet; return how many there are, written or not.
+    """Write the candidate pairs (later, earlier) of members; return their number, written or not.
 
     begin: int64[buckets], where each bucket's list begins in ``lists``, int64[..], which is written. pairs: int64[p, 2], written up to its length.
     """

@@ -1,19 +1,20 @@
 """Exact joins of sets by prefix filter: no pair at or above the threshold is missed.
 
-Sets are ascending ranks (kernels.rank), rarest first. Two sets that share enough must share one of their first few elements, their
-*prefixes*; an index lists, for each rank, the sets whose prefix holds it: Bayardo, Ma and Srikant's AllPairs with the position filter
-(finer ones cost more than they save: Mann, Augsten and Bouros, VLDB 2016), and with one bound by bits, which does not (Sandes and others, 2019).
+Sets are ascending ranks (kernels.rank), rarest first. Two sets that share enough must share one of their first few elements, their *prefixes*. An
+index lists, for each rank, the sets whose prefix contains it: AllPairs (Bayardo, Ma and Srikant, Scaling Up All Pairs Similarity Search, WWW 2007)
+with the position filter. Finer filters cost more than they save (Mann, Augsten and Bouros, VLDB 2016), except for one bound by bits (Sandes and
+others, 2019).
 
-Everything here goes by *places*: the order in which sets are entered and probed, 0..n-1.
+Sets are addressed by *places*, the order in which they are entered and probed: 0..n-1.
 ``sets`` is (tokens uint32[m], first int64[n], shared uint32[n], size uint32[n], signs uint64[n, words]): the set at a place has its ranks at
-tokens[first:][:shared], and ``size`` elements, those that no other set has included; `sign` says what its signs are.
-``keys`` is (ids uint32[k], begin int64[n], left uint32[k], combined, known): keys to enter and look up sets by. The set at a place has the
-ids from ids[begin] on; left[begin] counts its ranks, from the rank of that id on. Ids below ``combined`` stand for ``known`` ranks and one more,
-the last in the set (kernels.combine). Where ids are the ranks themselves, ``left`` is empty and ``combined`` is 0.
-``index`` is (lists uint32[ids, 2], entries uint32[k, 2], marks uint64[k, 2]): lists[id] is where the entries of an id begin and end; an entry is the
-place of a set whose prefix holds the id, and how many ranks that set has from this one on. ``marks`` repeats the first signs of that set, and its
-size << 32 | shared, so that most entries are passed over without a look at the set itself; it is empty where ids are the ranks themselves.
-``rule`` is (kind, p, q), as `least` and `alike` say.
+tokens[first:][:shared]; ``size`` also counts elements that no other set has; `sign` computes the signs.
+``keys`` is (ids uint32[k], begin int64[n], left uint32[k], combined, known): the keys that enter and look up sets. The set at a place has the ids
+from ids[begin] on; left[begin] counts its ranks, from the rank of that id on. Ids below ``combined`` stand for ``known`` ranks and one more, the last
+in the set (kernels.combine). If ids are the ranks themselves, ``left`` is empty and ``combined`` is 0.
+``index`` is (lists uint32[ids, 2], entries uint32[k, 2], marks uint64[k, 2]): lists[id] is the beginning and end of an id's entries; an entry is the
+place of a set whose prefix contains the id, and the number of that set's ranks from this one on. ``marks`` repeats the first signs of that set, and
+its size << 32 | shared, so that most entries are rejected without reading the set; it is empty if ids are the ranks themselves.
+``rule`` is (kind, p, q): see JACCARD.
 """
 
 from __future__ import annotations
@@ -23,19 +24,21 @@ import numpy as np
 from likewise.kernels.blocks import count_bits
 from likewise.kernels.jit import always, inline, kernel
 
-#: Jaccard at least p/q; p/q of the entered set inside the probe; all but p of the larger set's q-grams, with signs that differ in at most q bits.
+#: Kinds of rules: Jaccard of at least p/q; p/q of the entered set inside the probe; all but p of the larger set's q-grams, with signs that differ in
+#: at
+#: most q bits.
 JACCARD, CONTAINED, GRAMS = 0, 1, 2
-#: Elements looked at between two looks at whether enough can still come.
+#: Elements between two checks if the needed overlap can still be reached.
 STRIDE = 32
-#: A list is searched by halves down to so many entries.
+#: Binary search of a list stops at this many entries.
 FEW = 8
-#: Entries visited in about the time of a comparison.
+#: Entries visited in the time of about one comparison.
 VISITS = 64
 
 
 @always
 def least(probe, entered, rule):
-    """The least overlap of two sets of these sizes that is enough, in whole numbers."""
+    """The minimum overlap of two similar sets of these sizes, an integer."""
     kind, p, q = rule
     if kind == JACCARD:
         return (p * (probe + entered) + p + q - 1) // (p + q)
@@ -46,7 +49,7 @@ def least(probe, entered, rule):
 
 @always
 def out_of(probe, entered, common, rule):
-    """What the overlap is a share of."""
+    """The denominator of the overlap's share."""
     kind = rule[0]
     if kind == JACCARD:
         return probe + entered - common
@@ -57,14 +60,14 @@ def out_of(probe, entered, common, rule):
 
 @always
 def left_from(place, i, sets, keys):
-    """How many ranks a set has from that of its ``i``-th id on."""
+    """The number of ranks of a set from that of its ``i``-th id on."""
     _, begin, left, _, _ = keys
     return np.int64(left[begin[place] + i]) if len(left) else np.int64(sets[2][place]) - i
 
 
 @kernel
 def build(sets, keys, lengths, number):
-    """The index of all sets by the first ``lengths`` of their ids. Lists ascend. number: of different ids."""
+    """The index of all sets by the first ``lengths`` of their ids. Lists ascend. number: of distinct ids."""
     ids, first, _, _, _ = keys
     lists = np.zeros((number + 1, 2), np.uint32)
     for place in range(len(first)):
@@ -82,7 +85,7 @@ def build(sets, keys, lengths, number):
 
 @inline
 def enter(place, sets, keys, length, index):
-    """Put a set into the lists of the first ``length`` of its ids."""
+    """Add a set to the lists of the first ``length`` of its ids."""
     ids, first, _, _, _ = keys
     lists, entries, marks = index
     _, _, shared, size, signs = sets
@@ -99,7 +102,7 @@ def enter(place, sets, keys, length, index):
 
 @kernel
 def expected(keys, index, lengths, low, high, step):
-    """How many entries `join` visits at most, counted for every ``step``-th place and multiplied."""
+    """An upper bound for the entries that `join` visits, extrapolated from every ``step``-th place."""
     ids, first, _, _, _ = keys
     lists, entries, _ = index
     visited = np.int64(0)
@@ -115,7 +118,7 @@ def expected(keys, index, lengths, low, high, step):
 
 @inline
 def from_place(entries, begin, end, low):
-    """The first of the ascending entries[begin:end] that is not below ``low``."""
+    """The first of the ascending entries[begin:end] that is not below ``low``; ``end`` if all are."""
     while end - begin > FEW:
         middle = (begin + end) >> np.uint64(1)
         if entries[middle, 0] < low:
@@ -129,7 +132,7 @@ def from_place(entries, begin, end, low):
 
 @kernel
 def sign(tokens, first, shared, words):
-    """64 * words bits a set, a power of two or none; a bit is set where an odd number of the set's ranks hash to it. uint64[n, words]"""
+    """64 * words bits for each set, uint64[n, words]; a bit is set if an odd number of the set's ranks hash to it. words: a power of two, or 0."""
     signs = np.zeros((len(first), words), np.uint64)
     down = np.uint64(58)
     while np.uint64(1) << (np.uint64(64) - down) < np.uint64(64 * words):
@@ -143,13 +146,13 @@ def sign(tokens, first, shared, words):
 
 @always
 def most_apart(a, shared, need, sets, rule):
-    """In how many bits of their signs two sets may differ that share enough: each bit that differs is an element that one of the two lacks."""
+    """The maximum number of differing bits in the signs of two similar sets: each differing bit is an element that one of them lacks."""
     return rule[2] if rule[0] == GRAMS else np.int64(sets[2][a]) + shared - 2 * need
 
 
 @inline
 def alike(a, b, sets, need, rule):
-    """True if the signs allow so much overlap."""
+    """True if the signs allow an overlap of ``need``."""
     _, _, shared, _, signs = sets
     room = most_apart(a, np.int64(shared[b]), need, sets, rule)
     for word in range(signs.shape[1]):
@@ -159,11 +162,12 @@ def alike(a, b, sets, need, rule):
 
 @inline
 def gather(probe, length, sets, keys, index, low, high, rule, seen, found):
-    """Collect the sets at places low <= place < high that may share enough with the probe: (how many, entries visited).
+    """Collect the sets at places low <= place < high that may be similar to the probe; return (number, entries visited).
 
-    length: how many of the probe's ids to look up. Sizes rise with places there, so a list ends where sets get too large.
-    seen: int32[n], the last probe that met a set; found: uint32[3, n], places, how many ranks each has left where the two first met, and how many
-    they have in common before.
+    length: the number of the probe's ids to look up. Sizes ascend with places, so a list ends once sets get too large.
+    seen: int32[n], the last probe that visited a set; found: uint32[3, n], places, the ranks that each set has left from the first shared one, and
+    the
+    number of shared ranks before.
     """
     _, _, _, size, signs = sets
     ids, first, _, combined, known = keys
@@ -185,8 +189,9 @@ def gather(probe, length, sets, keys, index, low, high, rule, seen, found):
             if other >= high:
                 break
             if len(marks):
-                # A set that is passed over here is not noted as seen, and need not be: it has too little left where the two first meet, or signs too
-                # far apart wherever they do; and what is left to it where they meet again says nothing of one that was found before.
+                # A set rejected here need not be marked as seen: it has too few ranks left from the first shared one, or its signs differ too much,
+                # wherever it is
+                # visited; and the ranks left at a later visit do not matter for a set that was found before.
                 theirs = np.int64(marks[at, 1] >> np.uint64(32))
                 if theirs != of_size:
                     of_size, need = theirs, least(mine, theirs, rule)
@@ -215,7 +220,7 @@ def gather(probe, length, sets, keys, index, low, high, rule, seen, found):
 
 @inline
 def overlap(bits, tokens, begin, end, need):
-    """How many of tokens[begin:end] are in the set whose ``bits`` are set; -1 as soon as it cannot reach ``need``."""
+    """The number of tokens[begin:end] in the set whose ``bits`` are set; -1 as soon as it cannot reach ``need``."""
     common = np.int64(0)
     at = begin
     while at + STRIDE <= end:
@@ -247,7 +252,7 @@ def mark(bits, place, sets, on):
 
 @inline
 def compare(probe, sets, rule, state, found, bits, matches, written):
-    """Compare the probe with what it found, from state[1] to state[2], while ``matches`` has room; how many rows that holds then."""
+    """Compare the probe with found sets state[1] to state[2], while ``matches`` has room; return the number of its rows."""
     tokens, first, shared, size, _ = sets
     mark(bits, probe, sets, True)
     while state[1] < state[2] and written < len(matches):
@@ -272,11 +277,12 @@ def compare(probe, sets, rule, state, found, bits, matches, written):
 def join(sets, keys, index, lengths, low, high, rule, end, most, state, room, matches):
     """Compare the probes from place state[0] to ``end`` with the sets of the index; return (matches written, entries visited, comparisons).
 
-    lengths: uint32[n], how many ids of each to look up; low, high: uint32[windows, n], between which places its partners lie.
-    state: int64[3]: the place to go on from, and which of what it found are still to be compared.
+    lengths: uint32[n], the number of ids of each to look up; low, high: uint32[windows, n], the range of places of its partners.
+    state: int64[3]: the next place, and the range of its found sets that are still to compare.
     room: (seen int32[n], -1 at first; found uint32[3, n]; bits uint64, 0 at first), scratch of one thread.
-    matches: int64[m, 4], one row a pair: probe, partner, overlap, out of. Stops when it is full, or after about ``most`` comparisons or as
-    long a time without.
+    matches: int64[m, 4], one row a pair: probe, partner, overlap, out of. Stops when it is full, or after about ``most`` comparisons or the time of
+    that
+    many.
     """
     seen, found, bits = room
     written = 0

@@ -1,4 +1,4 @@
-"""The exact join of sparse vectors: those that share a rare coordinate are compared."""
+"""The exact join of sparse vectors: compares those that share a rare coordinate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from likewise.kernels.sparse import measured
 
 @kernel
 def mixed(words):
-    """Words spread evenly over 64 bits, equal ones alike, as kernels.rank.number takes them. uint64[n]"""
+    """Words hashed evenly over 64 bits by a bijection, as kernels.rank.number takes them: uint64[n]."""
     out = np.empty(len(words), np.uint64)
     for i in range(len(words)):
         out[i] = mix64(words[i])
@@ -21,15 +21,17 @@ def mixed(words):
 
 @kernel
 def join(vectors, units, rare, lists, rule, least, per, side, items, begin, end, known, seen, out):
-    """Compare items[begin:end] with those before them that share a rare coordinate; return (next place, rows written, comparisons).
+    """Compare items[begin:end] with earlier ones that share a rare coordinate; return (next place, rows written, comparisons).
 
     vectors: (indices, values, offsets). units: (numbers uint32[m], values float64[m]), the indices as numbers below len(known), and the values of
-    vectors of length 1: a pair whose cosine by these is below ``least`` is looked into no further.
-    rare: (ranks uint32[k], offsets int64[n + 1]) of each item's rare coordinates. lists: (begins int64[ranks + 1], holders int32[k]): those of
-    ``items``, int64[m] ascending, that have rank r are holders[begins[r] : begins[r + 1]], ascending.
+    vectors
+    of length 1: pairs whose cosine by these is below ``least`` are rejected.
+    rare: (ranks uint32[k], offsets int64[n + 1]) of each item's rare coordinates. items: int64[m], ascending. lists: (begins int64[ranks + 1],
+    holders
+    int32[k]): the items with rank r are holders[begins[r] : begins[r + 1]], ascending.
     rule: a SparseRule. per: uint64[n], or empty: only items of equal values are compared. side: uint8[n], or empty, as for kernels.walk.
     known: float64, all 0. seen: int32[n], -1 at first: the last item that an item was compared with. out: int64[r, 3], rows of item, other and score
-    (kernels.compare). Stops early where it may not hold the next item's rows.
+    (kernels.compare). Stops early if it may not have room for the next item's rows.
     """
     indices, values, offsets = vectors
     ranks, first = rare

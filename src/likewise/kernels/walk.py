@@ -1,12 +1,12 @@
 """The comparisons inside buckets: the greedy walk of removal, and all pairs.
 
-All use `compare`, so that a pair is the same pair everywhere. Items are numbered 0..n-1 in keep order.
+All use `compare`, so that they agree on every pair. Items are numbered 0..n-1 in priority order.
 
-``sets`` says where the items are: (file, values, offset int64[n], size uint32[n], odd uint64[rows, words], row int64[n]). Item i is the size[i]
-words from offset[i] on, in the open file of that number, or in ``values`` where the number is negative. They are read into buffers one by one:
-mapping the file instead costs more than reading it, and shows as memory of the process. Its odd sketch is odd[row[i]], where there are any: most
-pairs that are not alike are seen to be so by them, and need not be read.
-``rule`` is one of kernels.compare: the threshold, what is compared, and how a candidate is checked.
+``sets`` locates the items: (file, values, offset int64[n], size uint32[n], odd uint64[rows, words], row int64[n]). Item i is the size[i] words from
+offset[i] on, in the open file of that number, or in ``values`` if the number is negative. They are read into buffers one by one: mapping the file
+instead costs more than reading it, and counts as memory of the process. Its odd sketch is odd[row[i]], if there are any: it rules most dissimilar
+pairs out, which then need not be read.
+``rule`` is one of kernels.compare: the threshold, the kind of item, and how a candidate is checked.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numba import types
 from likewise.kernels.compare import UNCHECKED, compare, hopeless
 from likewise.kernels.jit import always, inline, kernel
 
-#: The items that a bucket remembers, in one cache line: remembered[begin : begin + number].
+#: A bucket's list is remembered[begin : begin + number]; both numbers are in one struct, and so in one cache line.
 LIST = np.dtype([("begin", "i8"), ("number", "i8")])
 REMEMBERED = np.dtype([("item", "i4"), ("size", "u4")])
 
-if sys.platform == "win32":  # no pread there: callers give no file
+if sys.platform == "win32":  # without pread; callers pass no file
 
     @inline
     def read_file(file, address, count, at):
@@ -35,7 +35,7 @@ else:
 
 @inline
 def load(sets, item, buffer):
-    """Put an item's set into the buffer; returns of how many words it is."""
+    """Read an item's words into the buffer and return their number. Raises OSError if the file is too short."""
     file, values, offset, size, _, _ = sets
     count = np.int64(size[item])
     if file < 0:
@@ -48,27 +48,26 @@ def load(sets, item, buffer):
 
 @kernel
 def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, items, begin, most, cursor, buffers, seen, state, matches):
-    """Go on with the greedy walk in keep order from items[begin]; return (next place in items, matches written, comparisons).
+    """Continue the greedy walk in priority order from items[begin]; return (next place in items, matches written, comparisons).
 
-    items: int64[m], ascending; whoever shares a bucket with one of them is among them, so that several walks may go on at once.
+    items: int64[m], ascending; they include all items that share a bucket with one of them, so several walks may run at once.
 
-    bucket: int32[bands, n], the item's bucket in each band, -1 where it is alone. splits: stages.buckets.Splits, the parts of overfull buckets.
-    lists: LIST[buckets], empty at first: the kept items that others meet there, for which ``remembered``, REMEMBERED[..], has room. A bucket that is
-    not overfull remembers all its kept items, an overfull one and its parts those that ``splits.listed`` marks.
-    near: uint64[.., words], the odd sketches of those first in ``remembered``, side by side: crowds are compared with the same ones all the time.
-    cursor: int64[bands], splits.begin[:-1] at first: in each band a split item that is not behind the item at hand.
+    bucket: int32[bands, n], the item's bucket in each band, -1 if it has none. splits: stages.buckets.Splits, the parts of overfull buckets.
+    lists: LIST[buckets], empty at first: the kept items that later ones are compared with, for which ``remembered``, REMEMBERED[..], has room. A
+    bucket
+    that is not overfull remembers all its kept items, an overfull one and its parts those that ``splits.listed`` marks.
+    near: uint64[.., words], copies of the odd sketches of the first in ``remembered``, side by side, because large buckets read them all the time.
+    cursor: int64[bands], splits.begin[:-1] at first: in each band the first split item that is not before the current item.
     seen: int32[n], -1 at first: the last item that an item was compared with.
     state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
-    buffers: uint64[2, m], m the largest size. Stops early when ``matches`` may not hold the next item's rows, or after about ``most``
+    buffers: uint64[2, m], m the largest size. Stops early when ``matches`` may not have room for the next item's rows, or after about ``most``
     comparisons, so that the caller can show progress and be interrupted.
     """
     _, _, _, size, odd, row = sets
-    split_items, split_begin, finer, listed = (
-        splits  # taken apart once: each time costs counts of references, and threads wait for each other at them
-    )
+    split_items, split_begin, finer, listed = splits  # unpacked once: each unpacking updates reference counts, for which threads wait
     mode = rule.mode
     bands, levels = len(bucket), 1 + len(finer)
-    overfull = np.empty(bands, np.bool_)  # whether the item's bucket is
+    overfull = np.empty(bands, np.bool_)  # True where the item's bucket is
     written = 0
     compared = 0
     room = len(matches) - levels * bands * budget
@@ -143,9 +142,10 @@ def remember(item, size, odd, row, known, remembered, near):
 def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffers, matches):
     """Compare all pairs of each bucket of one band, from place ``begin`` of ``order``; return (next place, matches written, comparisons).
 
-    order: int64[m], the items that share a bucket in this band, bucket by bucket, ascending inside; places ``begin`` to ``end`` are the
-    caller's share. A pair that met in an earlier band is left to that band, so each pair is compared once.
-    side: uint8[n], empty or 1: the item stands for rows of A, 2: of B, 3: of both; pairs that are of one side only are passed over.
+    order: int64[m], the items that share a bucket in this band, bucket by bucket, ascending within; places ``begin`` to ``end`` are the caller's
+    share.
+    A pair that collides in an earlier band is left to that band, so each pair is compared once.
+    side: uint8[n] or empty; 1: the item stands for rows of A, 2: of B, 3: of both; pairs within one side are skipped.
     buffers, matches: as for the walk; matches at least as long as the largest bucket. Stops early when it is nearly full.
     """
     _, _, _, size, odd, row = sets
@@ -198,7 +198,7 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
 def verify(sets, others, rule, left, right, buffers, values):
     """Compare left[i] of ``sets`` with right[i] of ``others``, for all i: (overlap, out of), or (score, 1), into values, int64[2, m].
 
-    (-1, 0) where they are not similar. buffers: as for the walk, the first for ``sets``, the second for ``others``.
+    (-1, 0) for pairs that are not similar. buffers: as for the walk, the first for ``sets``, the second for ``others``.
     """
     _, _, _, size, odd, row = sets
     _, _, _, other_size, other_odd, other_row = others
@@ -213,6 +213,6 @@ def verify(sets, others, rule, left, right, buffers, values):
 
 @kernel
 def may_match(size_a, odd_a, size_b, odd_b, rule, out):
-    """Write True into out, bool[m], where the i-th items of two batches may be similar: they have size[i] words and the odd sketches odd[i]."""
+    """Write True into out, bool[m], where the i-th items of two batches may be similar, by their sizes and odd sketches."""
     for i in range(len(out)):
         out[i] = not hopeless(size_a[i], odd_a, i, size_b[i], odd_b, i, rule)

@@ -18,9 +18,9 @@ CONTAINMENT = "/containment"
 
 
 def measure(name: str) -> Callable[..., Any]:
-    """The function of a measure, loaded on first use with its kernels: (a, b) -> float64[n], or int64[n] of whole values.
+    """The function of a measure, loaded on first use with its kernels: (a, b) -> float64[n], or int64[n] for integer values.
 
-    Batches are as likewise.items makes them; "lr" takes r too.
+    Batches have the forms that likewise.items returns; "lr" also takes r. Raises KeyError for an unknown name.
     """
     facts = kinds.measure(name.removesuffix(CONTAINMENT))
     found: Callable[..., Any] = loaded(facts.containment if name.endswith(CONTAINMENT) else facts.function)

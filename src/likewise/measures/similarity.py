@@ -1,4 +1,4 @@
-"""From what a caller gives to a measure's values: whether each side is one item or a batch, and both read as batches of a kind of item."""
+"""Compute a measure for a caller's values: decide if each side is one item or a batch, and read both as batches of a kind of item."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from likewise.items import sets
 from likewise.measures import CONTAINMENT, measure
 from likewise.methods import Measure, Text
 
-Convert = Callable[[Any], Any]  # from a batch as given to one that a measure takes
+Convert = Callable[[Any], Any]  # from a caller's batch to one that a measure takes
 
 
 def function_of(method: Text | Measure) -> Callable[[Any, Any], Any]:
-    """What compares two batches, once they are read."""
+    """The function that compares two batches once they have been read."""
     function = measure(method.facts.name + CONTAINMENT * method.containment)
     return partial(function, order=method.order) if isinstance(method, Measure) and method.facts.order else function
 
 
 def batch_of(method: Measure, given: Any) -> Any:
-    """One batch, read so that it can be compared with itself. Raises UsageError for one item alone, and with the row for what is no item."""
+    """A caller's batch, read for comparisons within it. Raises UsageError for a single item, and with the row for an invalid one."""
     kind = method.kind
     if kind.alone(given):
         raise UsageError(f"one {kind.noun} alone is given where many are wanted: give a list of them")
@@ -29,16 +29,15 @@ def batch_of(method: Measure, given: Any) -> Any:
 
 
 def of_groups(batch: Any, groups: Callable[[Any], Any]) -> Any:
-    """Sets of the groups of elements; different sets with the same groups are equal."""
+    """Sets of the groups of elements; different sets with equal groups become equal."""
     values, offsets = sets.sets(batch)
     return sets.distinct(groups(values), offsets)
 
 
 def values_of(method: Text | Measure, a: Any, b: Any, groups: Callable[[Any], Any] | None = None) -> Any:
-    """The measure of two items, a float or int, or of two batches item by item, an array. ``groups`` maps the words of elements to those of their
-    groups.
+    """The measure of two items, a float or int, or of two batches item by item, an array.
 
-    Raises UsageError, naming the side and the row.
+    groups: maps the words of elements to those of their groups. Raises UsageError, naming the side and the row.
     """
     kind = method.kind
 
@@ -48,7 +47,7 @@ def values_of(method: Text | Measure, a: Any, b: Any, groups: Callable[[Any], An
     alone = [kind.alone(a), kind.alone(b)]
     one, many = True in alone, False in alone or alone == [None, None]
     if one and many:
-        read(converter(a, b), *((a, "left") if alone[1] else (b, "right")))  # which may be neither
+        read(converter(a, b), *((a, "left") if alone[1] else (b, "right")))  # it may be neither an item nor a batch
         which = ("left", "right") if alone[0] else ("right", "left")
         raise UsageError(
             f"one {kind.noun} on the {which[0]} and a batch on the {which[1]}; give the one as often as there are others: [{kind.noun}] * n"
@@ -60,7 +59,7 @@ def values_of(method: Text | Measure, a: Any, b: Any, groups: Callable[[Any], An
 
 
 def read(convert: Convert, batch: Any, name: str) -> Any:
-    """A batch, converted. Errors name its side."""
+    """The converted batch. Errors name its side."""
     try:
         return convert(batch)
     except (UsageError, DataError) as error:

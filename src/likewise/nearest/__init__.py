@@ -1,1 +1,1 @@
-"""The most similar items of a query: by codes, by inverted lists, or by comparing all. No I/O."""
+"""The most similar items to a query, found by codes, by inverted lists, or by comparing all. No I/O."""

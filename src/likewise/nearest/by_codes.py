@@ -1,4 +1,4 @@
-"""A search by codes: how deep to look, and where the codes lie for it."""
+"""Nearest neighbours by codes: the memory layout of the codes, and how many differing bits to search."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from likewise.kernels.scan import BLOCK, MOST, arrange
 from likewise.kernels.top_k import Items, Rule
 from likewise.nearest.search import Floats, Longs, Out, Search, Words
 
-#: Bits of a code, and those of them that all items are scanned by. Of 1,024 to 2,048 and 256 to 512 these were the fastest for 117,000 embeddings of
-#: texts, and within a tenth of that for 60,000 pictures; with fewer, more items go on than it costs to scan more.
+#: Bits of a code, and the bits that are scanned for all items. Among 1,024 to 2,048 and 256 to 512 these were the fastest for 117,000 embeddings of
+#: texts, and within a tenth of that for 60,000 images; fewer bits let through more items than they save in scanning.
 BITS, SCANNED_BITS = 1024, 512
-#: The part of the chance of a miss that the scan may use up; the rest is for the whole code.
+#: The share of the probability of a miss that the scan may use up; the rest is for the whole code.
 SCANNED_SHARE = 0.4
-#: Codes that a task arranges.
+#: Codes arranged by a task.
 ARRANGED_AT_ONCE = 2048
 
 
@@ -27,12 +27,12 @@ class Coded(NamedTuple):
 
     codes: Words  # uint64[n, words]
     sizes: Floats  # float64[n]
-    order: Longs  # int64: the items to search among, sizes rising
-    scanned: int  # the bits to scan all of them by, of whole words
+    order: Longs  # int64[m]: the items to search, by ascending size
+    scanned: int  # the bits to scan for all items, in whole words
 
 
 def by_codes(search: Search, rule: Rule, hopes: Hopes, items: Items, coded: Coded, queries: Items, asked: Asked, out: Out) -> None:
-    """The nearest among the items of the order."""
+    """Write the nearest of ``coded.order`` to each query into ``out``."""
     codes, sizes, order, scanned = coded
     n, width, words = len(order), scanned // 8, codes.shape[1] - scanned // 64
     groups = -(-n // (GROUP * BLOCK))
@@ -46,14 +46,14 @@ def by_codes(search: Search, rule: Rule, hopes: Hopes, items: Items, coded: Code
 
 
 def aligned(count: int, dtype: Any) -> NDArray[Any]:
-    """Zeros that begin with a line of cache, so that no 64 bytes of them lie in two."""
+    """Zeros aligned to cache lines of 64 bytes, [count]."""
     room = np.zeros(count * np.dtype(dtype).itemsize + 64, np.uint8)
     skip = -room.ctypes.data % 64
     return room[skip : skip + room.size - 64].view(dtype)
 
 
 def hopes_of(scanned: int, bits: int, recall: float) -> Hopes:
-    """By the bits that differ, the cosine that two vectors have at best: a hyperplane parts them with a chance of angle / 180 degrees."""
+    """The maximum cosine of two vectors by the number of differing bits. A bit of a hyperplane differs with probability angle / 180 degrees."""
     first = np.full(MOST + 1, -2.0)
     some = np.cos(np.pi * least_chances(scanned, (1 - recall) * SCANNED_SHARE))[: MOST + 1]
     first[: len(some)] = some
@@ -61,15 +61,18 @@ def hopes_of(scanned: int, bits: int, recall: float) -> Hopes:
 
 
 def least_chances(bits: int, miss: float) -> Floats:
-    """For 0 to ``bits`` bits that differ: the least chance of one to differ at which so many do or more with a chance of ``miss``. float64[bits + 1]
+    """The minimum probability of a differing bit at which h or more of ``bits`` differ with probability ``miss``, for all h: float64[bits + 1].
 
-    A bound that always holds and is off by one bit at most: a binomial variable is h or more with a chance of at most 1 - Φ(√(2 n KL)), KL the
-    divergence of the share (h - 1) / n from the chance of one (Zubkov and Serov 2013).
+    A bound that always holds and is off by at most one bit: a binomial variable is h or more with probability at most 1 - Φ(√(2 n KL)), where KL is
+    the
+    divergence of the share (h - 1) / n from the probability of a bit (Zubkov and Serov, A Complete Proof of Universal Inequalities for the
+    Distribution
+    Function of the Binomial Law, 2013).
     """
     share = np.maximum(np.arange(bits + 1) - 1, 0) / bits
     enough = NormalDist().inv_cdf(1 - miss) ** 2 / (2 * bits)
     low, high = np.zeros(bits + 1), share.copy()
-    for _ in range(60):  # by halves
+    for _ in range(60):  # bisection
         middle = (low + high) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             some = np.where(share > 0, share * np.log(share / middle), 0)

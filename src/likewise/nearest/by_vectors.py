@@ -1,4 +1,4 @@
-"""A search among vectors, by cosine, angle or L2: by codes, or by looking at everything where that is asked for or sooner done; by L1 always so."""
+"""Nearest neighbours of vectors: by codes for cosine, angle and L2, or by comparing all if that is requested or faster; L1 always compares all."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from likewise.nearest.search import Floats, Longs, Out, Search, Words
 
 Vectors = NDArray[Any]
 
-#: Fewer items than this, or vectors of no more numbers, are looked at sooner than coded.
+#: With fewer items, or at most this many dimensions, comparing all is faster than codes.
 FEW_ITEMS, FEW_NUMBERS = 2048, 32
-#: Vectors that a task makes codes of; and of how many the centre is the mean.
+#: Vectors encoded by a task, and the size of the sample whose mean is the centre.
 CODED_AT_ONCE, CENTRED = 2048, 4096
-#: Queries whose candidates are held at once by an exact search, the two sides of a product, and queries whose products a task looks at.
+#: Exact search: queries whose candidates are held at once, queries and items of a product, and queries whose products a task examines.
 HELD, PRODUCT_QUERIES, PRODUCT_ITEMS, LOOKED_AT = 16384, 1024, 4096, 128
-#: Sizes beyond these, by the bytes of a number, may overflow when squared, or below one over them vanish.
+#: By the bytes of a number: squares of greater sizes may overflow, and those of sizes below the reciprocal may vanish.
 LARGEST = {4: 1e15, 8: 1e150}
 
 
 class Frame:
-    """A centre near the mean of the items, from which vectors are seen: their distances do not depend on it, what codes tell of them does.
+    """A centre near the mean of the items. Vectors are taken relative to it: distances do not depend on it, but the quality of codes does.
 
-    Of cosines and angles, the directions count: they are brought to length 1 first. A vector of size -1 has no neighbours; a size is NaN where
-    squares of its numbers, or of its length, may overflow or vanish.
+    For cosines and angles vectors are scaled to length 1 first. A vector of size -1 has no neighbours; a size is NaN if squares of its numbers, or of
+    its
+    length, may overflow or vanish.
     """
 
     def __init__(self, search: Search, base: Vectors):
@@ -49,23 +50,26 @@ class Frame:
             self.centre = read_only(rows.mean(axis=0, dtype=np.float64).astype(rows.dtype))
 
     def inverse(self, rows: Vectors) -> Floats:
-        """One over the length of each vector, 0 for the zero vector."""
+        """1 / length of each vector, float64[n]; 0 for the zero vector."""
         lengths = lengths_of(rows, self.origin, squared_lengths(rows, self.origin, self.search.workers.run))
         return np.divide(1.0, lengths, out=np.zeros(len(rows)), where=lengths > 0)
 
     def ones(self, rows: Vectors, inverse: Floats) -> NDArray[np.float32]:
-        """The vectors at length 1."""
+        """The vectors scaled to length 1: float32[n, d]."""
         return (rows * inverse[:, None]).astype(np.float32)
 
     def moved(self, items: Items, begin: int, end: int, scale: float = 1.0) -> NDArray[np.float32]:
-        """Some of the vectors as they lie about the centre, times the scale."""
+        """Some of the vectors relative to the centre, times the scale: float32[n, d]."""
         rows = items.rows[begin:end]
         if self.direction:
             return read_only(self.ones(rows, items.inverse[begin:end]) - self.centre)
         return read_only(((rows - self.centre) * rows.dtype.type(scale)).astype(np.float32))
 
     def seen(self, rows: Vectors, bits: int) -> tuple[Items, Floats, Words]:
-        """The vectors, their sizes, which are distances from the centre, and their codes: sides of hyperplanes through it. uint64[n, bits / 64]"""
+        """The vectors, their sizes, float64[n], and their codes, uint64[n, bits / 64].
+
+        A size is the distance from the centre; a bit of a code is the side of a hyperplane through it.
+        """
         inverse = np.empty(0)
         with np.errstate(all="ignore"):
             if self.direction:
@@ -76,7 +80,7 @@ class Frame:
 
         def place(begin: int, end: int) -> None:
             part, centre, size = rows[begin:end], self.centre.astype(np.float64), sizes[begin:end]
-            with np.errstate(all="ignore"):  # every thread has its own
+            with np.errstate(all="ignore"):  # error states are set for each thread
                 if self.direction:
                     part, centre = self.moved(items, begin, end), np.zeros(len(centre))
                     squares(part, read_only(np.zeros(len(centre), np.float32)), 0, end - begin, size)
@@ -96,7 +100,7 @@ class Frame:
 
 
 def vectors_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> bool:
-    """By codes; by products where these are sooner done; by the measure alone where squares may overflow or vanish. Returns whether it is exact."""
+    """Search by codes; by products if those are faster; by the measure alone where squares may overflow or vanish. True if exact."""
     base, queries = (read_only(np.ascontiguousarray(side, np.result_type(base, queries))) for side in (base, queries))
     frame = Frame(search, base)
     exact = search.exact or len(base) < FEW_ITEMS or base.shape[1] <= FEW_NUMBERS
@@ -119,7 +123,7 @@ def vectors_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> b
 
 
 def all_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> bool:
-    """By comparing each query with all vectors."""
+    """Search by comparing each query with all vectors. Returns True: the result is exact."""
     base, queries = (read_only(np.ascontiguousarray(side, np.result_type(base, queries))) for side in (base, queries))
     items, asked = (Items(side, read_only(np.empty(0))) for side in (base, queries))
     plain = rule_itself(search)
@@ -128,13 +132,13 @@ def all_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> bool:
 
 
 def rule_itself(search: Search) -> Rule:
-    """Costs that are the measure's values."""
+    """The rule with the measure's own values as costs."""
     most = math.inf if search.limit is None else search.limit if search.kind in DISTANCES else -search.limit
     return Rule(search.kind, most, 0.0, 0.0)
 
 
 def rule_of(search: Search, vectors: Vectors) -> Rule:
-    """Costs of vectors are sums in any order, of squared differences that are rounded, or of products over two lengths."""
+    """The rule for costs with rounding errors: sums in any order of squared differences, or products divided by two lengths."""
     dimension, numbers, limit = vectors.shape[1], np.finfo(vectors.dtype), search.limit
     error = 2 * (dimension + 32) * float(numbers.eps)
     if search.kind == L2:
@@ -144,7 +148,7 @@ def rule_of(search: Search, vectors: Vectors) -> Rule:
 
 
 def in_order(rows: Vectors, codes: Words, sizes: Floats, k: int) -> Longs:
-    """The vectors of size 0 or more by their sizes. Of equal ones only the first k + 1: no others are among any k nearest."""
+    """The vectors of size 0 or more, by size: int64[m]. Of equal vectors only the first k + 1, because no others are among any k nearest."""
     order = np.argsort(sizes)
     order = order[np.searchsorted(sizes[order], 0.0) :]
     level = np.diff(sizes[order], append=np.inf) == 0
@@ -162,10 +166,13 @@ def in_order(rows: Vectors, codes: Words, sizes: Floats, k: int) -> Longs:
 
 
 def by_products(rule: Rule, frame: Frame, items: Items, asked: Items, sizes: Floats, asked_sizes: Floats, start: int, end: int, out: Out) -> None:
-    """Look at all items for the queries start..end: at products of BLAS in float32 with a bound of their rounding, and closely where these say so."""
+    """Compare the queries start..end with all items, exactly.
+
+    Products in float32 (BLAS) with a bound of their rounding select the pairs that the measure decides.
+    """
     search, dimension, largest = frame.search, items.rows.shape[1], float(sizes.max())
     scale = 1.0 if frame.direction else 2.0 ** -math.frexp(largest)[1]
-    known = 1.0 if frame.direction else 0.0  # of the length that vectors had when they were rounded, beside that of what was left
+    known = 1.0 if frame.direction else 0.0  # vectors of length 1 were rounded before the centre was subtracted
     moved, size = frame.moved(asked, start, end, scale), asked_sizes[start:end] * scale
     one, other, rounding = size + known, largest * scale + known, 2.0**-24
     slack = 2 * (dimension + 8) * rounding * one * other + 16 * rounding * (one**2 + other**2)

@@ -1,8 +1,8 @@
 """The k most similar items of a collection for each query, with exact values.
 
-Vectors are searched by codes of their signs, as deep as the recall takes (nearest.by_vectors). Codes are scanned for Hamming distances, and sets are
-searched by lists of the sets that hold an element (kernels.inverted_index); both are exact. For L1 distances and weighted sets a query is compared
-with all items. The result for a query depends neither on the other queries nor on the number of threads.
+Vectors are searched by codes of their signs, as deep as the recall requires (nearest.by_vectors). Codes are scanned for Hamming distances, and sets
+are searched by inverted lists of their elements (kernels.inverted_index); both are exact. For L1 distances and weighted sets a query is compared with
+all items. The result for a query depends neither on the other queries nor on the number of threads.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def neighbors(
     workers: Workers = ALONE,
     same: bool = False,
 ) -> Found:
-    """The k items of ``base`` most similar to each query, by a measure of kinds.
+    """The k items of ``base`` most similar to each query, by one of the measures in kinds.
 
-    cosine, angle, l2, l1: finite float32 or float64 [n, d]; by cosine and l2 also sparse vectors, which are all looked at; hamming: uint64[n, words],
-    of as many bits each; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and distinct;
-    weighted: the same with a set's elements and then, as many, the bits of their weights.
-    Each true neighbour is found with a chance of ``recall`` or more, none is missed with ``exact`` or a recall of 1. limit: the least similarity, or
-    the largest distance, of a neighbour. same: the queries are the items themselves, and no item is its own neighbour.
-    Where there are fewer than k neighbours, fewer are given: a zero vector has none by cosine, nor is a set near one it shares nothing with.
-    The work is counted in queries.
+    cosine, angle, l2, l1: finite float32 or float64 [n, d]; for cosine and l2 also sparse vectors, which are compared with all items; hamming:
+    uint64[n, words], all of one length; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and
+    distinct; weighted: as for elements, but with a set's elements followed by the bits of their weights.
+    Each true neighbour is found with probability ``recall`` at least, or surely with ``exact`` or a recall of 1. limit: the minimum similarity, or
+    maximum distance, of a neighbour. same: the queries are the items themselves, and no item is its own neighbour.
+    A query with fewer than k neighbours gets fewer: a zero vector has no neighbours by cosine, and a set none that it shares nothing with.
+    Progress is counted in queries. Raises UsageError for invalid arguments.
     """
     there = {name: facts for name, facts in measures().items() if facts.search}
     if measure not in there:
@@ -72,7 +72,7 @@ def neighbors(
 
 
 def sets_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
-    """By the lists of the sets that hold an element, the rarest element first."""
+    """Search by inverted lists, the rarest element first. Returns True: the result is exact."""
     n = len(base[1]) - 1
     ranks = ranked(*(base if search.same else joined(base, queries)), workers=search.workers)
 
@@ -87,7 +87,7 @@ def sets_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
 
 
 def weighted_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
-    """By comparing with all sets."""
+    """Search by comparing with all sets. Returns True: the result is exact."""
     sides = [(read_only(values), read_only(offsets)) for values, offsets in (base, queries)]
     most = 0.0 if search.limit is None else -float(search.limit)
     search.over_queries(len(sides[1][1]) - 1, lambda *part: most_similar_weighted(most, *sides[0], *sides[1], search.same, *part, *out.arrays))
@@ -95,14 +95,14 @@ def weighted_near(search: Search, base: Any, queries: Any, out: Out) -> bool:
 
 
 def joined(base: tuple[Words, Longs], queries: tuple[Words, Longs]) -> tuple[Words, Longs]:
-    """The sets of both, one behind the other."""
+    """The sets of both sides, those of ``base`` first."""
     (values, offsets), (others, ends) = base, queries
     values = np.concatenate([values[offsets[0] : offsets[-1]], others[ends[0] : ends[-1]]])
     return values, np.concatenate([offsets - offsets[0], ends[1:] - ends[0] + offsets[-1] - offsets[0]])
 
 
 def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
-    """Codes as they are: how many bits differ is what is asked for."""
+    """Search codes by Hamming distance. Returns True: the result is exact."""
     n, words = base.shape
     rule = Rule(HAMMING, math.inf if search.limit is None else float(search.limit), 0.0, 0.0)
     nothing = Items(read_only(np.empty((0, 0), np.float32)), read_only(np.empty(0)))
@@ -112,7 +112,7 @@ def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
     return True
 
 
-#: The ways of `MeasureFacts.search`.
+#: The values that `MeasureFacts.search` refers to.
 COSINES, ANGLES = Way(COSINE, vectors_near), Way(ANGLE, vectors_near)
 L2_DISTANCES, L1_DISTANCES = Way(L2, vectors_near), Way(L1, all_near)
 SETS, WEIGHTED, CODES = Way(JACCARD, sets_near), Way(JACCARD, weighted_near), Way(HAMMING, codes_near)

@@ -1,4 +1,4 @@
-"""A search for the most similar items: what is asked, and where the answer goes."""
+"""A search for the most similar items: its parameters, and the arrays for its result."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-#: Queries that a task takes at most; fewer, where there are few, so that each core gets several tasks.
+#: The maximum number of queries of a task, and tasks for each core; with few queries tasks get smaller.
 QUERIES_AT_ONCE, TASKS = 256, 4
 
 
 @dataclass(frozen=True)
 class Found:
-    """Row by row a query, an item near it and the measure's value: by query, the nearest first, ties by the earlier item."""
+    """Rows of a query, an item near it and the measure's value: by query, nearest first, ties by the earlier item."""
 
     query: Longs
     item: Longs
     value: Floats
-    scanned: Longs  # of each query: codes or products looked at, or entries of lists
-    compared: Longs  # of each query: items whose value was told
-    exact: bool  # nothing that belongs here can be missing
+    scanned: Longs  # of each query: visited codes, products, or entries of lists
+    compared: Longs  # of each query: items whose value was computed
+    exact: bool  # no neighbour can be missing
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is asked."""
+    """The parameters of a search."""
 
     kind: int  # of kernels.top_k
     k: int
@@ -47,11 +47,11 @@ class Search:
     same: bool
 
     def over(self, count: int, part: int, task: Callable[[int, int], None]) -> None:
-        """``task`` of each (begin, end) of so many numbers below ``count``, several at once."""
+        """Call ``task`` for each range (begin, end) of ``part`` numbers below ``count``, several at once."""
         list(self.workers.run(lambda begin: task(begin, min(count, begin + part)), range(0, count, part)))
 
     def over_queries(self, count: int, task: Callable[[int, int], None]) -> None:
-        """The same of the queries."""
+        """Call ``task`` for ranges of the queries, and report progress."""
 
         def part(begin: int, end: int) -> None:
             task(begin, end)
@@ -61,14 +61,14 @@ class Search:
 
 
 class Way(NamedTuple):
-    """How neighbours are looked for by a measure."""
+    """How a measure finds neighbours."""
 
     kind: int  # of kernels.top_k
-    near: Callable[..., bool]  # (search, base, queries, out): fills ``out``, and says whether none can be missing
+    near: Callable[..., bool]  # (search, base, queries, out): fills ``out``; returns True if no neighbour can be missing
 
 
 class Out:
-    """What kernels write: k places for each query, of which the first so many are used."""
+    """The arrays that kernels write: k places for each query, of which the first ``counts`` are used."""
 
     def __init__(self, search: Search, queries: int):
         self.search = search
@@ -79,13 +79,14 @@ class Out:
 
     @property
     def arrays(self) -> tuple[Longs, Floats, Longs, Longs]:
-        """out_items, out_values, out_counts and counters, as kernels call them."""
+        """out_items, out_values, out_counts and counters, as kernels name them."""
         return self.items, self.values, self.counts, self.counters
 
     def found(self, exact: bool) -> Found:
+        """The neighbours within the limit, as `Found`."""
         used = np.arange(self.search.k) < self.counts[:, None]
         distances = self.search.kind in DISTANCES
-        values = self.values[used] if distances else 0.0 - self.values[used]  # similarities came negative; no zero has a sign
+        values = self.values[used] if distances else 0.0 - self.values[used]  # kernels negate similarities; this also avoids -0.0
         wanted = np.ones(len(values), bool)
         if self.search.limit is not None:
             wanted = values <= self.search.limit if distances else values >= self.search.limit

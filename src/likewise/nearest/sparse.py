@@ -1,7 +1,7 @@
-"""Sparse vectors near others, with none missed: lists of those that have a coordinate tell at once what one vector has in common with all.
+"""Exact nearest neighbours of sparse vectors: inverted lists of coordinates give the products of one vector with all others at once.
 
-A cost is made of that, small for what is near: minus the cosine, the squared L2 distance, the L1 distance. It is good to a bound of rounding;
-whatever it leaves open is decided by the measure's own value.
+A cost is computed from them, small for similar vectors: minus the cosine, the squared L2 distance, the L1 distance. It has a bounded rounding error;
+whatever that leaves open is decided by the measure's exact value.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from likewise.nearest.search import Out, Search
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
-#: Costs that are held at once, and queries.
+#: Costs and queries held at once.
 COSTS, QUERIES = 1 << 21, 256
-#: What a cost may be off by: so much of both weights.
+#: The error bound of a cost, times the sum of both weights.
 SLACK = 1e-9
 
 
 @dataclass(frozen=True)
 class Lists:
-    """The vectors that have a coordinate, for each index that one has."""
+    """The inverted lists of vectors: for each index the vectors with that coordinate."""
 
     words: NDArray[np.uint64]  # the indices, ascending
-    begins: Longs  # those that have words[r] are holders[begins[r] : begins[r + 1]], ascending,
+    begins: Longs  # the vectors with words[r] are holders[begins[r] : begins[r + 1]], ascending
     holders: Longs
-    values: Floats  # with these values there
+    values: Floats  # their values there
 
     @classmethod
     def of(cls, vectors: Sparse, values: Floats) -> Lists:
@@ -45,7 +45,7 @@ class Lists:
         return cls(words, np.append(begins, len(order)), holders[order], values[order])
 
     def ranks(self, vectors: Sparse) -> Longs:
-        """Which of the words each index of the vectors is, -1 for none. int64[m]"""
+        """The rank in ``words`` of each index of the vectors, int64[m]; -1 if absent."""
         if not len(self.words):
             return np.full(len(vectors.indices), -1)
         rank = np.searchsorted(self.words, vectors.indices).clip(max=len(self.words) - 1)
@@ -53,7 +53,10 @@ class Lists:
 
 
 def weighed(vectors: Sparse, measure: str) -> tuple[Floats, Floats]:
-    """What costs are made of: values, of vectors of length 1 where directions count; and weights, sizes for L1, squared lengths for L2, else 1/2."""
+    """The inputs of costs: values, float64[m], scaled to length 1 if directions count; and weights, float64[n].
+
+    Weights are sums of absolute values for L1, squared lengths for L2, else 1/2.
+    """
     directed, power = facts_of(measure).directed, facts_of(measure).power
     with np.errstate(over="ignore"):
         if not directed:
@@ -63,9 +66,9 @@ def weighed(vectors: Sparse, measure: str) -> tuple[Floats, Floats]:
 
 
 def close(vectors: Sparse, drawn: Longs, measure: str, limit: float) -> Iterator[tuple[Longs, Longs, int]]:
-    """All pairs of a drawn vector and any vector that are within the limit, and a few more.
+    """Yield all pairs of a drawn vector and any vector that are within the limit, and a few more.
 
-    Blocks of rows (drawn, other), and how many of the drawn are done with each.
+    In blocks of rows (drawn, other), with the number of drawn vectors that are finished.
     """
     facts = facts_of(measure)
     cosine = math.cos(math.radians(min(limit, 180.0))) if facts.distance else limit
@@ -83,12 +86,15 @@ def close(vectors: Sparse, drawn: Longs, measure: str, limit: float) -> Iterator
             with np.errstate(invalid="ignore", over="ignore"):
                 both = weights[first:last, None] + weights[rows]
                 cost = -common if facts.directed else both - facts.power * common
-                other, query = np.nonzero(~(cost > bound + SLACK * both))  # where squares overflow, all are looked at
+                other, query = np.nonzero(~(cost > bound + SLACK * both))  # keeps all pairs whose squares overflow
             yield rows[query], first + other, len(rows) * (last == len(vectors))
 
 
 def sparse_near(search: Search, base: Sparse, queries: Sparse, out: Out, measure: str) -> bool:
-    """The nearest by cosine or L2. By cosine none at 0 or below: a query has nothing in common with most vectors, and all would be as near."""
+    """Search by cosine or L2. Returns True: the result is exact.
+
+    Cosines must be above 0: a query shares no coordinate with most vectors, and those would all be equally near.
+    """
     values, weights = weighed(base, measure)
     asked, own = weighed(queries, measure)
     lists = Lists.of(base, values)
