@@ -25,7 +25,7 @@ from likewise.messages import quoted
 from likewise.methods import Measure, Text
 from likewise.planning import Plan, choose
 from likewise.planning.choose import NoLayoutError, check, limit_of
-from likewise.planning.families import family_for
+from likewise.planning.families import findable
 from likewise.planning.presets import named, with_preset
 
 #: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
@@ -153,8 +153,9 @@ def checked(
         if given := [flag(one) for one, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
             exactly = "without bands" if method.compared.recall == NOT_PROMISED else "exactly, without bands"
             raise UsageError(f"{', '.join(given)}: by {method} {name} are joined {exactly}; leave that out, and --preset")
-    elif isinstance(method, Measure):
-        family_for(method)  # without one there is nothing to find its pairs by
+    elif isinstance(method, Measure) and method.name not in findable():
+        can = ", ".join(findable())
+        raise UsageError(f"--by {method}: there is no hash family for it, so similar items cannot be found; choose text or one of {can}")
     if method.containment:
         rest["exact"] = True
         if rest.get("star"):

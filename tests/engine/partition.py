@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 
 from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.collection import fingerprint
+from likewise.job import Job
 from likewise.kernels.bands import MIX
 from likewise.records import Records, in_turn
 from likewise.runs.items import rule
-from likewise.runs.job import Job
 from likewise.stages.buckets import Buckets, Splits
 from likewise.stages.budget import Cut, hottest, overfull, what_was_cut
 from likewise.stages.copies import first_of_copies

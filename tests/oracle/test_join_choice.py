@@ -13,11 +13,11 @@ import pytest
 
 import likewise as lw
 from likewise.io.inputs import resolve as sources_of
+from likewise.job import Job
 from likewise.joins.set_join import cost_at
 from likewise.options import resolve
 from likewise.runs import inspection
 from likewise.runs import join_choice as choice
-from likewise.runs.job import Job
 from likewise.stages import sketch
 from likewise.stages.ranking import ranked
 

@@ -21,7 +21,7 @@ from likewise.planning.choose import OPH_STEEP_ABOVE
 
 if TYPE_CHECKING:
     from likewise.cli.progress import Told
-    from likewise.runs.job import Job
+    from likewise.job import Job
 
 #: What --verify has to say for itself when it was not exact.
 NOT_EXACT = {

@@ -45,7 +45,7 @@ class Local:
             job.want,
             sketcher(job),
             run.work,
-            run.engine,
+            run.threads,
             skip=job.options.on_error == "skip",
             listed=run.listed,
             limit=job.options.limit,

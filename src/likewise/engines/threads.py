@@ -29,10 +29,10 @@ class Threads:
     """Threads of this process. Kernels release the GIL, so threads suffice; results never depend on their number."""
 
     def __init__(self, threads: int | None = None):
-        self.threads = threads or usable_cores()
+        self.number = threads or usable_cores()
         self.stopping = threading.Event()
         self._interrupts = False
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.number) if self.number > 1 else None
 
     def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None = None) -> Iterator[B]:
         """Yield stage(batch) in the order of the batches; ``at_once`` of them, or two a thread, run or wait while the next is read.
@@ -57,7 +57,7 @@ class Threads:
                 except Exception as error:
                     failure = error
                     break
-                while waiting and len(waiting) >= ((at_once() if callable(at_once) else at_once) or 2 * self.threads):
+                while waiting and len(waiting) >= ((at_once() if callable(at_once) else at_once) or 2 * self.number):
                     yield waiting[0].result()
                     waiting.popleft()
                 waiting.append(self._submit(stage, batch))
@@ -74,7 +74,7 @@ class Threads:
 
     def in_flight(self, memory: int, guess: int) -> InFlight:
         """``at_once`` for `map`: as many batches as fit into ``memory``, up to two a thread. guess: bytes of an unmeasured batch."""
-        return InFlight(memory, 2 * self.threads, guess)
+        return InFlight(memory, 2 * self.number, guess)
 
     def run(self, function: Callable[[A], B], values: Iterable[A], at_once: int | None = None) -> list[B]:
         """[function(value) for value in values], several at once, at most ``at_once``."""
@@ -111,7 +111,7 @@ class Threads:
         try:
             return self._pool.submit(function, value)
         except RuntimeError as error:  # "can't start new thread": no memory for its stack
-            raise MemoryError(f"{error}: not enough memory for {self.threads} threads") from error
+            raise MemoryError(f"{error}: not enough memory for {self.number} threads") from error
 
     def close(self) -> None:
         self.stopping.set()

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from likewise.io.inputs import Source
     from likewise.items.features import Features
+    from likewise.job import Job
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
     from likewise.nearest.search import Found
     from likewise.planning import Facts
     from likewise.records import Want
-    from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
     from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers

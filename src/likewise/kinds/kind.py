@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     #: The words of items, uint64[m], and where each item begins, int64[n + 1].
     Words = tuple[np.ndarray, np.ndarray]
+    from likewise.job import Job
     from likewise.records import Want
-    from likewise.runs.job import Job
     from likewise.stages.sketch import Sketched, Stage
 
 #: When bands generate the candidates: where a plan makes them, where the user asks for bands, or never, because items are always joined.

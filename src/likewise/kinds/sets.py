@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from likewise.job import Job
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
     from likewise.records import Want
-    from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched
     from likewise.stages.workers import Workers
 

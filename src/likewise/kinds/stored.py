@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from likewise.kinds.kind import Kind
 
 if TYPE_CHECKING:
+    from likewise.job import Job
     from likewise.kinds.kind import Words
     from likewise.nearest.search import Found
-    from likewise.runs.job import Job
     from likewise.stages.sketch import Payload, Sketched, Stage
     from likewise.stages.verify import Compared
     from likewise.stages.workers import Workers

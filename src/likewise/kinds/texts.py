@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likewise.items.documents import Shingled
+    from likewise.job import Job
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
     from likewise.records import Records
-    from likewise.runs.job import Job
     from likewise.stages.sketch import Columns, Stage
     from likewise.stages.workers import Workers
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.io.collection import Collection
+from likewise.job import Job
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
-from likewise.runs.job import Job
 from likewise.runs.results import REASONS, Decision
 from likewise.runs.shown import read_again
 

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.io.collection import Collection
+from likewise.job import Job
 from likewise.messages import counted
 from likewise.methods import Text
-from likewise.runs.job import Job
 from likewise.runs.results import Decision
 
 Report = dict[str, Any]

@@ -10,11 +10,11 @@ import numpy as np
 from likewise.io.collection import Collection
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
+from likewise.job import Job
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.report import removals
-from likewise.runs.job import Job
 from likewise.runs.results import Decision
 
 LARGEST = 10

@@ -27,13 +27,13 @@ from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, pictures, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.io.placing import new_file
+from likewise.job import Job
 from likewise.methods import Text
 from likewise.options import Options
 from likewise.options import resolve as options_of
 from likewise.progress import Progress
 from likewise.records import REJECTED, TEXT, Records, Want
 from likewise.runs import inspection
-from likewise.runs.job import Job
 
 #: Items written at once; and the defaults for features per image and seconds between key frames.
 ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5

@@ -14,13 +14,11 @@ from likewise.io.field_names import mapped
 from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
 from likewise.items import unusable
+from likewise.job import Grouping, Job, is_joined, plan_of
 from likewise.kinds.kind import ASKED, NOT_PROMISED, PLANNED
-from likewise.methods import Measure
 from likewise.options import Options
 from likewise.planning import Facts
-from likewise.planning.families import findable
 from likewise.records import Want
-from likewise.runs.job import Grouping, Job, is_joined, plan_of
 from likewise.runs.join_choice import joined_unasked
 
 #: Facts about items that were not inspected.
@@ -28,12 +26,8 @@ NOTHING = Facts()
 
 
 def want(options: Options, facts: Facts = NOTHING) -> Want:
-    """The fields to read of each row, given ``facts`` about the items. Raises UsageError for a measure without a hash family."""
+    """The fields to read of each row, given ``facts`` about the items."""
     method = options.method
-    if isinstance(method, Measure) and method.name not in findable():
-        raise UsageError(
-            f"--by {method}: there is no hash family for it, so similar items cannot be found; there are families for {', '.join(findable())}"
-        )
     return Want(
         options.field,
         options.id or "id",

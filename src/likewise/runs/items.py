@@ -11,10 +11,10 @@ import numpy as np
 from likewise.engines.threads import Threads, give_back, resident_memory
 from likewise.io.collection import Collection
 from likewise.io.work import Work
+from likewise.job import Job
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.progress import Progress, heed
-from likewise.runs.job import Job
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
 
@@ -25,7 +25,7 @@ class Run:
 
     job: Job
     work: Work
-    engine: Threads
+    threads: Threads
     progress: Progress
     inputs: list[dict]  # the fingerprint of each source at the beginning of the run
     first_side: int  # this many sources belong to the first collection, the others to the second
@@ -45,16 +45,16 @@ class Run:
 
     @cached_property
     def workers(self) -> Workers:
-        """The threads of the engine, the progress of this run, and memory in the work folder."""
+        """The threads and the progress of this run, and memory in the work folder."""
 
         def expect(comparisons: int) -> None:
             self.begin("comparing", comparisons, "pairs")
 
-        return Workers(self.engine.run, self.engine.threads, self.advance, expect, self.work.scratch)
+        return Workers(self.threads.run, self.threads.number, self.advance, expect, self.work.scratch)
 
     def advance(self, amount: int) -> None:
         """Report progress, from any thread. Raises StoppedError or KeyboardInterrupt if the run is being stopped."""
-        self.engine.check()
+        self.threads.check()
         heed()
         self.progress.advance(amount)
 

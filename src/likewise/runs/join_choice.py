@@ -23,6 +23,7 @@ from likewise.io.inputs import Source
 from likewise.io.ranges import WHOLE
 from likewise.items.sets import read_only
 from likewise.items.sparse import of_words
+from likewise.job import Job
 from likewise.joins.set_join import cost_at
 from likewise.joins.sparse_join import COMPARE, MEET, MULTIPLY, PREPARE, SparseJoin, least_cosine
 from likewise.kernels.rows import gather
@@ -31,7 +32,6 @@ from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import TEXT, Records
 from likewise.runs.items import rule
-from likewise.runs.job import Job
 from likewise.stages.buckets import MOST_MET, group
 from likewise.stages.copies import first_of_copies
 from likewise.stages.ranking import ranked

@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
+from likewise.job import Job
 from likewise.joins.pairs import ALL, Among, Join, PairBlock
 from likewise.planning import Plan
 from likewise.runs.items import Items, Run, sets, words
-from likewise.runs.job import Job
 from likewise.stages.buckets import Buckets, group
 from likewise.stages.verify import all_pairs
 
@@ -41,7 +41,7 @@ def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
 
     per = items.per
     at_once = max(1, run.memory // 4 // (NUMBERING_BYTES * max(1, len(per))))
-    return group(keys, per, bands, replace(run.workers, run=partial(run.engine.run, at_once=at_once)), split=split)
+    return group(keys, per, bands, replace(run.workers, run=partial(run.threads.run, at_once=at_once)), split=split)
 
 
 def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator[PairBlock]:

@@ -21,9 +21,9 @@ from likewise.io import compression
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.job import Job
 from likewise.records import REJECTED, TEXT
 from likewise.runs.items import Items, Run, words_of
-from likewise.runs.job import Job
 from likewise.runs.pair_search import pair_source
 from likewise.runs.results import Decision
 from likewise.runs.shown import beginning

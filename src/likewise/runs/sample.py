@@ -17,6 +17,7 @@ from likewise.io.inputs import Source, printable
 from likewise.io.presence import Lack
 from likewise.items import unusable
 from likewise.items.sparse import Sparse
+from likewise.job import Job
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.similarity import batch_of, function_of
 from likewise.methods import Measure, Text
@@ -24,7 +25,6 @@ from likewise.planning import Density, Facts
 from likewise.planning.curves import Curve
 from likewise.planning.expected import measured
 from likewise.records import TEXT, Records, Want
-from likewise.runs.job import Job
 from likewise.stages.sketch import sketcher
 
 #: The most texts, or other items, of a sample; all pairs of them are compared.

@@ -80,11 +80,11 @@ def started(
     except BaseException as error:
         useless = out is None
         if isinstance(error, KeyboardInterrupt):
-            run.engine.interrupt()
+            run.threads.interrupt()
         raise
     finally:
         run.progress.finish()
-        run.engine.close()
+        run.threads.close()
         work.close(remove=useless)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.job import Job
 from likewise.kernels.compare import values
 from likewise.kernels.rows import gather
 from likewise.runs.items import Items, Run, sets
-from likewise.runs.job import Job
 from likewise.stages.verify import Compared, verified
 from likewise.stages.walk import ratio
 

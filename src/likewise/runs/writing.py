@@ -25,9 +25,9 @@ from likewise.io.inputs import Source, printable
 from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
 from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
+from likewise.job import Job
 from likewise.options import Options
 from likewise.records import REJECTED, Each, in_turn
-from likewise.runs.job import Job
 from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Decision
 from likewise.runs.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
@@ -79,7 +79,7 @@ def write(collection: Collection, decision: Decision, report: dict[str, Any], ru
     staged, note = work.staged(), collection.id_note
     counts = report["counts"]
     # threads work within one file or across several, never both: a task that waits for other tasks could deadlock
-    within, across = (run.engine.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.engine.map)
+    within, across = (run.threads.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.threads.map)
     of_records = records(collection, decision, options, staged, counts, partial(copy, each=within))
     tables = [
         table(staged / "removed.parquet", counts["removed"], partial(removed_rows, collection, decision), note),
@@ -101,7 +101,7 @@ def write(collection: Collection, decision: Decision, report: dict[str, Any], ru
 
         return each(stage, (step for step in steps if step.name not in written))
 
-    for step, outputs in chain(take(across, of_records), take(run.engine.map, tables)):
+    for step, outputs in chain(take(across, of_records), take(run.threads.map, tables)):
         work.append({}, step="write", file=step.name, outputs=outputs)
         written[step.name] = outputs
         run.progress.advance(step.rows or 0)
@@ -291,7 +291,7 @@ def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> di
         "memory_bytes": run.memory,
         "peak_memory_bytes": peak_memory(),
         "notes": run.progress.notes,
-        "threads": run.engine.threads,
+        "threads": run.threads.number,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "system": platform.platform(),

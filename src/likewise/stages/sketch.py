@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from likewise import families
 from likewise.items.words import Hasher, without_fractions
+from likewise.job import Job
 from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.kernels.rows import digests
 from likewise.kernels.sets import odd_sketches
 from likewise.records import TEXT, Records
-from likewise.runs.job import Job
 from likewise.schema import ROW_COLUMNS
 
 Columns = dict[str, np.ndarray]
