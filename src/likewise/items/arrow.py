@@ -1,4 +1,4 @@
-"""Arrow arrays, what hands itself over as one (a Series of polars or pandas), and lists in them as rows."""
+"""Arrow arrays, objects that export one (a Series of polars or pandas), and lists in them as rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, 
 STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 BYTES = (*STRINGS, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 PAIR = ("element", "weight")
-#: Lists of any length, and what makes the type of one from that of its values.
+#: Tests for types of lists of any length, with the functions that make such a type from that of the values.
 MAKERS = (
     (pa.types.is_list, pa.list_),
     (pa.types.is_large_list, pa.large_list),
@@ -29,11 +29,12 @@ MAKERS = (
 
 
 def is_arrow(batch: Any) -> bool:
+    """True for objects that export Arrow arrays through the C data interface."""
     return hasattr(batch, "__arrow_c_array__") or hasattr(batch, "__arrow_c_stream__")
 
 
 def chunked(batch: Any, names: Sequence[str] = ()) -> pa.ChunkedArray:
-    """As an Arrow array in pieces. Raises UsageError for a table, whose rows are no items, but where each has these ``names``."""
+    """The batch as a chunked Arrow array. Raises UsageError for a table, unless each of its rows is one item with these ``names``."""
     array = pa.chunked_array([batch] if isinstance(batch, pa.Array) else batch)
     if pa.types.is_struct(array.type) and not (names and set(names) <= set(array.type.names)):
         raise UsageError(f"a batch is a list or one column; here came {type(batch).__name__}, a table: give a column of it")
@@ -41,7 +42,7 @@ def chunked(batch: Any, names: Sequence[str] = ()) -> pa.ChunkedArray:
 
 
 def valid(array: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The same array. Raises DataError for one whose buffers are not what its type says, such as a string that is not UTF-8."""
+    """Return the array. Raises DataError if its buffers contradict its type, such as a string that is not UTF-8."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -50,12 +51,12 @@ def valid(array: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def unpacked(batch: Any) -> Any:
-    """An Arrow array as a list; anything else as it is."""
+    """An Arrow array as a list; anything else unchanged."""
     return valid(chunked(batch)).to_pylist() if is_arrow(batch) else batch
 
 
 def as_bytes(kind: pa.DataType) -> pa.DataType:
-    """The type with bytes in place of strings, however deep in others: what of them is UTF-8 is looked at elsewhere."""
+    """The type with bytes in place of strings, at any depth; UTF-8 is checked elsewhere."""
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(as_bytes(field.type)) for field in kind])
     if pa.types.is_map(kind):
@@ -71,10 +72,10 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
 
 
 def plain(values: pa.Array) -> pa.Array:
-    """Without the ways of storing a value: strings and bytes of any kind as large_binary; dictionaries, runs and extension types undone."""
+    """The values without encodings: strings and bytes of any type as large_binary; dictionaries, runs and extension types resolved."""
     kind = values.type
     if pa.types.is_dictionary(kind):
-        return plain(values.dictionary).take(values.indices)  # widened first, so that what is decoded cannot outgrow 32-bit offsets
+        return plain(values.dictionary).take(values.indices)  # widened first, so that the decoded values cannot exceed 32-bit offsets
     if pa.types.is_run_end_encoded(kind):
         return plain(pc.run_end_decode(values))
     if isinstance(kind, pa.UuidType):
@@ -83,23 +84,24 @@ def plain(values: pa.Array) -> pa.Array:
         return plain(values.storage)
     if any(test(kind) for test in BYTES):
         values = values.cast(binary.TYPE)
-        values.validate(full=True)  # a damaged Arrow file can hold offsets that lead anywhere
+        values.validate(full=True)  # a damaged Arrow file may have offsets beyond its buffers
     return values
 
 
 def is_string(kind: pa.DataType) -> bool:
-    """Whether values of this type are strings, and not bytes."""
+    """True if values of this type are strings, not bytes."""
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return is_string(kind.value_type)
     return any(test(kind) for test in STRINGS)
 
 
 def is_list(kind: pa.DataType) -> bool:
+    """True for any type of lists."""
     return any(test(kind) for test in LISTS)
 
 
 def listed(values: pa.Array) -> tuple[Rows, pa.Array] | None:
-    """Rows whose values are still to be set, and these values as an Arrow array. A list that holds a null is none."""
+    """Rows without values yet, and the flat values as an Arrow array; None if ``values`` are not lists."""
     if pa.types.is_map(values.type):
         key, value = pa.field(PAIR[0], values.type.key_type), pa.field(PAIR[1], values.type.item_type)
         values = values.cast(pa.list_(pa.struct([key, value])))
@@ -114,7 +116,7 @@ def listed(values: pa.Array) -> tuple[Rows, pa.Array] | None:
 
 
 def filled(found: Rows, values: NDArray[Any], *of: pa.Array) -> Rows:
-    """``found`` with these values. Where one of the arrays that they come from has a null, the row has no value."""
+    """``found`` with these values. A row becomes gone if one of the arrays ``of``, which the values come from, has a null in it."""
     for array in of:
         if array.null_count:
             holes = ends(array.is_null().to_numpy(zero_copy_only=False))
@@ -124,9 +126,9 @@ def filled(found: Rows, values: NDArray[Any], *of: pa.Array) -> Rows:
 
 
 def numbers_of(values: pa.Array, dtype: Any) -> NDArray[Any] | None:
-    """Zeros in place of nulls; None where these are no numbers."""
+    """The numbers as numpy, with zeros in place of nulls; None if the values are not numbers."""
     values = plain(values)
-    if pa.types.is_null(values.type):  # of lists that are all empty
+    if pa.types.is_null(values.type):  # all lists are empty
         return np.zeros(len(values), dtype or np.int64)
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.float64(), safe=False)
@@ -142,11 +144,12 @@ def numbers_of(values: pa.Array, dtype: Any) -> NDArray[Any] | None:
 
 
 def integers_of(values: pa.Array) -> NDArray[np.integer] | None:
+    """The integers as numpy, with zeros in place of nulls; None if the values are not integers."""
     return numbers_of(values, None) if pa.types.is_integer(values.type) or pa.types.is_null(values.type) else None
 
 
 def all_refused(values: pa.Array, want: Want, why: str) -> Rows:
-    """Rows whose values are all refused, but for nulls."""
+    """Rows that reject all values but nulls, for the reason ``why``."""
     found = nothing(len(values), item(want))
     found.gone = values.is_null().to_numpy(zero_copy_only=False)
     found.faults = dict.fromkeys(np.flatnonzero(~found.gone).tolist(), Fault(why))

@@ -1,4 +1,4 @@
-"""A pa.LargeBinaryArray seen as numpy, and back: rows are ``data[offsets[i]:offsets[i + 1]]``."""
+"""A pa.LargeBinaryArray as numpy arrays, and back: row i is ``data[offsets[i]:offsets[i + 1]]``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EMPTY = pa.scalar(b"", TYPE)
 
 
 def parts(values: pa.LargeBinaryArray) -> tuple[np.ndarray, np.ndarray]:
-    """(offsets int64[n + 1], data uint8[...]) of the array's own buffers, copying nothing; a slice's offsets begin above 0."""
+    """(offsets int64[n + 1], data uint8[m]): the array's own buffers, not copied; a slice's offsets begin above 0."""
     _, offsets, data = values.buffers()
     if not len(values):
         return np.zeros(1, np.int64), np.zeros(0, np.uint8)
@@ -20,22 +20,23 @@ def parts(values: pa.LargeBinaryArray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def used(values: pa.LargeBinaryArray) -> np.ndarray:
-    """The bytes that the rows cover."""
+    """The bytes that the rows cover: uint8[m]."""
     offsets, data = parts(values)
     return data[offsets[0] : offsets[-1]]
 
 
 def build(offsets: np.ndarray, data: np.ndarray | pa.Buffer | bytes) -> pa.LargeBinaryArray:
-    """The array over these buffers, without nulls, copying nothing."""
+    """The array over these buffers, which are not copied, without nulls."""
     return pa.LargeBinaryArray.from_buffers(TYPE, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def from_list(rows: Iterable[bytes | None]) -> pa.LargeBinaryArray:
+    """The array of these rows; None becomes null."""
     return pa.array(rows, TYPE)
 
 
 def is_utf8(values: pa.LargeBinaryArray) -> bool:
-    """Whether every row is UTF-8 in the strict sense, in which a surrogate is not."""
+    """True if every row is strict UTF-8, without surrogates."""
     text = pa.LargeStringArray.from_buffers(len(values), *values.buffers()[1:], null_bitmap=values.buffers()[0], offset=values.offset)
     try:
         text.validate(full=True)
@@ -45,7 +46,7 @@ def is_utf8(values: pa.LargeBinaryArray) -> bool:
 
 
 def utf8_fault(raw: bytes) -> int | None:
-    """Where the first byte that is not UTF-8 stands, or None. Lone surrogates pass: they are text that a format carried."""
+    """The place of the first byte that is not UTF-8, or None. Lone surrogates are allowed: they are text that a format encoded."""
     try:
         raw.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:

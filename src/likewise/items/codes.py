@@ -1,4 +1,4 @@
-"""Codes, which are rows of bits: packed into words of 64, the lowest bit of a word first."""
+"""Codes, rows of bits: packed into words of 64, the lowest bit of a word first."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ from likewise.items.unusable import noun
 from likewise.items.words import is_word
 from likewise.records import Want
 
-#: The codes uint64[n, words], and how many bits each has.
+#: The codes, uint64[n, words], and the number of bits of each.
 Codes = tuple[NDArray[np.uint64], int]
 
-#: Value of a hexadecimal digit, by its byte.
+#: The value of each byte as a hexadecimal digit.
 NO_DIGIT = 255
 DIGITS = np.full(256, NO_DIGIT, np.uint8)
 DIGITS[list(b"0123456789abcdef")] = DIGITS[list(b"0123456789ABCDEF")] = range(16)
-#: A code as a string.
+#: The pattern of a code as a string.
 HEXADECIMAL = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})*)")
 
 
 def codes(batch: Any) -> Codes:
     """A batch of codes as (uint64[n, words], the bits in each code), C-contiguous and read-only; bits beyond the last are 0.
 
-    bool[n, bits]: bit j of a code is column j. Unsigned integers [n, w]: packed words, of w times their width bits (a uint8 holds
-    eight bits, not one); [n]: one word each, also of signed integers, in two's complement. A list: of bytes, all equally long; of strings of
-    hexadecimal digits, two a byte; of whole numbers from -2^63 to 2^64 - 1, 64 bits each, -1 the same as 2^64 - 1; of rows of bool or of 0 and 1,
-    a bit each; or of 1-D unsigned arrays. An empty list is no codes of 0 bits. Raises UsageError with the row.
+    bool[n, bits]: bit j of a code is column j. Unsigned integers [n, w]: packed words, of w times their width bits (a uint8 is eight bits, not one);
+    [n]: one word each, also for signed integers, in two's complement. A list: of bytes, equally long; of strings of hexadecimal digits, two a byte;
+    of
+    integers from -2^63 to 2^64 - 1, 64 bits each, where -1 equals 2^64 - 1; of rows of bool or of 0 and 1, a bit each; or of 1-D unsigned arrays. An
+    empty list has no codes of 0 bits. Raises UsageError with the row.
     """
     if isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[1], int) and getattr(batch[0], "dtype", None) == np.uint64:
-        return batch[0], batch[1]  # packed already: as they are
+        return batch[0], batch[1]  # already packed
     rows = read(batch, READER)
     assert rows.width is not None
     if not len(rows):
@@ -57,7 +58,7 @@ def codes(batch: Any) -> Codes:
 
 
 def from_python(rows: list[Any]) -> pa.Array:
-    """A column of bytes, strings, words or lists, as all of the codes are, or of JSON texts."""
+    """A column of bytes, strings, words or lists, if all codes have that form, else of JSON texts."""
     if all(row is None or is_whole(row) for row in rows):
         for place, row in enumerate(rows):
             if row is not None and not is_word(row):
@@ -67,7 +68,7 @@ def from_python(rows: list[Any]) -> pa.Array:
     octets = [isinstance(row, OCTETS) for row in rows]
     if any(octets) and (others := [place for place, row in enumerate(rows) if row is not None and not octets[place]]):
         where = f"row {others[0]} holds {noun(rows[others[0]])}, and row {octets.index(True)} bytes"
-        raise TypeError(f"{where}; give all codes in one form")  # Arrow would take hexadecimal digits for bytes
+        raise TypeError(f"{where}; give all codes in one form")  # Arrow would store hexadecimal digits as bytes
     try:
         made = pa.array(rows)
     except UNFIT:
@@ -76,7 +77,7 @@ def from_python(rows: list[Any]) -> pa.Array:
 
 
 def refuse_mixed(rows: list[Any]) -> None:
-    """Raises UsageError for masked arrays, and for packed words of one width among other codes, as which Arrow would take them."""
+    """Raises UsageError for masked arrays, and for packed words of one width among other codes, which Arrow would convert."""
     kinds = [row.dtype if type(row) is np.ndarray and row.ndim else type(row) for row in rows]
     there = set(kinds) - {type(None)}
     if np.ma.MaskedArray in there:
@@ -88,14 +89,14 @@ def refuse_mixed(rows: list[Any]) -> None:
 
 
 def is_code(kind: pa.DataType) -> bool:
-    """True for types of columns that hold codes. A single 1.0 makes a column of float64, which holds none."""
+    """True for types of columns of codes. A single 1.0 makes a column float64, which cannot hold codes."""
     if is_list(kind):
         return pa.types.is_boolean(kind.value_type) or pa.types.is_integer(kind.value_type) or pa.types.is_null(kind.value_type)
     return pa.types.is_null(kind) or any(test(kind) for test in BYTES)
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:
-    """Bytes; an integer; a list of unsigned integers (packed), of bool, or of 0 and 1."""
+    """Codes from bytes; an integer; a list of unsigned integers (packed), of bool, or of 0 and 1. None for other types."""
     if pa.types.is_large_binary(values.type):
         offsets, data = binary.parts(values)
         found = Rows(values.is_null().to_numpy(zero_copy_only=False), offsets, data)
@@ -115,7 +116,7 @@ def from_arrow(values: pa.Array, want: Want) -> Rows | None:
 
 
 def from_json(texts: Texts, want: Want) -> Rows:
-    """A list of 0 and 1 (or of bool) is bits; a whole number is a word of 64 bits; a string is bytes in hexadecimal."""
+    """Codes from a list of 0 and 1 (or of bool), bits; an integer, a word of 64 bits; or a string, bytes in hexadecimal."""
     values = decoded(texts, int | str | list[int | bool], lambda value: None)
     codes = [octets_of(value) for value in values]
     octets = [code if isinstance(code, bytes) else b"" for code in codes]
@@ -125,6 +126,7 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def octets_of(value: Any) -> bytes | Fault | None:
+    """The bytes of a JSON value; a Fault if it is not a code; None for null."""
     if isinstance(value, list):
         wrong = next((place for place, bit in enumerate(value) if bit not in (0, 1)), None)
         if wrong is not None:
@@ -135,13 +137,13 @@ def octets_of(value: Any) -> bytes | Fault | None:
             return Fault(f"{value} is no code; a whole number is one of 64 bits, -2^63 to 2^64 - 1; give longer ones in hexadecimal, as a string")
         return (value % 2**64).to_bytes(8, "little")
     if isinstance(value, str):
-        found = HEXADECIMAL.fullmatch(value)  # bytes.fromhex alone would pass over white space
+        found = HEXADECIMAL.fullmatch(value)  # bytes.fromhex alone would ignore white space
         return bytes.fromhex(found[1]) if found else Fault(f"{value!r:.40} are no bytes in hexadecimal, two digits each")
     return value
 
 
 def of_bytes(rows: Rows) -> Rows:
-    """Rows of bytes, padded to whole words."""
+    """Codes from rows of bytes, padded to whole words."""
     sizes = rows.sizes
     width = 8 * sizes
     words = -(-sizes // 8)
@@ -159,7 +161,7 @@ def of_bytes(rows: Rows) -> Rows:
 
 
 def of_bits(rows: Rows) -> Rows:
-    """Rows of bools, or of 0 and 1, as codes."""
+    """Codes from rows of bools, or of 0 and 1. Other values are faults."""
     sizes = rows.sizes
     if rows.values.dtype != bool:
         other = (rows.values != 0) & (rows.values != 1)
@@ -172,7 +174,7 @@ def of_bits(rows: Rows) -> Rows:
 
 
 def hexadecimal(texts: pa.LargeBinaryArray) -> Rows:
-    """Texts such as ``0xff00`` or ``FF00`` as codes: two digits a byte, the first byte first."""
+    """Codes from texts such as ``0xff00`` or ``FF00``: two digits a byte, the first byte first."""
     if pc.any(pc.starts_with(texts, b"0x")).as_py():
         texts = binary.from_list(text and text.removeprefix(b"0x") for text in texts.to_pylist())
     offsets, data = binary.parts(texts)
@@ -196,7 +198,7 @@ def ambiguous(batch: Any) -> bool:
 
 
 def alone(given: Any) -> bool:
-    """Whether this is one code and not a batch: bytes, a whole number, a 1-D array of bool or a list of bool."""
+    """True for a single code, not a batch: bytes, an integer, a 1-D array of bool or a list of bool."""
     if isinstance(given, np.ndarray):
         return given.ndim == 1 and given.dtype == bool
     if isinstance(given, Sequence) and not isinstance(given, SINGLE):

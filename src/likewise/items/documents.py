@@ -33,12 +33,12 @@ UNITS = {
     "tokens": shingles.IDS,
 }
 
-#: Streams of constants drawn from the seed (kernels.hashing.derive).
+#: Streams of constants derived from the seed (kernels.hashing.derive).
 BYTE_KEYS, PLACE_FACTORS = np.uint64(0x7E87_0001), np.uint64(0x7E87_0002)
 
 
-#: Bytes of memory for each byte of a text while it is read, normalized and cut; for each token; and for each token that is a character, which needs
-#: no begin and end.
+#: Bytes of memory for each byte of a text while it is read, normalized and cut; for each token; and for each token that is a character, without begin
+#: and end.
 TEXT_COPIES, TOKEN_BYTES, CHARACTER_BYTES = 4, 44, 28
 COUNTED_BYTES = 1 << 20
 WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
@@ -56,13 +56,13 @@ class Shingled:
 
 
 class Scratch(threading.local):
-    """Normalized text, in an array that each thread reuses: in fresh memory each 4 KiB would cost a page fault."""
+    """Buffer for normalized text that each thread reuses: in fresh memory each 4 KiB would cost a page fault."""
 
     text = np.empty(0, np.uint8)
 
 
 def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
-    """A function (texts, bool[n]: which to read) -> Shingled; a text that is not read is empty. Threads may share it.
+    """A function (texts, bool[n]: which to read) -> Shingled; skipped texts are empty. Threads may share it.
 
     Raises UsageError for token ids with steps of normalization.
     """
@@ -85,7 +85,7 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
             out = by_hand(texts, np.flatnonzero(hard), method, out, start, length, chars)
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
-        values = np.empty(int(length.sum()), np.uint64)  # room for one shingle a byte: memory that is never touched costs nothing
+        values = np.empty(int(length.sum()), np.uint64)  # room for a shingle a byte: untouched memory costs nothing
         counts, copy, offsets = shingles.shingle(out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops, values)
         values.resize(offsets[-1], refcheck=False)  # returns the rest in place
         return Shingled(counts, chars, copy, offsets, values)
@@ -99,7 +99,7 @@ def memory_of(data: np.ndarray, unit: str) -> int:
         return (TEXT_COPIES + CHARACTER_BYTES) * len(data)
     if unit == "tokens":
         return (TEXT_COPIES + TOKEN_BYTES // 8) * len(data)
-    begins = np.zeros(256, bool)  # there are about as many tokens as such bytes: separators of words, and first bytes of letters that may be words
+    begins = np.zeros(256, bool)  # their number approximates that of tokens: separators of words, and first bytes of letters that may be words
     begins[list(b"\r\n" if unit in IN_LINES else bytes(set(range(128)) - set(WORD_BYTES)))] = True
     begins[0xE0:] = unit not in IN_LINES
     tokens = sum(int(np.count_nonzero(begins[data[at : at + COUNTED_BYTES]])) for at in range(0, len(data), COUNTED_BYTES))
@@ -120,7 +120,7 @@ def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, n
 def by_hand(
     texts: pa.LargeBinaryArray, hard: np.ndarray, method: Text, out: np.ndarray, start: np.ndarray, length: np.ndarray, chars: np.ndarray
 ) -> np.ndarray:
-    """Normalize the texts that the kernel handed back: into the space kept for them, or after all others if they grew.
+    """Normalize the texts that the kernel could not: into the space kept for them, or after all others if they grew.
 
     Returns ``out`` or a longer array; start, length and chars are updated.
     """

@@ -1,6 +1,6 @@
-"""Elements of sets, whole numbers of any size and strings, as words of 64 bits.
+"""Elements of sets, integers of any size and strings, as words of 64 bits.
 
-A float that is a whole number is that number, so 1.0 is the element 1. None and NaN are missing elements, and are left out of sets.
+A float with an integer value is that integer, so 1.0 is the element 1. None and NaN are missing elements, and are left out of sets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from likewise.items.payloads import Rows, ends
 from likewise.items.words import Hasher, Words
 from likewise.records import Want
 
-#: In place of a mask in which nothing is true.
+#: Stands for a mask without any True.
 NONE = np.zeros(0, bool)
 
 
@@ -30,7 +30,7 @@ class Elements(NamedTuple):
 
 
 def words_of(values: pa.Array, hasher: Hasher) -> Elements | None:
-    """The elements of an array; None if its type holds none."""
+    """The elements of an array; None if values of its type are not elements."""
     if pa.types.is_dictionary(values.type):
         if (each := words_of(values.dictionary, hasher)) is None:
             return None
@@ -53,7 +53,7 @@ def words_of(values: pa.Array, hasher: Hasher) -> Elements | None:
 
 
 def of_floats(numbers: NDArray[np.float64], null: NDArray[np.bool_], hasher: Hasher) -> Elements:
-    """1.0 is the element 1, and NaN a missing one."""
+    """The elements of floats: 1.0 is the element 1, and NaN is missing."""
     missing = np.isnan(numbers) | (null if len(null) else False)
     with np.errstate(invalid="ignore"):
         wrong = ~missing & ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
@@ -65,24 +65,24 @@ def of_floats(numbers: NDArray[np.float64], null: NDArray[np.bool_], hasher: Has
 
 
 def hasher(want: Want) -> Hasher:
-    """Makes the words of elements that are wanted."""
+    """The hasher for the elements that ``want`` reads."""
     return Hasher(want.seed, own=want.own)
 
 
 def without_wrong(found: Rows, wrong: NDArray[np.bool_]) -> Rows:
-    """``found`` without a value in each row that holds a wrong item."""
+    """``found`` without a value in each row with a wrong element."""
     if wrong.any():
         found.gone = found.gone | (np.diff(ends(wrong)[found.offsets]) > 0)
     return found
 
 
 def element(value: Any) -> int | str | None:
-    """An element: a string or a whole number, 1.0 as 1; None for anything else."""
+    """The value as an element: a string, or an integer, also from 1.0; None for anything else."""
     return value if isinstance(value, str) else whole(value)
 
 
 def whole(value: Any) -> int | None:
-    """A whole number as int, also one that is a float; None for anything else."""
+    """The value as an int, also from a float with an integer value; None for anything else."""
     if is_whole(value):
         return int(value)
     return int(value) if isinstance(value, float | np.floating) and float(value).is_integer() else None
@@ -94,5 +94,5 @@ def is_missing(value: Any) -> bool:
 
 
 def is_element(kind: pa.DataType) -> bool:
-    """True for types of values that are elements; in Python's data, bytes are none."""
+    """True for types whose values are elements; bytes from Python are not."""
     return pa.types.is_integer(kind) or is_string(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)

@@ -1,4 +1,4 @@
-"""Sets of feature vectors, such as the local descriptors of a picture: all vectors end to end, and where each set begins."""
+"""Sets of feature vectors, such as the local descriptors of an image: all vectors end to end, and where each set begins."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from likewise.items.sets import read_only
 from likewise.messages import counted
 from likewise.records import Want
 
-#: values float32[total, d], a feature a row, all finite; offsets int64[n + 1], from 0 on, each set with one feature at least.
+#: values float32[total, d], a feature a row, all finite; offsets int64[n + 1], from 0 on, each set with at least one feature.
 Features = tuple[NDArray[np.float32], NDArray[np.int64]]
 
-#: Why a list of numbers is no set of features.
+#: The message for a list of numbers in place of a set of features.
 FLAT = "a list of numbers is one feature; a set of features is a list of such lists, [[...], ...]; single vectors compare by cosine"
 
 
@@ -34,7 +34,7 @@ def features(batch: Any) -> Features:
 
     batch: a list (or Arrow array) of sets, each a 2-D array or a list of equally long lists of numbers; a 3-D array [n, m, d]; or the two arrays
     values[total, d] and offsets[n + 1]. Numbers become float32. Raises UsageError with the row, counted from 0, and its feature: for an empty set,
-    NaN, infinity, what is no number or beyond float32, and for features of different lengths.
+    NaN, infinity, values that are not numbers or beyond float32, and for features of different lengths.
     """
     rows = read(batch, READER)
     assert rows.width is not None
@@ -46,7 +46,7 @@ def features(batch: Any) -> Features:
 
 
 def from_python(rows: list[Any]) -> pa.Array:
-    """Arrays of one type and width as they are; else JSON texts, of which each tells what is wrong with it."""
+    """A column of the arrays, if they have one dtype and width, else of JSON texts, which report faults by row."""
     for row, one in enumerate(rows):
         refuse_masked(one, f"row {row} is an array")
     rows = [np.asarray(row) if hasattr(row, "__array__") else row for row in rows]
@@ -60,12 +60,12 @@ def from_python(rows: list[Any]) -> pa.Array:
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:
-    """A list of lists of numbers."""
+    """Sets of features from lists of lists of numbers; None for other types."""
     if (outer := listed(values)) is None:
         return None
     found, flat = outer
     flat = plain(flat)
-    if pa.types.is_null(flat.type):  # of lists that are empty, or hold nulls alone
+    if pa.types.is_null(flat.type):  # all lists are empty, or contain only nulls
         return Rows(found.gone | (found.sizes > 0), np.zeros(len(found) + 1, np.int64), np.zeros(0, np.float32))
     if (inner := listed(flat)) is None:
         return None if numbers_of(flat, np.float32) is None else all_refused(values, want, FLAT)
@@ -76,7 +76,7 @@ def from_arrow(values: pa.Array, want: Want) -> Rows | None:
     if numbers.null_count:
         hollow = np.diff(ends(numbers.is_null().to_numpy(zero_copy_only=False))[each.offsets]) > 0
         holes |= np.diff(ends(hollow)[found.offsets]) > 0
-    if holes.any():  # a list that holds a null is none, whatever else it holds
+    if holes.any():  # a list with a null is not a feature
         kept = np.repeat(~holes, found.sizes)
         floats = floats[np.repeat(kept, each.sizes)]
         each, found = Rows(each.gone[kept], ends(each.sizes[kept]), floats), Rows(holes, ends(np.where(holes, 0, found.sizes)), floats)
@@ -84,6 +84,8 @@ def from_arrow(values: pa.Array, want: Want) -> Rows | None:
 
 
 def from_json(texts: Texts, want: Want) -> Rows:
+    """Sets of features from lists of lists of numbers."""
+
     def other(value: Any) -> Any:
         if not isinstance(value, list):
             return None
@@ -100,7 +102,7 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def of_features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float32]) -> Rows:
-    """Rows of numbers from rows of features, of which feature i has the next sizes[i]."""
+    """Rows of numbers from rows of features. sizes: int64[m], the numbers of each feature."""
     begins, count, first = ends(sizes), rows.sizes, rows.offsets[:-1]
     own = np.zeros(len(rows), np.int64)
     own[count > 0] = sizes[first[count > 0]]
@@ -109,7 +111,7 @@ def of_features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float3
     found = Rows(rows.gone, begins[rows.offsets], numbers, own, rows.faults)
 
     def refuse(bad: NDArray[np.int64], why: Callable[[int, int], str]) -> None:
-        """A fault for the first of the features ``bad``, as places in ``used``, of each row."""
+        """Add a fault for the first feature in each row among the features ``bad``, places in ``used``."""
         rows_at, places = np.unique(row[bad], return_index=True)
         for at, feature in zip(rows_at.tolist(), used[bad[places]].tolist(), strict=True):
             found.faults.setdefault(at, Fault(f"feature {feature - int(first[at]) + 1} of {count[at]} {why(at, feature)}"))
@@ -128,7 +130,7 @@ def of_features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float3
 
 
 def alone(given: Any) -> bool | None:
-    """Whether this is one set of features, a 2-D array or a list of lists of numbers, and no batch. None for an empty list, which may be either."""
+    """True for a single set of features, a 2-D array or a list of lists of numbers; None for an empty list, which could also be a batch."""
     if isinstance(given, np.ndarray) and given.dtype != object:
         return given.ndim < 3
     if isinstance(given, tuple) or is_arrow(given) or not isinstance(given, Sequence):
@@ -140,18 +142,18 @@ def alone(given: Any) -> bool | None:
 
 
 def place(offsets: NDArray[np.int64], row: int, first: int = 0) -> str:
-    """The set, and which of its features, that row ``row`` of all features is."""
+    """Describe feature ``row`` of all features as a row of the batch and a feature in it."""
     at = int(np.searchsorted(offsets, row, side="right")) - 1
     return f"row {first + at}: feature {row - int(offsets[at]) + 1} of {int(offsets[at + 1] - offsets[at])}"
 
 
 def renamed(error: Exception, name: Callable[[int], str]) -> str:
-    """What an error says of a row, said of the feature that the row is."""
+    """The message of an error, with ``row N`` replaced by ``name(N)``."""
     return re.sub(r"^row (\d+)", lambda row: name(int(row[1])), str(error))
 
 
 def spans(offsets: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Runs of whole sets of about ``most`` features each: (begin, end)."""
+    """(begin, end) of runs of whole sets with about ``most`` features each."""
     sets = len(offsets) - 1
     ends = np.unique(np.searchsorted(offsets, np.arange(most, int(offsets[-1]) + most, most)).clip(max=sets))
     return list(pairwise([0, *ends.tolist()]))

@@ -1,4 +1,4 @@
-"""What a caller gives as a batch, before it is read as items of some kind: what has no rows, or none in an order, is refused."""
+"""Batches as a caller gives them, before they are read as items of some kind. Rejects values without rows, or without an order of rows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.items.arrow import unpacked
 
-#: Sequences to Python, single values to anyone else.
+#: Sequences in Python, but single values here.
 BYTES = (bytes, bytearray, memoryview)
 SINGLE = (str, *BYTES)
 
 LONGEST = 60  # characters of a value in a message
-DIGITS = 190  # bits of a whole number of so many characters
+DIGITS = 190  # bits of an integer of about LONGEST characters
 
 
 class _Short(reprlib.Repr):
-    """Values of any size in one short line. Python refuses to write out a whole number of more than 4300 digits."""
+    """Shows values of any size in one short line. Python refuses to write out an integer of more than 4300 digits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,8 +52,9 @@ def shown(value: Any) -> str:
 def rows(given: Any, forms: str, *hints: tuple[type | tuple[type, ...], str]) -> Sequence[Any] | NDArray[Any]:
     """The rows of a batch: a list or another sequence, an array, or an Arrow array as a list.
 
-    forms: what a batch is; hints: what to do with a value of a type. Raises UsageError with both for anything else: an iterator would be empty
-    when it is read again, the rows of a set have no order, those of a mapping or a table are its names.
+    forms: describes a batch; hints: advice by type of value. Raises UsageError with both for anything else: an iterator would be empty when read
+    again,
+    the rows of a set have no order, and those of a mapping or table are its names.
     """
     given = unpacked(given)
     if isinstance(given, np.ndarray):
@@ -67,6 +68,7 @@ def rows(given: Any, forms: str, *hints: tuple[type | tuple[type, ...], str]) ->
 
 
 def hint(given: Any, hints: Sequence[tuple[type | tuple[type, ...], str]]) -> str:
+    """Advice for the type of a rejected value, for a message; "" without any."""
     for kind, advice in (*hints, *HINTS):
         if isinstance(given, kind):
             return f"; {advice}"
@@ -81,23 +83,24 @@ HINTS: tuple[tuple[type, str], ...] = (
 
 
 def refuse_masked(array: Any, where: str) -> None:
+    """Raises UsageError for a masked array."""
     if isinstance(array, np.ma.MaskedArray):
         raise UsageError(f"{where}; here came a masked array, whose mask would be ignored: give .filled(value), or leave out what is masked")
 
 
 def is_whole(value: Any) -> bool:
-    """Whether this is a whole number. True is none, and neither is a time span, which numpy takes for one."""
+    """True for integers, but not for bool, nor for time spans, which numpy counts among integers."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a whole number or a float, also in an array of no dimension."""
+    """True for integers and floats, also in a 0-dimensional array."""
     value = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     return is_whole(value) or isinstance(value, float | np.floating)
 
 
 def borders(offsets: NDArray[Any], most: int) -> NDArray[np.int64]:
-    """Where each row begins among ``most`` values, and where the last ends. They may begin above 0. Raises UsageError for what is no such array."""
+    """Offsets as int64[n + 1], which may begin above 0. most: the number of values. Raises UsageError for invalid offsets."""
     rule = f"offsets rise from 0 to the number of values, {most}, one more of them than items"
     refuse_masked(offsets, rule)
     if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":

@@ -32,7 +32,7 @@ def squared_lengths(vectors: Vectors, centre: Vectors, run: Run = map) -> Number
 
 
 def lengths_of(vectors: Vectors, centre: Vectors, squared: Numbers) -> Numbers:
-    """Distances of vectors from the centre, also where their squares are beyond float64: float64[n], 0 only for the centre itself."""
+    """Distances of vectors from the centre, also if their squares exceed float64: float64[n], 0 only for the centre itself."""
     lengths: Numbers = np.sqrt(squared)
     odd = np.flatnonzero(~((squared > LEAST) & (squared < MOST)))
     for begin, end in blocks(len(odd)):

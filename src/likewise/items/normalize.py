@@ -1,4 +1,4 @@
-"""The normalization steps on a Python string: their definition, and the path for texts that the kernel hands back."""
+"""The normalization steps on a Python string: their definition, and the path for texts that the kernel does not handle."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def _form(name: Literal["NFC", "NFD", "NFKC"]) -> Callable[[str], str]:
 def without(characters: Callable[[], np.ndarray]) -> Callable[[str], str]:
     """A function that removes such characters from a string."""
 
-    def change(text: str) -> str:  # by array: a regular expression takes ten times as long
+    def change(text: str) -> str:
+        """Remove the characters by array: a regular expression takes ten times as long."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         return codes[~_members(characters)[codes]].tobytes().decode("utf-32-le", "surrogatepass")
 
@@ -71,7 +72,7 @@ def _space(text: str) -> str:
 
 
 def _space_in_lines(text: str) -> str:
-    """Do the same within each line; line ends become \\n."""
+    """Apply `_space` within each line; line ends become \\n."""
     return "\n".join(_space(line) for line in LINE_END.split(text))
 
 

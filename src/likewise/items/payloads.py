@@ -1,4 +1,4 @@
-"""Values of rows as arrays, however they were stored: checked, joined, and laid down as the payloads of records.PAYLOADS."""
+"""Values of rows as arrays, however they were stored: checked, joined, and written as the payloads of records.PAYLOADS."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ WEIGHTED = np.dtype([("word", "<u8"), ("weight", "<f8")])
 ENTRY = np.dtype([("index", "<u8"), ("value", "<f8")])
 
 
-#: The total weight of a set lies between these, well within the cells that darts are drawn in (families.weighted).
+#: The total weight of a set must be between these, well within the cells that darts are drawn in (families.weighted).
 LEAST, MOST = 1e-30, 1e30
 BEYOND = f"a total from {LEAST} to {MOST} can be signed; multiply the weights of all sets by one number"
 
 
 class Fault(NamedTuple):
-    """Why the value of a row has no meaning; and which of how many items in it is to blame, from 0."""
+    """The reason why the value of a row is invalid; and which of how many items in it is at fault, from 0."""
 
     what: str
     item: int = -1
@@ -34,15 +34,15 @@ class Fault(NamedTuple):
 
 @dataclass
 class Rows:
-    """A list of items for each row, end to end: row i has values[offsets[i] : offsets[i + 1]], or no value where ``gone``."""
+    """A list of items for each row, end to end: row i has values[offsets[i] : offsets[i + 1]], or no value if ``gone``."""
 
     gone: NDArray[np.bool_]  # [n]
     offsets: NDArray[np.int64]  # [n + 1]; may begin above 0
     values: NDArray[Any]
-    width: NDArray[np.int64] | None = None  # [n], as Records has it
+    width: NDArray[np.int64] | None = None  # [n], as in Records
     faults: dict[int, Fault] = field(default_factory=dict)
     nulls: NDArray[np.int64] | None = None  # [n], missing elements that were left out of each row
-    matrix: int = 0  # the length of each row where all are flags, as in a matrix of 0 and 1 (items.sets.is_matrix)
+    matrix: int = 0  # the length of all rows if they look like a matrix of 0 and 1 (items.sets.is_matrix)
     other: str = ""  # description (`unusable.held`) of the first value of another type than wanted
 
     def __len__(self) -> int:
@@ -54,16 +54,16 @@ class Rows:
 
     @property
     def used(self) -> NDArray[Any]:
-        """The values that rows have."""
+        """The values that belong to rows."""
         return self.values[self.offsets[0] : self.offsets[-1]]
 
     @property
     def begins(self) -> NDArray[np.int64]:
-        """Where each row begins in ``used``, and where the last ends; int64[n + 1]."""
+        """The beginning of each row in ``used``, and the end of the last: int64[n + 1]."""
         return self.offsets - self.offsets[0]
 
     def refuse(self, bad: NDArray[np.bool_], why: Callable[[int], str]) -> None:
-        """A fault for the first of its items in ``values`` that is ``bad``, in each row that has one."""
+        """Add a fault to each row with a ``bad`` item, bool by place in ``values``, for the first of them."""
         places = np.flatnonzero(bad[self.offsets[0] : self.offsets[-1]]) + self.offsets[0]
         rows, first = np.unique(np.searchsorted(self.offsets, places, side="right") - 1, return_index=True)
         for row, place in zip(rows.tolist(), places[first].tolist(), strict=True):
@@ -71,7 +71,7 @@ class Rows:
                 self.faults.setdefault(row, Fault(why(place), place - int(self.offsets[row]), int(self.sizes[row])))
 
     def without(self, rows: NDArray[np.bool_]) -> Rows:
-        """The same, but some rows have no items."""
+        """These rows, without the items of the selected ones."""
         sizes = np.where(rows, 0, self.sizes)
         if (sizes == self.sizes).all():
             return self
@@ -79,7 +79,7 @@ class Rows:
         return replace(self, offsets=ends(sizes), values=values)
 
     def thinned(self, missing: NDArray[np.bool_]) -> Rows:
-        """The same without the items of ``values`` that are ``missing``, which are counted. The offsets must begin at 0."""
+        """These rows without the ``missing`` items of ``values``, which are counted in ``nulls``. The offsets must begin at 0."""
         if not missing.any():
             return self
         before = ends(missing)
@@ -87,17 +87,17 @@ class Rows:
 
 
 def ends(sizes: Any) -> NDArray[np.int64]:
-    """Offsets from sizes."""
+    """Offsets from sizes: int64[n + 1]."""
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
 def nothing(n: int, dtype: Any) -> Rows:
-    """Rows without a value."""
+    """n rows without a value."""
     return Rows(np.ones(n, bool), np.zeros(n + 1, np.int64), np.zeros(0, dtype))
 
 
 def joined(parts: Sequence[Rows], *, whole: bool) -> Rows:
-    """The parts of each row one after the other. ``whole``: a row that lacks one part has no value, else only one that lacks all."""
+    """The parts of each row, concatenated. whole: a row has no value if any part is missing, else only if all are."""
     if len(parts) == 1:
         return parts[0]
     gone = (np.logical_or if whole else np.logical_and).reduce([part.gone for part in parts])
@@ -117,7 +117,7 @@ def joined(parts: Sequence[Rows], *, whole: bool) -> Rows:
 
 
 def fit(rows: Rows, want: Want) -> None:
-    """A fault for each row of another width than that of the first item, where that is known."""
+    """Add a fault to each row whose width differs from that of the first item, if that is known."""
     if not want.width or rows.width is None:
         return
     kind = of_payload(want.kind)
@@ -129,7 +129,7 @@ def fit(rows: Rows, want: Want) -> None:
 
 
 def signable(rows: Rows) -> None:
-    """A fault for each row of WEIGHTED whose total is too small or too great to be signed."""
+    """Add a fault to each row of WEIGHTED whose total is too small or too large for a signature."""
     with np.errstate(over="ignore", invalid="ignore"):
         totals = np.bincount(np.repeat(np.arange(len(rows)), rows.sizes), rows.used["weight"], len(rows))
     for row in np.flatnonzero(~rows.gone & (totals != 0) & ~((totals >= LEAST) & (totals <= MOST))).tolist():
@@ -137,7 +137,7 @@ def signable(rows: Rows) -> None:
 
 
 def laid(rows: Rows, want: Want) -> tuple[NDArray[np.uint8], pa.LargeBinaryArray, NDArray[np.int64] | None]:
-    """(kind, text, width) for Records; the payload is the values' own memory where all of them are good."""
+    """(kind, text, width) for Records. The payload is a view of the values unless some are rejected."""
     fit(rows, want)
     if want.kind == "weighted":
         signable(rows)
@@ -157,7 +157,10 @@ def refused(
     place: Callable[[int, Fault], str],
     raw: Callable[[int], bytes],
 ) -> list[Rejected]:
-    """The faults of rows as users read them. ``column``: what a name is the name of. ``place``: where the row, or the item at fault, is."""
+    """The rejected rows, with messages.
+
+    column: the noun for a name. place: describes the location of a row or an item at fault. raw: the bytes of a row.
+    """
     found = []
     for row, fault in sorted(rows.faults.items()):
         if fault.item >= 0 and len(names) == fault.of:
@@ -171,5 +174,5 @@ def refused(
 
 
 def item(want: Want) -> Any:
-    """The dtype of an item of a payload; of codes a byte."""
+    """The dtype of an item of a payload; for codes a byte."""
     return of_payload(want.kind).item_type(want)

@@ -1,4 +1,4 @@
-"""Values of Python as Arrow columns. Arrays are not copied."""
+"""Python values as Arrow columns. Arrays are not copied."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from likewise.items.arrow import PAIR, is_list
 from likewise.items.given import SINGLE, borders, refuse_masked, shown
 from likewise.items.sparse_names import SPARSE
 
-#: Errors that Arrow raises for values that no column of one type holds; the last for lone surrogates.
+#: Errors that Arrow raises for values without a common type; the last for lone surrogates.
 UNFIT = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
 
 def of_numbers(array: np.ndarray) -> pa.Array:
-    """A 1-D array, or a list for each row: the array's own memory where it is contiguous and of this machine's byte order."""
+    """A column of numbers, or of lists, one for each row: a view of the array if it is contiguous and in native byte order."""
     if array.ndim == 3:
         return pa.FixedSizeListArray.from_arrays(of_numbers(array.reshape(-1, array.shape[2])), array.shape[1])
     flat = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1)
@@ -30,12 +30,13 @@ def of_numbers(array: np.ndarray) -> pa.Array:
 
 
 def of_lists(offsets: np.ndarray, values: pa.Array, gone: Sequence[bool] | None = None) -> pa.LargeListArray:
+    """A column of lists of ``values``. gone: the rows that are null."""
     mask = pa.array(gone) if gone is not None and any(gone) else None
     return pa.LargeListArray.from_arrays(pa.array(np.ascontiguousarray(offsets, np.int64)), values, mask=mask)
 
 
 def of_csr(given: Any, kind: str, forms: str) -> pa.Array:
-    """A CSR matrix (scipy's, or whatever has its parts), an item a row."""
+    """The rows of a CSR matrix (scipy's, or any object with its parts). Raises UsageError for a matrix that the kind cannot use."""
     offsets, indices, data = (np.asarray(part) for part in (given.indptr, given.indices, given.data))
     if kind not in ("sparse", "vector", "elements", "weighted") or len(given.shape) != 2 or data.dtype.kind not in "iufb" or data.dtype.itemsize > 8:
         raise UsageError(f"give {forms}; here came a sparse matrix of {data.dtype} of shape {tuple(given.shape)}")
@@ -52,7 +53,7 @@ def of_csr(given: Any, kind: str, forms: str) -> pa.Array:
 
 
 def typed(rows: list[Any], good: Callable[[pa.DataType], bool]) -> pa.Array:
-    """A column of lists where the items have one type that is ``good``, else one of JSON texts, in which each keeps its own."""
+    """A column of lists if their items have one type that is ``good``, else of JSON texts, in which each value keeps its own type."""
     rows = [as_list(row, place) for place, row in enumerate(rows)]
     try:
         made = pa.array(rows)
@@ -62,28 +63,31 @@ def typed(rows: list[Any], good: Callable[[pa.DataType], bool]) -> pa.Array:
 
 
 def as_list(row: Any, place: int) -> Any:
-    """An array, or any sequence, as Arrow takes it."""
+    """A sequence or array in a form that Arrow accepts. Raises UsageError for sets and masked arrays, and TypeError for unsupported types."""
     refuse_masked(row, f"row {place} is an array")
     if hasattr(row, "__array__"):
         return of_known_type(np.asarray(row), place)
-    if isinstance(row, AbstractSet):  # Arrow takes one for a list
+    if isinstance(row, AbstractSet):  # Arrow would store it as a list
         raise UsageError(f"row {place} is {shown(row)}; a set has no order: give a list")
     if not isinstance(row, Sequence) or isinstance(row, SINGLE):
         return row
-    if len(row) and isinstance(row[0], np.timedelta64):  # which Arrow takes for a whole number among others
+    if len(row) and isinstance(row[0], np.timedelta64):  # Arrow would store it as an integer among others
         raise TypeError(f"row {place} holds a value of type timedelta64")
     return list(row)
 
 
 def of_known_type(array: np.ndarray, place: int) -> np.ndarray:
-    """The array of a row. Raises TypeError for one of times, or of numbers that Arrow does not have."""
+    """Return the array of a row. Raises TypeError for times, and for numbers without an Arrow type."""
     if array.dtype.kind not in "biufUTO" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
         raise TypeError(f"row {place} holds an array of {array.dtype}")
     return array
 
 
 def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
-    """Values without a common Arrow type as JSON texts, marked by the Arrow type ``arrow.json``. Raises TypeError where JSON has no such value."""
+    """Values without a common Arrow type as JSON texts, in a column of the Arrow type ``arrow.json``.
+
+    Raises TypeError for values that JSON cannot hold.
+    """
     texts = []
     for row, value in enumerate(values):
         try:
@@ -96,7 +100,7 @@ def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
 
 
 def plain(value: Any) -> Any:
-    """An array or number of numpy as JSON has it. Raises TypeError for anything else, such as a time, which numpy gives as a number."""
+    """An array or number of numpy as JSON values. Raises TypeError for anything else, such as a time, which numpy would convert to a number."""
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO" and (value.dtype.kind != "f" or value.dtype.itemsize <= 8):
         return value.tolist()
     if isinstance(value, np.ndarray):

@@ -20,42 +20,42 @@ from likewise.items.python_values import of_csr, of_lists, of_numbers
 from likewise.items.sparse_names import SPARSE, are_parts
 from likewise.records import Want
 
-#: Parts that a matrix in rows has (scipy's CSR).
+#: The parts of a CSR matrix (scipy's).
 CSR = ("indptr", "indices", "data", "shape")
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How items of one kind are read."""
+    """Reads items of one kind."""
 
     kind: str  # a key of records.PAYLOADS
-    item: str  # one of them, in messages
-    forms: str  # what a batch of them may be given as in Python, beside a table
-    from_python: Callable[[list[Any]], pa.Array]  # a column of items, None being none; TypeError for values that no column holds
-    from_arrow: Callable[[pa.Array, Want], Rows | None]  # None where values of that type are no items
+    item: str  # one item, in messages
+    forms: str  # the accepted forms of a batch in Python, for messages
+    from_python: Callable[[list[Any]], pa.Array]  # a column of items, None for a missing one; raises TypeError for values that no column can hold
+    from_arrow: Callable[[pa.Array, Want], Rows | None]  # None if values of that type are not items
     from_json: Callable[[Texts, Want], Rows]
-    dimensions: str = ""  # that an array of items may have
-    numbers: str = ""  # and the kinds of its numbers, numpy's letters
-    single: tuple[type, ...] = ()  # types of one item that are no batch
-    strings: int = 0  # dimensions of an array of strings that holds items; 0: none does
-    arrays: int = 0  # how many arrays stand for a batch, as in (values, offsets)
-    from_strings: Callable[[pa.Array], Rows] | None = None  # of a column of strings, where those are items
-    from_array: Callable[[np.ndarray], pa.Array] = of_numbers  # of an array that `fits`
-    checked: Callable[[Rows, Want], Rows] = lambda rows, want: rows  # once the parts of each row are joined
-    whole: bool = False  # a row that lacks one of its parts has no value
+    dimensions: str = ""  # valid numbers of dimensions of an array of items
+    numbers: str = ""  # the kinds of its numbers, as numpy's letters
+    single: tuple[type, ...] = ()  # types of a single item, not a batch
+    strings: int = 0  # dimensions of an array of strings that is a batch; 0: not supported
+    arrays: int = 0  # the number of arrays that represent a batch, as in (values, offsets)
+    from_strings: Callable[[pa.Array], Rows] | None = None  # reads a column of strings, if those are items
+    from_array: Callable[[np.ndarray], pa.Array] = of_numbers  # reads an array that `fits`
+    checked: Callable[[Rows, Want], Rows] = lambda rows, want: rows  # checks rows once their parts are joined
+    whole: bool = False  # a row without one of its parts has no value
     joins: bool = True  # a row may have several parts
 
     def fits(self, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-        """True if an array of this shape and type holds items, a row each."""
+        """True if an array of this shape and dtype is a batch, an item a row."""
         whole = dtype.itemsize <= 8 and 0 not in shape[1:] and (len(shape) > 1 or dtype.kind != "b")
         return str(len(shape)) in self.dimensions and dtype.kind in self.numbers and whole
 
     def is_one(self, array: Any) -> bool:
-        """True if a rejected array, or its header, is a single item: it has numbers of the kind, and one dimension too few."""
+        """True if a rejected array, or its header, is a single item: numbers of the kind, and one dimension too few."""
         return len(array.shape) == int(self.dimensions[-1:] or 0) - 1 and array.dtype.kind in self.numbers
 
     def column(self, given: Any) -> pa.Array | None:
-        """The items of an array, of a matrix, or of the parts of one; None where ``given`` is something else."""
+        """The items of an array, of a matrix, or of the parts of one; None for other types. Raises UsageError for unsuitable arrays."""
         if (matrix := csr_of(given)) is not None:
             return of_csr(matrix, self.kind, self.forms)
         if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
@@ -73,21 +73,21 @@ class Reader:
         return self.from_array(array)
 
     def items(self, rows: list[Any]) -> pa.Array:
-        """A column of these items, None being none."""
+        """A column of these items, in which None stands for a missing one. Raises UsageError for values that cannot be items."""
         try:
             return self.from_python(rows)
         except TypeError as error:
             raise UsageError(f"{error}; give {self.forms}") from error
 
     def listed(self, rows: list[Any]) -> pa.Array:
-        """The same of a list of items. A list of numbers is one vector, and no batch of vectors of one number."""
+        """A column of a list of items. Raises UsageError for a list of numbers if items are vectors: it is one vector."""
         if self.kind == "vector" and (numbers := [row for row in rows if is_number(row)]):
             where = f"row {next(place for place, row in enumerate(rows) if row is numbers[0])} is the number {shown(numbers[0])}"
             raise UsageError(f"{where}; give {self.forms}; one {self.item} alone is a batch of one: [{self.item}]")
         return self.items(rows)
 
     def _of_parts(self, given: tuple[np.ndarray, ...]) -> pa.Array:
-        """(values, offsets), of sets of features with a feature a row; of weighted sets (values, weights, offsets)."""
+        """A column from (values, offsets), for sets of features with a feature a row; for weighted sets from (values, weights, offsets)."""
         *parts, offsets = given
         for part in given:
             refuse_masked(part, f"give {self.forms}")
@@ -102,20 +102,20 @@ class Reader:
 
 
 def refuse_flags(array: np.ndarray) -> None:
-    """Raises UsageError for a 2-D array of 0 and 1. One of two columns is a matrix too, although two such lists may be sets."""
+    """Raises UsageError for a 2-D array of 0 and 1, even one with two columns, whose rows could be sets."""
     if array.dtype != bool and array.shape[1] > 1 and (array == 1).any() and (array == 0).any() and ((array == 0) | (array == 1)).all():
         raise UsageError(unusable.MATRIX)
 
 
 def csr_of(given: Any) -> Any | None:
-    """A CSR matrix: scipy's, or whatever has its parts or can become one. None for anything else."""
+    """The CSR matrix, from scipy or any object with its parts or a conversion; None for anything else."""
     if hasattr(given, "tocsr"):
         return given.tocsr()
     return given if all(hasattr(given, part) for part in CSR) and getattr(given, "format", "csr") == "csr" else None
 
 
 def from_arrow(columns: Sequence[pa.Array | None], names: Sequence[str], reader: Reader, want: Want, n: int, strings: bool) -> Rows:
-    """Rows from the columns that hold the items or their parts; a column may be missing (None). ``strings``: the first is a column of strings."""
+    """Rows from the columns of the items or their parts; a column may be missing (None). strings: the first is a column of strings."""
     if reader.kind in ("sparse", "elements") and are_parts(names):
         there = [(column, name) for column, name in zip(columns, SPARSE, strict=False) if column is not None]
         columns = [pa.StructArray.from_arrays(*zip(*there, strict=True)) if there else None]
@@ -123,7 +123,7 @@ def from_arrow(columns: Sequence[pa.Array | None], names: Sequence[str], reader:
 
 
 def from_json(parts: Sequence[Texts], reader: Reader, want: Want) -> Rows:
-    """Rows from the JSON texts of the parts of items; a text may be missing (None). A row with a value of another type has no value."""
+    """Rows from the JSON texts of the parts of items; a text may be missing (None). A value of another type is missing."""
     found = []
     for texts in parts:
         rows = reader.from_json(texts, want)
@@ -133,7 +133,7 @@ def from_json(parts: Sequence[Texts], reader: Reader, want: Want) -> Rows:
 
 
 def compared(parts: Sequence[Rows], reader: Reader, want: Want) -> Rows:
-    """The rows that are compared, joined from their parts."""
+    """The rows to compare, joined from their parts. Raises UsageError for several parts if the kind has one field."""
     if not reader.joins and len(parts) > 1:
         raise UsageError(f"--field: {reader.item} is one field; name it alone, without +")
     rows = reader.checked(joined(parts, whole=reader.whole), want)
@@ -143,7 +143,7 @@ def compared(parts: Sequence[Rows], reader: Reader, want: Want) -> Rows:
 
 
 def part(values: pa.Array, reader: Reader, want: Want, strings: bool) -> Rows | None:
-    """The rows of a column; None where values are of another type."""
+    """The rows of a column; None if its values have another type."""
     if isinstance(values.type, pa.JsonType):
         texts = [None if text in (None, "null") else text.encode("utf-8", "surrogatepass") for text in values.storage.to_pylist()]
         return from_json([texts], reader, want)
@@ -153,7 +153,7 @@ def part(values: pa.Array, reader: Reader, want: Want, strings: bool) -> Rows | 
 
 
 def _with_others(values: pa.Array | None, reader: Reader, want: Want, n: int, strings: bool) -> Rows:
-    """The rows of a column, with a description of values of other kinds; without a column, rows without a value."""
+    """The rows of a column, with a description of values of other types; without a column, rows without values."""
     found = None if values is None else part(values, reader, want, strings)
     if found is None:
         found = nothing(n, item(want))
@@ -163,15 +163,15 @@ def _with_others(values: pa.Array | None, reader: Reader, want: Want, n: int, st
 
 
 def read(batch: Any, reader: Reader, want: Want | None = None) -> Rows:
-    """All items of a batch from Python: a list, an array, a matrix, arrays of parts, or what hands itself over as an Arrow array.
+    """All items of a batch from Python: a list, an array, a matrix, arrays of parts, or an object that exports an Arrow array.
 
-    Raises UsageError with the row, counted from 0, for the first that has no value, or one that has no meaning or another width.
+    Raises UsageError with the row, counted from 0, for the first missing or invalid value, or one of another width.
     """
     return read_column(column_of(batch, reader), reader, want or Want(kind=reader.kind))
 
 
 def column_of(batch: Any, reader: Reader) -> pa.ChunkedArray:
-    """The items of a batch as a column."""
+    """The items of a batch as a column. Raises UsageError for objects that are not batches."""
     if is_arrow(batch):
         return valid(chunked(batch, SPARSE[:2] if reader.kind == "sparse" else ()))
     if (found := reader.column(batch)) is None:
@@ -181,7 +181,7 @@ def column_of(batch: Any, reader: Reader) -> pa.ChunkedArray:
 
 
 def read_column(column: pa.ChunkedArray, reader: Reader, want: Want) -> Rows:
-    """The items of a column, as `read` has them."""
+    """The items of a column. Raises UsageError like `read`."""
     chunks = [plain(chunk) for chunk in column.chunks] or [plain(pa.array([], column.type))]
     values = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
     rows = from_arrow([values], [want.text], reader, want, len(values), is_string(column.type))
@@ -193,7 +193,7 @@ def read_column(column: pa.ChunkedArray, reader: Reader, want: Want) -> Rows:
 
 
 def refuse(rows: Rows, values: pa.Array, reader: Reader) -> None:
-    """Raises UsageError for the first row without a value, or with one that has no meaning."""
+    """Raises UsageError for the first row with a missing or invalid value."""
     bad = rows.gone.copy()
     bad[list(rows.faults)] = True
     if not bad.any():

@@ -1,4 +1,4 @@
-"""The reader of each kind of payload."""
+"""The readers by payload."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from likewise.kinds.kind import loaded
 
 
 def reader_of(payload: str) -> Reader | None:
-    """The reader of a payload (records.PAYLOADS); None for texts and strings, which are read as they are."""
+    """The reader of a payload (records.PAYLOADS); None for texts and strings, which are read raw."""
     path = of_payload(payload).reader
     return loaded(path) if path else None
 
 
 def sure_reader_of(payload: str) -> Reader:
-    """The same of a payload that has one."""
+    """The reader of a payload that has one."""
     found = reader_of(payload)
     assert found is not None
     return found

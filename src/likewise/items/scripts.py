@@ -1,10 +1,10 @@
-"""Ranges of characters that were selected by hand: the decisions about writing systems, in one place. Both ends are included."""
+"""Ranges of characters that were selected by hand, with the decisions about writing systems in one place. Both ends are included."""
 
 from __future__ import annotations
 
 Ranges = tuple[tuple[int, int], ...]
 
-#: Written without spaces between words: each letter or number is a word; a mark after it, such as a Thai vowel sign, belongs to it.
+#: Scripts without spaces between words: each letter or number is a word; a mark after it, such as a Thai vowel sign, belongs to it.
 WITHOUT_SPACES: Ranges = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F),  # Myanmar
@@ -18,8 +18,7 @@ WITHOUT_SPACES: Ranges = (
 PICTURES: Ranges = ((0x1F000, 0x1FAFF),)
 
 #: The marks that `accents` removes: the blocks of diacritical marks for Latin, Greek and Cyrillic. The vowel and tone signs of other scripts
-#: (Devanagari,
-#: Thai ...) and the sound marks of Kana carry the word's meaning and are kept; those of Arabic and Hebrew are `marks`.
+#: (Devanagari, Thai ...) and the sound marks of Kana carry the word's meaning and are kept; those of Arabic and Hebrew are `marks`.
 ACCENTS: Ranges = (
     (0x0300, 0x036F), (0x0483, 0x0489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0x2DE0, 0x2DFF),
     (0xA66F, 0xA672), (0xA674, 0xA67D), (0xA69E, 0xA69F), (0xFE20, 0xFE2F),
@@ -31,5 +30,5 @@ TATWEEL = 0x0640
 
 VARIATION_SELECTORS: Ranges = ((0x180B, 0x180D), (0x180F, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 
-#: White space among the control characters, as in str.split(). The rest of white space is category Z*.
+#: White space among control characters, as in str.split(). Other white space has category Z*.
 CONTROL_SPACES: Ranges = ((0x09, 0x0D), (0x1C, 0x1F), (0x85, 0x85))

@@ -1,4 +1,4 @@
-"""Sets of whole numbers and strings as arrays: words end to end, and where each set begins."""
+"""Sets of integers and strings as arrays: words end to end, and where each set begins."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ from likewise.records import Want
 
 #: values uint64[m], ascending and distinct within a set; offsets int64[n + 1].
 Sets = tuple[NDArray[np.uint64], NDArray[np.int64]]
-#: Sets end to end and where each begins: values uint64[m], offsets int64[n + 1]. Or one array or set of elements for each, a 2-D array among it.
+#: (values uint64[m], offsets int64[n + 1]); or a sequence with an array or set of elements for each set, such as a 2-D array.
 Batch = tuple[NDArray[Any], NDArray[Any]] | Sequence[Iterable[int | str]] | NDArray[Any]
 
 
 def sets(batch: Any) -> Sets:
-    """A batch of sets as measures take them: each element as a word that is keyed (items.words), ascending and once.
+    """A batch of sets as measures take them: elements as keyed words (items.words), ascending and distinct in each set.
 
-    64 bits tell elements apart: among a million different ones two have one word with a probability of 3 in 100 million.
-    Raises UsageError with the set's row, for what is no element, and for one set that is no batch.
+    Words have 64 bits: among a million distinct elements two share a word with probability 3 in 100 million. Raises UsageError with the row of the
+    set
+    for invalid elements, and for a single set in place of a batch.
     """
     return distinct(*ragged(batch, 0, own=False))
 
 
 def ragged(batch: Any, seed: int = 0, *, own: bool = True) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """A batch as words uint64[m] and offsets int64[n + 1], repeats among them. A tuple is those two; anything else is a sequence of sets.
+    """A batch as words uint64[m] and offsets int64[n + 1], with repeats. A tuple is those two; anything else is a sequence of sets.
 
-    Elements are whole numbers, 1.0 among them, and strings; missing ones, None and NaN, are left out. ``own``: a whole number of 64 bits is its own
-    word. Other words are keyed by the seed. Raises what `sets` raises.
+    Elements are integers, also as 1.0, and strings; missing ones, None and NaN, are left out. own: a 64-bit integer is its own word. Other words are
+    keyed by the seed. Raises the errors of `sets`.
     """
     if own and isinstance(batch, tuple) and len(batch) == 2 and all(isinstance(part, np.ndarray) for part in batch):
         values, offsets = batch[0], batch[1]
@@ -55,7 +56,7 @@ def ragged(batch: Any, seed: int = 0, *, own: bool = True) -> tuple[NDArray[np.u
 
 
 def from_python(rows: list[Any]) -> pa.Array:
-    """A column of lists of elements of one type, or of JSON texts. As a set, a 1-D array of bool is the numbers of its columns that are true."""
+    """A column of lists of elements of one type, else of JSON texts. A 1-D array of bool is the set of its true columns' numbers."""
 
     def plain(row: Any, place: int) -> Any:
         if isinstance(row, AbstractSet):
@@ -66,19 +67,19 @@ def from_python(rows: list[Any]) -> pa.Array:
 
 
 def from_array(array: NDArray[Any]) -> pa.Array:
-    """Sets from the rows of a 2-D array."""
+    """A column of sets from the rows of a 2-D array."""
     if array.dtype == bool:
         return of_lists(ends(array.sum(axis=1)), pa.array(np.nonzero(array)[1]))
     return of_numbers(array)
 
 
 def is_flags(row: Any) -> bool:
-    """True for a 1-D array of booleans, which is the set of the numbers of its columns that are true."""
+    """True for a 1-D boolean array, which stands for the set of its true columns' numbers."""
     return isinstance(row, np.ndarray) and row.dtype == bool and row.ndim == 1 and not isinstance(row, np.ma.MaskedArray)
 
 
 def ordered(given: AbstractSet, row: int) -> list[Any]:
-    """In an order of the elements' own, missing ones last: that of a set of strings is another in each process."""
+    """The elements in an order that does not depend on the process, missing ones last. Raises UsageError for invalid elements."""
     if set(map(type, given)) in ({int}, {str}):
         return sorted(given)
     try:
@@ -88,6 +89,7 @@ def ordered(given: AbstractSet, row: int) -> list[Any]:
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+    """Sets from lists of elements, or from the indices of sparse vectors; None for other types."""
     hash_of = hasher(want)
     if pa.types.is_struct(values.type):
         found = sparse.from_arrow(values, want)
@@ -100,6 +102,8 @@ def from_arrow(values: pa.Array, want: Want) -> Rows | None:
 
 
 def from_json(texts: Texts, want: Want) -> Rows:
+    """Sets from lists of elements, or from the indices of sparse vectors."""
+
     def other(value: Any) -> Any:
         if isinstance(value, dict):
             return sparse.as_sparse(value)
@@ -120,7 +124,7 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def checked(rows: Rows, want: Want) -> Rows:
-    """The same rows, with the mark of a matrix if all that have a value look like one."""
+    """Return the rows, marked as a matrix if all with a value look like one."""
     there = ~rows.gone
     there[list(rows.faults)] = False
     good = rows.without(~there)
@@ -131,16 +135,16 @@ def checked(rows: Rows, want: Want) -> Rows:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, for reading only: a kernel is compiled for arrays of that kind once, and Arrow's are."""
+    """A read-only view of the array: kernels are compiled once for such arrays, and Arrow's buffers are read-only."""
     view = array.view()
     view.setflags(write=False)
     return view
 
 
 def is_matrix(words: NDArray[Any], offsets: NDArray[np.int64], flags: NDArray[np.uint64]) -> bool:
-    """True if all sets have as many elements, more than two, and these are the two ``flags``: with repeats, as in a matrix of 0 and 1."""
+    """True if all sets have equally many elements, more than two, and only the two ``flags``, as the rows of a matrix of 0 and 1."""
     sizes = np.diff(offsets)
-    if not len(sizes) or sizes[0] <= 2 or not np.isin(words[offsets[0] : offsets[1]], flags).all():  # most end at the first row
+    if not len(sizes) or sizes[0] <= 2 or not np.isin(words[offsets[0] : offsets[1]], flags).all():  # mostly decided by the first row
         return False
     used = words[offsets[0] : offsets[-1]]
     ones = used == flags[1]
@@ -148,7 +152,7 @@ def is_matrix(words: NDArray[Any], offsets: NDArray[np.int64], flags: NDArray[np
 
 
 def distinct(values: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Sets:
-    """The same sets, elements ascending and each once, as measures take them."""
+    """The sets with elements ascending and distinct, as measures take them."""
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     values = values[int(offsets[0]) : int(offsets[-1])]
     order = np.lexsort((values, row))
@@ -160,7 +164,7 @@ def distinct(values: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Sets:
 
 
 def alone(given: Any) -> bool | None:
-    """Whether this is one set and not a batch: a set, a range, a 1-D array, a list of elements. None for an empty list, which may be either."""
+    """True for a single set: a set, a range, a 1-D array, a list of elements; None for an empty list, which could also be a batch."""
     if isinstance(given, AbstractSet | range):
         return True
     if isinstance(given, np.ndarray) and (given.dtype != object or given.ndim != 1):

@@ -1,4 +1,4 @@
-"""Sparse vectors as arrays: the coordinates that are not 0, vector after vector."""
+"""Sparse vectors as arrays: the nonzero coordinates, vector after vector."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from likewise.records import Want
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sparse:
-    """Vector i has the coordinates values[offsets[i] : offsets[i + 1]] at these indices, and 0 everywhere else."""
+    """n sparse vectors: vector i has the coordinates values[offsets[i] : offsets[i + 1]] at these indices, and 0 everywhere else."""
 
     indices: NDArray[np.uint64]  # [m], ascending and distinct within a vector
-    values: NDArray[np.float64]  # [m], finite and not 0
+    values: NDArray[np.float64]  # [m], finite and nonzero
     offsets: NDArray[np.int64]  # [n + 1], from 0
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Sparse:
-        """The vectors of these rows, in this order."""
+        """The vectors of these rows, in the given order."""
         sizes = self.sizes[rows]
         ends = np.concatenate(([0], np.cumsum(sizes)))
         places = np.repeat(self.offsets[rows] - ends[:-1], sizes) + np.arange(ends[-1])
@@ -44,15 +44,15 @@ class Sparse:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many coordinates of each are not 0."""
+        """The number of nonzero coordinates of each: int64[n]."""
         return np.diff(self.offsets)
 
     def sums(self, of: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Σ over the entries of each vector; of: float64[m]."""
+        """Sums over the entries of each vector: float64[n]. of: float64[m]."""
         return self.reduced(np.add, of)
 
     def reduced(self, join: np.ufunc, of: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Such as Σ or max over the entries of each vector, 0 of none; of: float64[m]."""
+        """A reduction, such as a maximum, over the entries of each vector, 0 without entries: float64[n]. of: float64[m]."""
         found, full = np.zeros(len(self)), self.sizes > 0
         if full.any():
             found[full] = join.reduceat(of, self.offsets[:-1][full])
@@ -60,12 +60,12 @@ class Sparse:
 
     @property
     def arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]:
-        """As kernels take them."""
+        """(indices, values, offsets), as kernels take them."""
         return self.indices, self.values, self.offsets
 
 
 class Entries(msgspec.Struct):
-    """One sparse vector in JSON."""
+    """A sparse vector in JSON."""
 
     indices: list[int]
     values: list[float]
@@ -73,7 +73,7 @@ class Entries(msgspec.Struct):
 
 
 def of_words(words: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Sparse:
-    """From the words of the work folder: of each vector the indices, and then the values."""
+    """Sparse vectors from the words of the work folder: for each vector the indices, followed by the values."""
     size = np.diff(offsets) // 2
     ends = np.concatenate(([0], np.cumsum(size)))
     place = np.arange(ends[-1]) + np.repeat(offsets[:-1] - ends[:-1], size)
@@ -81,7 +81,7 @@ def of_words(words: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Sparse:
 
 
 def words_of(vectors: Sparse) -> NDArray[np.uint64]:
-    """The words of the work folder, uint64[2 m]."""
+    """The words for the work folder, uint64[2 m]: for each vector the indices, followed by the values."""
     size, ends = vectors.sizes, vectors.offsets
     place = np.arange(ends[-1]) + np.repeat(ends[:-1], size)
     words = np.empty(2 * len(place), np.uint64)
@@ -91,7 +91,10 @@ def words_of(vectors: Sparse) -> NDArray[np.uint64]:
 
 
 def summed(row: NDArray[np.int64], index: NDArray[np.uint64], value: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Entries in order of row and index, those of one index added up, from the least value up, so that their order changes nothing."""
+    """(row, index, value) sorted by row and index, with the values of repeated indices added up.
+
+    Repeats are added in ascending order of values, so that their order in the input does not change the rounded sum.
+    """
     if ((row[1:] > row[:-1]) | (index[1:] > index[:-1])).all():
         return row, index, value
     order = np.lexsort((value, index, row))
@@ -102,9 +105,9 @@ def summed(row: NDArray[np.int64], index: NDArray[np.uint64], value: NDArray[np.
 
 
 def sparse(batch: Any) -> Sparse:
-    """A batch of sparse vectors. Indices in any order; the values of repeated ones add up, zeros are left out, as scipy has it.
+    """A batch of sparse vectors. Indices in any order; values of repeated ones add up, zeros are left out, as in scipy.
 
-    batch: a CSR matrix, or a list of mappings with ``indices``, ``values`` and, if wanted, ``dim``. Raises UsageError with the row.
+    batch: a CSR matrix, or a list of mappings with ``indices``, ``values`` and, optionally, ``dim``. Raises UsageError with the row.
     """
     if isinstance(batch, Sparse):
         return batch
@@ -113,7 +116,7 @@ def sparse(batch: Any) -> Sparse:
 
 
 def nonempty(vectors: Sparse, what: str) -> Sparse:
-    """The same vectors. Raises UsageError with the row of the first without a coordinate; ``what`` says what needs a direction, as "its angle"."""
+    """Return the vectors. Raises UsageError with the row of the first without coordinates; ``what`` names what needs a direction, as "its angle"."""
     empty = vectors.sizes == 0
     if empty.any():
         raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; take such rows out first")
@@ -131,7 +134,7 @@ def from_python(rows: list[Any]) -> pa.Array:
 
 
 def holds_none(kind: pa.DataType) -> bool:
-    """True for structs meant as sparse vectors whose types do not fit: a single index of 1.0 makes all indices float64."""
+    """True for structs meant as sparse vectors with unsuitable types: a single index of 1.0 makes all indices float64."""
     if not pa.types.is_struct(kind) or not set(SPARSE[:2]) <= set(kind.names):
         return False
     indices, values, *dim = (kind.field(name).type for name in SPARSE if name in kind.names)
@@ -140,7 +143,7 @@ def holds_none(kind: pa.DataType) -> bool:
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:
-    """A struct of a list of indices, a list of values, and the dimension."""
+    """Sparse vectors from structs of a list of indices, a list of values, and the dimension; None for other types."""
     if is_list(values.type) and (pa.types.is_integer(values.type.value_type) or pa.types.is_floating(values.type.value_type)):
         return all_refused(values, want, LIST_AMONG_SPARSE)
     if not pa.types.is_struct(values.type) or not set(SPARSE[:2]) <= set(values.type.names):
@@ -158,6 +161,8 @@ def from_arrow(values: pa.Array, want: Want) -> Rows | None:
 
 
 def from_json(texts: Texts, want: Want) -> Rows:
+    """Sparse vectors from objects with indices, values and dim."""
+
     def other(value: Any) -> Any:
         return Fault(LIST_AMONG_SPARSE) if isinstance(value, list) and value and floats(value) else as_sparse(value)
 
@@ -165,7 +170,7 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def as_sparse(value: Any) -> Entries | None:
-    """A sparse vector with numbers that are too large for the decoder; None for other values."""
+    """A sparse vector with numbers that are too large for msgspec; None for other values."""
     if not isinstance(value, dict):
         return None
     indices, values, dim = (value.get(name) for name in SPARSE)
@@ -177,6 +182,7 @@ def as_sparse(value: Any) -> Entries | None:
 
 
 def rows_of_vectors(values: Sequence[Any]) -> Rows:
+    """Rows of ENTRY from `Entries`, faults and None."""
     values = [in_words(value) if isinstance(value, Entries) else value for value in values]
     there = [value if isinstance(value, Entries) else Entries([], []) for value in values]
     indices = rows_of(values, [value.indices for value in there], lambda flat: np.array(flat, np.uint64))
@@ -186,6 +192,7 @@ def rows_of_vectors(values: Sequence[Any]) -> Rows:
 
 
 def in_words(vector: Entries) -> Entries | Fault:
+    """Return the vector; a Fault if an index is out of range."""
     if vector.indices and (min(vector.indices) < 0 or not is_word(max(vector.indices))):
         item = next(place for place, index in enumerate(vector.indices) if index < 0 or not is_word(index))
         return Fault(f"index {vector.indices[item]} is out of range; indices go from 0 to 2^64 - 1", item, len(vector.indices))
@@ -195,7 +202,7 @@ def in_words(vector: Entries) -> Entries | Fault:
 def entries(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[np.bool_]) -> Rows:
     """Rows of ENTRY from rows of indices and rows of float64: ascending, repeats added up, without zeros.
 
-    dim: int64[n], where ``said``. Repeats are added from the least value up, so that their order in the file changes nothing.
+    dim: int64[n], valid where ``said``.
     """
     gone = indices.gone | values.gone
     faults = {**indices.faults, **values.faults}
@@ -221,7 +228,7 @@ def entries(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[n
 
 
 def merged(found: Rows, row: NDArray[np.int64], index: NDArray[np.uint64], value: NDArray[np.float64]) -> Rows:
-    """``found`` with the entries (row, index, value), rows ascending."""
+    """``found`` with the entries (row, index, value), rows ascending. A sum beyond float64 is a fault."""
     row, index, value = summed(row, index, value)
     for at in np.flatnonzero(np.isinf(value)).tolist():
         found.faults.setdefault(int(row[at]), Fault(f"the values at index {index[at]} add up beyond the range of float64; scale the vectors"))
@@ -238,12 +245,12 @@ def positions(rows: Rows, words: Callable[[NDArray[np.uint64]], NDArray[np.uint6
 
 
 def alone(given: Any) -> bool:
-    """Whether this is one sparse vector and not a batch."""
+    """True for a single sparse vector."""
     return isinstance(given, Mapping) and {"indices", "values"} <= given.keys()
 
 
 def is_sparse(batch: Any) -> bool:
-    """Whether this is a batch of sparse vectors: a matrix, or a list of mappings."""
+    """True for a batch of sparse vectors: a matrix, or a list of mappings."""
     if isinstance(batch, Sparse):
         return True
     if isinstance(batch, Sequence) and not isinstance(batch, SINGLE):

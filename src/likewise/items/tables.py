@@ -1,4 +1,4 @@
-"""Character tables of the text kernels, made from the pinned Unicode data and a list of steps."""
+"""Character tables of the text kernels, computed from the pinned Unicode data and a list of steps."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ DELETIONS = {"marks": unicode.vowel_marks, "invisible": unicode.invisible, "punc
 FORMS = {"nfc", "nfkc"}
 SIGMA, DOTTED_I = ord("Σ"), ord("İ")
 
-#: Characters that some step may change. The rest, most of the code space, is left out of the arithmetic.
+#: Characters that a step may change. The rest, most of the code space, is left out of the computation.
 TOUCHED = np.concatenate([np.arange(low, high, dtype=np.int32) for low, high in ((0, 0x20000), (0x2F800, 0x2FA20), (0xE0000, 0xE0200))])
 
 
 @lru_cache(maxsize=16)
 def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.ndarray, int]:
-    """The table of kernels.text for these steps, uint32[SIZE], and its flags COPY to LOWERED. Cached, as it takes some 10 ms: do not write to it.
+    """The table of kernels.text for these steps, uint32[SIZE], and its flags COPY to LOWERED. Read-only, because it is cached: it takes some 10 ms.
 
-    The result for each character is computed step by step. That suffices where a character does not depend on its neighbours; where it may, the entry
-    is HARD, rather too often than too rarely.
+    The result for each character is computed step by step. That suffices for a character that does not depend on its neighbours; if it may, the entry
+    is
+    HARD, rather too often than too rarely.
     """
     target = TOUCHED.copy()
     flags = np.zeros(len(target), np.uint32)
@@ -54,7 +55,7 @@ def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.nd
                 flags[changed] |= text.JOINS_ON
                 change[TOUCHED[changed & involves_marks(change)]] = MANY
             target = np.where(target >= 0, change[target], target)
-    if "lower" in steps and "nfkc" not in steps:  # the kernel checks the neighbours in the text as read
+    if "lower" in steps and "nfkc" not in steps:  # the kernel checks the neighbours in the raw text
         cases = unicode.values("case")[TOUCHED]
         flags[cases & 1 != 0] |= text.CASED
         flags[cases & 2 != 0] |= text.IGNORED
@@ -70,12 +71,12 @@ def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.nd
 
 
 def members(characters: Callable[[], np.ndarray], target: np.ndarray) -> np.ndarray:
-    """Which targets are such characters, bool; False for MANY and NONE."""
+    """bool[n]: the targets that are such characters; False for MANY and NONE."""
     return characters()[target] & (target >= 0)
 
 
 def involves_marks(form: np.ndarray) -> np.ndarray:
-    """Which TOUCHED characters are marks or become one, bool; their form depends on the characters before them."""
+    """bool[n]: the TOUCHED characters that are marks or become one; their form depends on the characters before them."""
     mark = (unicode.values("combining") != 0) | (unicode.values("composition") & 2 != 0)
     return mark[TOUCHED] | mark[form[TOUCHED]]
 

@@ -1,4 +1,4 @@
-"""Texts and token ids in memory as rows of bytes that kernels can trust: kernels read UTF-8 without looking where it ends."""
+"""Texts and token ids in memory as rows of bytes that are safe for kernels, which read UTF-8 without checking its end."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ ONE = "one text alone is a batch of one: [text]"
 
 
 def encoded(texts: Any, kind: str = "text") -> pa.LargeBinaryArray:
-    """Texts as UTF-8, lone surrogates as three bytes; None is null.
+    """Texts as UTF-8, lone surrogates as three bytes; None becomes null.
 
-    Raises UsageError with the row for what is no text, and DataError with the row and the byte for bytes that are not UTF-8, whatever they are
-    cut into: the same as in a file.
+    Raises UsageError with the row for other types, and DataError with the row and the byte for bytes that are not UTF-8, for any unit, as for files.
     """
     if is_arrow(texts):
         values = of_arrow(texts, kind)
@@ -34,6 +33,7 @@ def encoded(texts: Any, kind: str = "text") -> pa.LargeBinaryArray:
 
 
 def of_text(text: Any, row: int, kind: str) -> bytes | None:
+    """The UTF-8 of one text; None for None. Raises UsageError with the row for other types."""
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     if isinstance(text, BYTES):
@@ -45,7 +45,7 @@ def of_text(text: Any, row: int, kind: str) -> bytes | None:
 
 
 def of_arrow(texts: Any, kind: str) -> pa.LargeBinaryArray:
-    """An Arrow array of strings or bytes, however they are stored."""
+    """An Arrow array of strings or bytes in any storage. Raises UsageError for other types, and DataError for a damaged array."""
     array = chunked(texts)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), binary.TYPE)
@@ -59,14 +59,14 @@ def of_arrow(texts: Any, kind: str) -> pa.LargeBinaryArray:
 
 
 def refuse_others(values: pa.LargeBinaryArray) -> None:
-    """Raises DataError for the first row that is not UTF-8, were it not for lone surrogates."""
+    """Raises DataError for the first row that is not UTF-8. Lone surrogates are allowed."""
     for row, raw in enumerate(values.to_pylist()):
         if raw is not None and (at := binary.utf8_fault(raw)) is not None:
             raise DataError(f"row {row}: a text that is not UTF-8 at its byte {at} (0x{raw[at]:02x}): decode it from what it is in, or leave it out")
 
 
 def strings(batch: Any) -> list[str]:
-    """A batch of strings as they are, nothing normalised. Raises what `encoded` raises, and UsageError for None."""
+    """A batch of raw strings, not normalized. Raises the errors of `encoded`, and UsageError for None."""
     values = encoded(batch, "string")
     if values.null_count:
         raise UsageError(f"row {values.is_null().to_numpy(zero_copy_only=False).argmax()} is None; a string is wanted")
@@ -74,11 +74,11 @@ def strings(batch: Any) -> list[str]:
 
 
 def is_string(given: Any) -> bool:
-    """True for one string, which is not a batch."""
+    """True for a single string."""
     return isinstance(given, str | bytes)
 
 
 def token_ids(batch: Any) -> pa.LargeBinaryArray:
-    """Lists of token ids as int64 in little endian. Raises UsageError with the row for what is none: text, bits, a set, which has no order."""
+    """Lists of token ids as little-endian int64. Raises UsageError with the row for other values, and for sets, which have no order."""
     found = read(batch, READER)
     return binary.build(found.begins * 8, np.ascontiguousarray(found.used, "<i8"))

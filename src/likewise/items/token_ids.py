@@ -1,4 +1,4 @@
-"""Lists of token ids: whole numbers of 64 bits, in an order, as they are."""
+"""Lists of token ids: 64-bit integers in order, unchanged."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from likewise.records import Want
 
 
 def from_python(rows: list[Any]) -> pa.Array:
-    """A column of lists of whole numbers, or of JSON texts."""
+    """A column of lists of integers, or of JSON texts."""
     return typed(rows, pa.types.is_integer)
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+    """Token ids from lists of integers; None for other types."""
     if (lists := listed(values)) is None or (tokens := integers_of(lists[1])) is None:
         return None
-    return filled(lists[0], tokens.astype(np.int64, copy=False), lists[1])  # above 2^63 they wrap: still one number for each token
+    return filled(lists[0], tokens.astype(np.int64, copy=False), lists[1])  # above 2^63 they wrap, but remain distinct
 
 
 def from_json(texts: Texts, want: Want) -> Rows:
+    """Token ids from lists of integers."""
     values = decoded(texts, list[int], lambda value: None)
     values = [value if isinstance(value, list) and all(is_word(number) for number in value) else None for value in values]
     return rows_of(values, lists_of(values), lambda flat: np.array([number % 2**64 for number in flat], np.uint64).view(np.int64))

@@ -1,4 +1,4 @@
-"""The tokens of one text as strings, the same that the kernels hash, found by regular expressions. For people to read, and for tests."""
+"""The tokens of one text as strings, equal to those that kernels hash, found by regular expressions. For display, and for tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from likewise.methods import Text
 
 IN_LINES = {"lines", "paragraphs"}  # the step `space` keeps line ends for these
 
-#: A letter for each class of characters; code also distinguishes digits and the point, for its numbers.
+#: A letter for each class of characters; code also distinguishes digits and the point, for numbers.
 LETTERS = {tokens.OTHER: "o", tokens.LETTER: "l", tokens.ALONE: "a", tokens.MARK: "m", tokens.INVISIBLE: "i"}
 WORD = re.compile("am*|[lm]+")
 CODE = re.compile(r"d(?:[ldm]|\.(?=d))*|[ldm]+|[a.]m*")
@@ -38,7 +38,7 @@ def _kinds(text: str, unit: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Runs of letters and marks, and characters that stand alone."""
+    """Runs of letters and marks, and characters that are words of their own."""
     visible = without(unicode.invisible)(text)
     return [visible[slice(*found.span())] for found in WORD.finditer(_kinds(visible, "words"))]
 
@@ -64,7 +64,7 @@ def _lines(text: str) -> list[str]:
 def _paragraphs(text: str) -> list[str]:
     """Blocks of lines that are not blank."""
     found: list[str] = []
-    begin, joined = 0, False  # begin of the paragraph; whether the previous line is part of it
+    begin, joined = 0, False  # begin of the paragraph; True if the previous line is part of it
     for line in re.finditer("(.*?)(?:\r\n|\r|\n|\\Z)", text, re.DOTALL):
         if not line[1].strip():
             joined = False

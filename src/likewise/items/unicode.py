@@ -1,4 +1,4 @@
-"""Character properties of the Unicode version that unicode_data pins: arrays over all code points.
+"""Character properties of the Unicode version pinned by unicode_data: arrays over all code points.
 
 Results must not depend on the Python version, so nothing here uses the running Python's tables.
 """
@@ -88,7 +88,7 @@ def digits() -> np.ndarray:
 
 
 def white_space() -> np.ndarray:
-    """The separators of str.split(), which are the same in every version of Python: bool[SIZE]."""
+    """The separators of str.split(), equal in every version of Python: bool[SIZE]."""
     return of_category("Z") | within(scripts.CONTROL_SPACES)
 
 

@@ -1,4 +1,4 @@
-"""Values of another kind than a run compares: descriptions of them, and of the texts, sets or vectors that are needed."""
+"""Values of another type than a run compares: descriptions of them, and of the texts, sets or vectors that are needed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from likewise.items.given import shown
 from likewise.kinds import of_payload
 from likewise.records import Want
 
-#: Why rows of 0 and 1 are refused as sets.
+#: The message for rows of 0 and 1 in place of sets.
 MATRIX = (
     "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1; "
     "write the numbers of the columns that are 1, or in Python give booleans: M.astype(bool), or np.array(row, bool) for one row"
 )
-#: Types of single values, in the order in which they are looked at: a bool is an int, and a datetime a date.
+#: Types of single values, in the order in which they are tested: a bool is an int, and a datetime a date.
 NOUNS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((bool,), "booleans"),
     ((int,), "whole numbers"),
@@ -38,7 +38,7 @@ LOOKED = 100
 
 
 def noun(value: Any) -> str:
-    """The name of values such as this one."""
+    """The plural noun for values of this type."""
     if isinstance(value, np.generic) and not isinstance(value, np.longdouble) and value.dtype.kind in "biufUS":
         return noun(value.item())
     if isinstance(value, np.ndarray):
@@ -63,7 +63,7 @@ def of_column(values: pa.Array, gone: NDArray[np.bool_]) -> str:
         return ""
     try:
         value = values[int(rows[0])].as_py()
-    except ValueError:  # nanoseconds, which Python's times have not
+    except ValueError:  # nanoseconds, which Python's times cannot hold
         return f"values of type {values.type}"
     if isinstance(values.type, pa.JsonType):
         return of_texts([value.encode("utf-8", "surrogatepass")], np.ones(1, bool)) if isinstance(value, str) else held(value)
@@ -73,7 +73,7 @@ def of_column(values: pa.Array, gone: NDArray[np.bool_]) -> str:
 
 
 def of_texts(texts: Sequence[bytes | None], gone: NDArray[np.bool_]) -> str:
-    """The same of JSON texts."""
+    """`held` of the first unusable JSON text that is not null, or an empty string."""
     for row in np.flatnonzero(gone).tolist():
         text = texts[row]
         if text is not None and text.strip() != b"null":
@@ -90,7 +90,7 @@ def matrix(source: str, want: Want) -> str:
 
 
 def needed(other: str, kind: str, by: str = "") -> str:
-    """Such as ``--by elements compares sets: ...``: what is needed in place of values such as these, and advice."""
+    """The values that are needed in place of such ones, with advice: ``--by elements compares sets: ...``."""
     held, _, _ = other.partition(", such as ")
     wanted = of_payload(kind)
     advice = wanted.advice.get(held, "")
@@ -98,5 +98,5 @@ def needed(other: str, kind: str, by: str = "") -> str:
 
 
 def message(source: str, other: str, want: Want, by: str) -> str:
-    """The message about a field with values of another kind than ``by`` compares."""
+    """The message about a field with values of another type than ``by`` compares."""
     return f"{source}: the field {want.text!r} holds {other}; {needed(other, want.kind, by).replace('{field}', want.text)}"

@@ -1,4 +1,4 @@
-"""Vectors as one array with a vector a row. What cannot be a vector is refused, and named by its row, counted from 0."""
+"""Vectors as one array with a vector a row. Invalid values are rejected with their row, counted from 0."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from likewise.records import Want
 
 Vectors = NDArray[Any]  # float32[n, d] or float64[n, d]
 
-#: What float32 holds exactly. Every other number is read as float64, which holds whole numbers up to 2^53 exactly.
+#: Types that float32 represents exactly. Other numbers are read as float64, which is exact for integers up to 2^53.
 NARROW = (pa.float16(), pa.float32(), pa.int8(), pa.uint8(), pa.int16())
 
 
@@ -30,7 +30,7 @@ def vectors(batch: Any) -> Vectors:
     """A batch of vectors as float32[n, d] or float64[n, d] (`NARROW`), C-contiguous, read-only and finite.
 
     batch: a 2-D array, or a list (or Arrow array) of equally long lists or 1-D arrays of numbers. An empty list is float64[0, 0].
-    Raises UsageError with the row for NaN, infinity, what is no number, or rows of different lengths.
+    Raises UsageError with the row for NaN, infinity, values that are not numbers, or rows of different lengths.
     """
     column = column_of(batch, READER)
     if pa.types.is_struct(column.type):
@@ -45,7 +45,7 @@ def vectors(batch: Any) -> Vectors:
 
 
 def is_wide(kind: pa.DataType | None) -> bool:
-    """True if a column of this type has numbers that float32 does not hold, or JSON texts."""
+    """True if a column of this type has numbers that float32 cannot represent, or JSON texts."""
     while kind is not None and not isinstance(kind, pa.JsonType):
         if isinstance(kind, pa.BaseExtensionType):
             kind = kind.storage_type
@@ -58,7 +58,7 @@ def is_wide(kind: pa.DataType | None) -> bool:
 
 
 def nonzero(vectors: Vectors, what: str) -> Vectors:
-    """The same vectors. Raises UsageError with the row of the first zero vector; ``what`` says what needs a direction, as "its angle"."""
+    """Return the vectors. Raises UsageError with the row of the first zero vector; ``what`` names what needs a direction, as "its angle"."""
     empty = ~vectors.any(axis=1)
     if empty.any():
         raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; take such rows out first")
@@ -66,7 +66,7 @@ def nonzero(vectors: Vectors, what: str) -> Vectors:
 
 
 def of_dimension(items: Vectors, dimension: int) -> Vectors:
-    """The same vectors. Raises UsageError for those of another dimension than a family is made for."""
+    """Return the vectors. Raises UsageError if their dimension is not that of the family."""
     found = items.shape[1]
     if len(items) and found != dimension:
         raise UsageError(f"row 0 has {found} numbers, and this family is for vectors of {dimension}: make one with dimension={found}")
@@ -79,7 +79,7 @@ def from_python(rows: list[Any]) -> pa.Array:
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:
-    """A list of numbers, or a number."""
+    """Vectors from lists of numbers, or parts of vectors from numbers; None for other types."""
     if pa.types.is_struct(values.type) and set(SPARSE[:2]) <= set(values.type.names):
         return all_refused(values, want, SPARSE_AMONG_LISTS)
     lists = listed(values) or (Rows(np.zeros(len(values), bool), np.arange(len(values) + 1), np.zeros(0)), values)
@@ -88,6 +88,8 @@ def from_arrow(values: pa.Array, want: Want) -> Rows | None:
 
 
 def from_json(texts: Texts, want: Want) -> Rows:
+    """Vectors from lists of numbers, or parts of vectors from numbers."""
+
     def other(value: Any) -> Any:
         return Fault(SPARSE_AMONG_LISTS) if looks_sparse(value) else floats(value if isinstance(value, list) else [value])
 
@@ -97,7 +99,7 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def checked(rows: Rows, want: Want) -> Rows:
-    """Rows of numbers, all finite."""
+    """Return rows of numbers with their widths. Numbers that are not finite are faults."""
     if not np.isfinite(rows.values).all():
         rows.refuse(~np.isfinite(rows.values), lambda at: f"{rows.values[at]} is no coordinate of a vector; give a finite number")
     rows.width = rows.sizes
@@ -105,7 +107,7 @@ def checked(rows: Rows, want: Want) -> Rows:
 
 
 def alone(given: Any) -> bool:
-    """Whether this is one vector and not a batch: a 1-D array or a list of numbers, not an empty one."""
+    """True for a single vector: a 1-D array or a list of numbers, not an empty one."""
     if isinstance(given, np.ndarray):
         return given.ndim == 1 and given.size > 0 and (given.dtype != object or is_number(given[0]))
     return isinstance(given, Sequence) and not isinstance(given, SINGLE) and len(given) > 0 and is_number(given[0])

@@ -40,7 +40,7 @@ def weighted(batch: Any, seed: int = 0, *, own: bool = True) -> Weighted:
 
 
 def from_python(rows: list[Any]) -> pa.Array:
-    """A column of lists of pairs of an element and a weight, or of JSON texts."""
+    """A column of lists of (element, weight), or of JSON texts."""
     pairs = [list(map(list, row.items())) if isinstance(row, Mapping) else unpacked(row) for row in rows]
     for row, one in enumerate(pairs):
         refuse_masked(one, f"row {row} is an array")
@@ -58,7 +58,7 @@ def from_python(rows: list[Any]) -> pa.Array:
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:
-    """A map, or a list of structs: with the fields element and weight, or with two fields."""
+    """Weighted sets from maps, or from lists of structs with the fields element and weight, or with any two fields; None for other types."""
     if (lists := listed(values)) is None or not pa.types.is_struct(lists[1].type):
         return None
     found, flat = lists
@@ -80,6 +80,8 @@ class Pair(msgspec.Struct):
 
 
 def from_json(texts: Texts, want: Want) -> Rows:
+    """Weighted sets from objects, or from lists of pairs or of objects with element and weight."""
+
     def other(value: Any) -> Any:
         if isinstance(value, dict):
             pairs = list(value.items())
@@ -111,14 +113,17 @@ def from_json(texts: Texts, want: Want) -> Rows:
 
 
 def checked(rows: Rows, want: Want) -> Rows:
-    """Rows of WEIGHTED, all weights finite and not negative."""
+    """Return rows of WEIGHTED. Weights that are negative or not finite are faults."""
     weights = rows.values["weight"]
     rows.refuse(~((weights >= 0) & (weights < np.inf)), lambda at: f"the weight {weights[at]}; a weight is a finite number of 0 or more")
     return rows
 
 
 def merged(values: NDArray[np.uint64], weights: NDArray[np.float64], offsets: NDArray[np.int64]) -> Weighted:
-    """Elements ascending and distinct within each set. Repeats are added from the least weight up: in what order they came changes nothing."""
+    """The sets with elements ascending and distinct. Raises UsageError if weights add up beyond float64.
+
+    Repeats are added in ascending order of weights, so that their order in the input does not change the rounded sum.
+    """
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     if ((row[1:] != row[:-1]) | (values[1:] > values[:-1])).all() and (weights > 0).all():
         return read_only(values), read_only(weights), read_only(offsets)  # nothing to do
@@ -137,14 +142,14 @@ def merged(values: NDArray[np.uint64], weights: NDArray[np.float64], offsets: ND
 
 
 def alone(given: Any) -> bool | None:
-    """Whether this is one weighted set, a mapping or a list of pairs, and not a batch. None for an empty list, which may be either."""
+    """True for a single weighted set, a mapping or a list of pairs; None for an empty list, which could also be a batch."""
     if isinstance(given, Mapping):
         return True
     if not isinstance(given, Sequence) or isinstance(given, SINGLE):
         return False
     if len(given) == 0:
         return None
-    for one in given:  # a pair begins with an element, a set of a batch with a pair
+    for one in given:  # the first item of a pair is an element, that of a set in a batch is a pair
         if isinstance(one, Mapping):
             return False
         if isinstance(one, Sequence) and len(one):

@@ -1,4 +1,4 @@
-"""Elements of sets as 64-bit words, keyed by the seed: distinct as far as 64 bits allow, from whatever file or column they come.
+"""Elements of sets as 64-bit words, keyed by the seed: distinct as far as 64 bits allow, from any file or column.
 
 An integer has one word, however it is stored: int64 5 and uint8 5 are one element; -1 and 2^64 - 1 are two, and so are 7 and "7".
 """
@@ -17,17 +17,17 @@ from likewise.kernels.digest import KEYS
 from likewise.kernels.elements import hash_strings, mix_integers
 from likewise.kernels.hashing import derive
 
-#: Stream of constants drawn from the seed (kernels.hashing.derive).
+#: Stream of constants derived from the seed (kernels.hashing.derive).
 ELEMENT_KEYS = np.uint64(0xE1E3_0001)
 SPARE = 8  # bytes after a text that kernels.digest may read
-#: A float that is a whole number, as pandas writes one where an id is missing; float64 is exact for whole numbers of so few digits.
+#: A float with an integer value, which pandas writes in columns with missing ids; float64 is exact for integers of this many digits.
 WHOLE = r"^-?[0-9]{1,15}\.0$"
 
 Words = NDArray[np.uint64]
 
 
 def is_word(number: Any) -> bool:
-    """True for a number from -2^63 to 2^64 - 1.
+    """True for an integer from -2^63 to 2^64 - 1.
 
     ``in range`` would search value by value for types other than int, such as numpy's.
     """
@@ -35,7 +35,7 @@ def is_word(number: Any) -> bool:
 
 
 def without_fractions(texts: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
-    """JSON texts with 1 in place of 1.0, and 0 in place of -0.0: both forms name the same item or group."""
+    """JSON texts with 1 in place of 1.0, and 0 in place of -0.0: both forms name one item or group."""
     if not pc.any(pc.ends_with(texts, b".0")).as_py():
         return texts
     texts = pc.replace_substring_regex(texts, r"^-0\.0$", "0.0")
@@ -43,7 +43,7 @@ def without_fractions(texts: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
 
 
 class Hasher:
-    """Maps elements to words. Threads may share it. ``own``: an integer of 64 bits is its own word, -1 the same as 2^64 - 1."""
+    """Maps elements to words. Threads may share it. own: a 64-bit integer is its own word, and -1 equals 2^64 - 1."""
 
     def __init__(self, seed: int, *, own: bool = False):
         self.own = own
@@ -56,11 +56,11 @@ class Hasher:
         bits = np.ascontiguousarray(values, np.int64 if signed else np.uint64).view(np.uint64)
         if self.own:
             return bits
-        bits.flags.writeable = False  # one type for the kernel, for any array
+        bits.flags.writeable = False  # one array type for the kernel
         return mix_integers(bits, signed, self.plain, self.negative)
 
     def strings(self, values: pa.LargeBinaryArray) -> Words:
-        """Words of UTF-8 strings (or any other bytes): uint64[n]; a null has the word of some string."""
+        """Words of UTF-8 strings (or any other bytes): uint64[n]; the word of a null is arbitrary."""
         return self._hashed(values, self.string)
 
     def _hashed(self, values: pa.LargeBinaryArray, key: np.uint64) -> Words:
