@@ -20,7 +20,7 @@ from likewise import methods
 from likewise.families import MinHash
 from likewise.kernels.compare import EXACT, SetRule
 from likewise.kernels.sets import odd_sketches
-from likewise.runs import pipeline
+from likewise.runs import items as run_items
 from likewise.stages.buckets import Buckets, group, no_splits
 from likewise.stages.walk import Sets, walk
 
@@ -91,7 +91,7 @@ def test_more_elements_than_32_bits_can_number():
     job = SimpleNamespace(compared=methods.parse("words").compared, threshold=Fraction(1, 2), verify="exact")
     work = SimpleNamespace(opened=lambda name, dtype: (-1, np.zeros(0, np.uint64)), column=lambda name, dtype: np.zeros((0, 8), np.uint64))
     run = SimpleNamespace(job=job, work=work)
-    assert pipeline.sets(items, run).offset.tolist() == [0, 3 * 10**9, 6 * 10**9]
+    assert run_items.sets(items, run).offset.tolist() == [0, 3 * 10**9, 6 * 10**9]
 
 
 def test_one_bucket_of_a_million_has_half_a_trillion_pairs():

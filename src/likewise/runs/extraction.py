@@ -143,11 +143,9 @@ def extract(
 ) -> Extraction:
     """Prepare the extraction of local features of images, colours of key frames of videos, or, with ``vectors``, vectors of the tokens of texts.
 
-    vectors: a file of token vectors, as read by `io.media.tokens.load`. most: maximum number of features per image, strongest first. every:
-    seconds
-    between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``, ``id``,
-    ``on_error``,
-    ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises UsageError, DataError, MissingPartError.
+    vectors: a file of token vectors, as read by `io.media.tokens.load`. most: maximum number of features per image, strongest first.
+    every: seconds between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``, ``id``,
+    ``on_error``, ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
     refuse_others("features", choices)
     refuse_empty(**choices)
