@@ -66,7 +66,7 @@ def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THR
     assert (found.matches.tolist(), found.compared) == (alone.matches.tolist(), alone.compared)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("likewise.stages.walk.COMPARED_AT_ONCE", 3)
-        patch.setattr("likewise.stages.walk.CROWD", 1)  # all that is remembered lies side by side
+        patch.setattr("likewise.stages.walk.LARGE", 1)  # all that is remembered lies side by side
         steps = walk(batch(sets, threshold), buckets_of(keys, split=True), Workers(tasks=2))
     assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
     witness, value, cut = slow_walk(sets, keys, threshold)
@@ -219,7 +219,7 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     assert (found.witness == -1).all()
     cut = what_was_cut(partial(verified, batch(sets)), buckets, overfull(buckets, found.witness < 0), 0)
     assert cut.cut == 272 * 271 // 2
-    assert 136 * 0.6 < cut.cut * cut.alike / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
+    assert 136 * 0.6 < cut.cut * cut.similar / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
     assert 136 < cut.missed < 250
     assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
     assert hottest(buckets, overfull(buckets, found.witness < 0)) == [(0, 400, 272 * 271 // 2)]

@@ -74,10 +74,10 @@ class Local:
         stored, buckets = similar
         self.run.begin("comparing", len(items.member), "items")
         found = walk(stored, buckets, self.run.workers)
-        crowds = overfull(buckets, found.witness < 0)
-        cut = what_was_cut(partial(verified, stored), buckets, crowds, job.seed)
+        full = overfull(buckets, found.witness < 0)
+        cut = what_was_cut(partial(verified, stored), buckets, full, job.seed)
         return Found(
-            with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, crowds), {}
+            with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, full), {}
         )
 
     def write(self, source: Source, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, added: pa.Table | None, each: Each) -> int:

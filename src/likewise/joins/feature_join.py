@@ -82,10 +82,10 @@ class Encoded:
         sample, vectors = of_sets(self.sets, some), self.vectors[some]
         found = []
         for kind in (noisy, replaced, reduced):
-            told = [(np.ones(len(some)), np.ones(len(some)))]
+            points = [(np.ones(len(some)), np.ones(len(some)))]
             for copies in kind(sample, self.sets[0], draw):
-                told.append((chamfer_of_pairs(sample, copies), cosines(vectors, encode(copies, self.space, self.seed))))
-            values, cosine = (np.array(parts) for parts in zip(*told, strict=True))
+                points.append((chamfer_of_pairs(sample, copies), cosines(vectors, encode(copies, self.space, self.seed))))
+            values, cosine = (np.array(parts) for parts in zip(*points, strict=True))
             order = np.argsort(values, axis=0, kind="stable")
             values, cosine = np.take_along_axis(values, order, 0), np.take_along_axis(cosine, order, 0)
             found += [np.interp(limit, values[:, place], cosine[:, place]) for place in range(len(some))]
@@ -175,7 +175,7 @@ def encoded_join(encoded: Encoded, name: str, limit: float, recall: float, *, wa
         prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, workers)
         found = vector_join(prepared, choose_layout(prepared, recall, encoded.seed, walk=walk), workers=workers, **how)
         found = replace(found, check=checker(encoded.sets, name, limit, workers.advance, found.check))
-    return replace(found, recall=None, told=named("encodings", encoded.vectors.shape[1], least_cosine=least), counted="computed")
+    return replace(found, recall=None, reported=named("encodings", encoded.vectors.shape[1], least_cosine=least), counted="computed")
 
 
 def of_pairs(name: str) -> Callable[..., Floats]:

@@ -123,11 +123,11 @@ class TableJoin:
     workers: Workers = ALONE
     cost: float = 0.0
     recall: float | None = 1.0
-    told: dict[str, Any] = field(default_factory=dict)
+    reported: dict[str, Any] = field(default_factory=dict)
     counted: str = "met"  # the field of Counts that counts compared pairs
 
     def facts(self) -> dict[str, Any]:
-        return self.told
+        return self.reported
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
         """As `joins.pairs.Join` defines it."""
@@ -209,13 +209,13 @@ def code_join(codes: np.ndarray, bits: int, within: int, *, walk: bool = False, 
         return PairBlock(left, right, distances_of(codes, left, right).astype(np.float64)), len(left)
 
     tables, cost = cheapest(codes, bits, within, walk)
-    return TableJoin(codes, tables, within, within, check, cost=cost, told=named("blocks of bits", bits), **how)
+    return TableJoin(codes, tables, within, within, check, cost=cost, reported=named("blocks of bits", bits), **how)
 
 
 def all_pairs_join(count: int, check: Check, cost: float = 0.0, dimension: int = 0, **how: Any) -> TableJoin:
     """Compares all pairs with ``check``: a table in which all items collide. ``how``: as for `code_join`."""
     codes = read_only(np.zeros((count, 1), np.uint64))
-    return TableJoin(codes, Tables.bands(1, 0), 64, 64, check, cost=cost, told=named("all pairs", dimension), **how)
+    return TableJoin(codes, Tables.bands(1, 0), 64, 64, check, cost=cost, reported=named("all pairs", dimension), **how)
 
 
 def named(by: str, dimension: int, **more: Any) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> t
     count = len(codes)
     sample = read_only(codes[np.unique(np.random.default_rng(0).integers(0, max(1, count), SAMPLE))] if count else codes)
     if walk:
-        sample = unlike(sample, within)
+        sample = dissimilar(sample, within)
     best, least = Tables.bands(1, 0), math.inf
     for blocks in range(max(within, 1), min(bits, within + MOST_BLOCKS) + 1):
         number = math.comb(blocks, within)
@@ -243,7 +243,7 @@ def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> t
     return best, least
 
 
-def unlike(codes: np.ndarray, within: int) -> np.ndarray:
+def dissimilar(codes: np.ndarray, within: int) -> np.ndarray:
     """The codes without those within a distance of an earlier one."""
     alone = np.ones(len(codes), bool)
     join = TableJoin(codes, Tables.bands(1, 0), within, within, lambda left, right: (PairBlock(left, right, np.empty(0)), 0))

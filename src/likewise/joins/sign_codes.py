@@ -119,9 +119,9 @@ def encode(coding: Coding, vectors: np.ndarray, workers: Workers = ALONE) -> np.
     return codes
 
 
-def differing(chance: float) -> float:
+def differing(probability: float) -> float:
     """A probability of a differing bit, increased for rounding."""
-    return min(1.0, max(0.0, chance) + ROUNDING)
+    return min(1.0, max(0.0, probability) + ROUNDING)
 
 
 def angle_of(distance: float, least: float) -> float:

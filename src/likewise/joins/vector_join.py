@@ -100,9 +100,9 @@ class Layout:
     @property
     def recall(self) -> float:
         """The probability of finding a pair exactly at the limit."""
-        return self.chance(self.coding.differ)
+        return self.probability(self.coding.differ)
 
-    def chance(self, differ: float) -> float:
+    def probability(self, differ: float) -> float:
         """The probability of finding a pair whose bits differ with probability ``differ``."""
         agree: float = (1 - differ) ** self.rows
         return (1 - (1 - agree) ** self.bands) * (1 - MISS) ** 2
@@ -143,7 +143,7 @@ def vector_join(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE,
     tables = Tables.bands(layout.bands, layout.rows)
     coding = layout.coding.with_bits(layout.bits)
     codes, cuts = read_only(encode(coding, prepared.vectors, workers)), (cut(coding.bits, coding.differ), cut(FIRST, coding.differ))
-    given: dict[str, Any] = {"cost": layout.cost, "recall": layout.recall, "told": facts(prepared, layout), "counted": "proposed"}
+    given: dict[str, Any] = {"cost": layout.cost, "recall": layout.recall, "reported": facts(prepared, layout), "counted": "proposed"}
     return TableJoin(codes, tables, *cuts, prepared.decider(), prepared.live, workers=workers, **given | how)
 
 
@@ -155,7 +155,7 @@ def facts(prepared: Prepared, layout: Layout) -> dict[str, Any]:
     join = {"by": by, "dimension": prepared.vectors.shape[1], "family": "Hyperplane" if prepared.angles else by, "measure": measure, **chosen}
     end = min(BEYOND * prepared.limit or 1.0, 180.0 if prepared.angles else math.inf) if distance else 1.0
     values = [end * step / STEPS for step in range(STEPS + 1)]
-    return {"join": join, "curve": [[value, layout.chance(prepared.differ(layout.coding, value))] for value in values]}
+    return {"join": join, "curve": [[value, layout.probability(prepared.differ(layout.coding, value))] for value in values]}
 
 
 def degrees_of(cosine: float) -> float:

@@ -92,17 +92,17 @@ def compare(a, b, rule):
     raise NotImplementedError
 
 
-def hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
+def cannot_match(size_a, odd_a, a, size_b, odd_b, b, rule):
     """True if items of these numbers of words, with odd sketches odd_a[a] and odd_b[b], cannot be similar. Compiled code only."""
     raise NotImplementedError
 
 
-@overload(hopeless, jit_options={"forceinline": True})
-def _hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
-    return _sets_hopeless if rule.instance_class is SetRule else lambda size_a, odd_a, a, size_b, odd_b, b, rule: False
+@overload(cannot_match, jit_options={"forceinline": True})
+def _cannot_match(size_a, odd_a, a, size_b, odd_b, b, rule):
+    return _sets_cannot_match if rule.instance_class is SetRule else lambda size_a, odd_a, a, size_b, odd_b, b, rule: False
 
 
-def _sets_hopeless(size_a, odd_a, a, size_b, odd_b, b, rule):
+def _sets_cannot_match(size_a, odd_a, a, size_b, odd_b, b, rule):
     if rule.mode != EXACT:
         return False
     size_a, size_b = np.int64(size_a), np.int64(size_b)
@@ -161,8 +161,8 @@ def _norms(a, b, rule):
 
 def _sparse(a, b, rule):
     m, n = len(a) // 2, len(b) // 2
-    told = within(measured(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64), rule.measure, rule.order), rule)
-    return told, np.int64(told >= 0)
+    found = within(measured(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64), rule.measure, rule.order), rule)
+    return found, np.int64(found >= 0)
 
 
 def _codes(a, b, rule):

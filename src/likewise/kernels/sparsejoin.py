@@ -62,10 +62,10 @@ def join(vectors, units, rare, lists, rule, least, per, side, items, begin, end,
                 if about < least:
                     continue
                 y = slice(offsets[other], offsets[other + 1])
-                told = within(measured(indices[x], values[x], indices[y], values[y], rule.measure, rule.order), rule)
-                if told < 0:
+                score = within(measured(indices[x], values[x], indices[y], values[y], rule.measure, rule.order), rule)
+                if score < 0:
                     continue
-                out[written, 0], out[written, 1], out[written, 2] = item, other, told
+                out[written, 0], out[written, 1], out[written, 2] = item, other, score
                 written += 1
         for at in range(offsets[item], offsets[item + 1]):
             known[numbers[at]] = 0

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 from numba import types
 
-from likewise.kernels.compare import UNCHECKED, compare, hopeless
+from likewise.kernels.compare import UNCHECKED, cannot_match, compare
 from likewise.kernels.jit import always, inline, kernel
 
 #: A bucket's list is remembered[begin : begin + number]; both numbers are in one struct, and so in one cache line.
@@ -93,9 +93,9 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
                     common, out_of = np.int64(0), np.int64(0)
                     if mode != UNCHECKED:
                         if at < len(near):
-                            far = hopeless(size[item], odd, row[item], remembered[at].size, near, at, rule)
+                            far = cannot_match(size[item], odd, row[item], remembered[at].size, near, at, rule)
                         else:
-                            far = hopeless(size[item], odd, row[item], remembered[at].size, odd, row[other], rule)
+                            far = cannot_match(size[item], odd, row[item], remembered[at].size, odd, row[other], rule)
                         if far:
                             continue
                         if mine == 0:
@@ -179,7 +179,7 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
             compared += 1
             common, out_of = np.int64(0), np.int64(0)
             if mode != UNCHECKED:
-                if hopeless(size[a], odd, row[a], size[b], odd, row[b], rule):
+                if cannot_match(size[a], odd, row[a], size[b], odd, row[b], rule):
                     continue
                 if mine == 0:
                     mine = load(sets, a, buffers[0])
@@ -205,7 +205,7 @@ def verify(sets, others, rule, left, right, buffers, values):
     for i in range(len(left)):
         a, b = left[i], right[i]
         common, out_of = np.int64(-1), np.int64(0)
-        if not hopeless(size[a], odd, row[a], other_size[b], other_odd, other_row[b], rule):
+        if not cannot_match(size[a], odd, row[a], other_size[b], other_odd, other_row[b], rule):
             mine, theirs = load(sets, a, buffers[0]), load(others, b, buffers[1])
             common, out_of = compare(buffers[0, :mine], buffers[1, :theirs], rule)
         values[0, i], values[1, i] = common, out_of
@@ -215,4 +215,4 @@ def verify(sets, others, rule, left, right, buffers, values):
 def may_match(size_a, odd_a, size_b, odd_b, rule, out):
     """Write True into out, bool[m], where the i-th items of two batches may be similar, by their sizes and odd sketches."""
     for i in range(len(out)):
-        out[i] = not hopeless(size_a[i], odd_a, i, size_b[i], odd_b, i, rule)
+        out[i] = not cannot_match(size_a[i], odd_a, i, size_b[i], odd_b, i, rule)

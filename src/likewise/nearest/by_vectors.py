@@ -157,9 +157,9 @@ def in_order(rows: Vectors, codes: Words, sizes: Floats, k: int) -> Longs:
     digest = codes[some] @ np.arange(1, 2 * codes.shape[1], 2, dtype=np.uint64)
     by_digest = np.lexsort((some, digest, sizes[some]))
     order[tied], digest = some[by_digest], digest[by_digest]
-    alike = np.flatnonzero(tied)[1:][digest[1:] == digest[:-1]]
+    equal = np.flatnonzero(tied)[1:][digest[1:] == digest[:-1]]
     begins = np.ones(len(order), bool)  # of runs of equal vectors
-    for part in np.array_split(alike, len(alike) // CODED_AT_ONCE + 1):
+    for part in np.array_split(equal, len(equal) // CODED_AT_ONCE + 1):
         begins[part] = (rows[order[part]] != rows[order[part - 1]]).any(axis=1)
     places = np.arange(len(order))
     return order[places - np.maximum.accumulate(np.where(begins, places, 0)) <= k]

@@ -152,8 +152,8 @@ def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, see
         return (float(room), 1.0) if found.all() else (0.0, float(1 - room))
     recalls = []
     for turn in range(RESAMPLED):
-        chance = derive(np.uint64(seed), RESAMPLING ^ np.uint64(turn << 32), len(drawn))
-        again = (chance >> np.uint64(1)) % np.uint64(len(drawn))
+        draws = derive(np.uint64(seed), RESAMPLING ^ np.uint64(turn << 32), len(drawn))
+        again = (draws >> np.uint64(1)) % np.uint64(len(drawn))
         if (pairs := total[again].sum()) > 0:
             recalls.append(hits[again].sum() / pairs)
     return float(np.quantile(recalls, tail)), float(np.quantile(recalls, 1 - tail))

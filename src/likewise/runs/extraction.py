@@ -70,9 +70,9 @@ class Extraction:
     @property
     def report(self) -> dict[str, Any]:
         """The counts of the extraction."""
-        told = {"kind": self.kind, "dimension": self.dimension, "read": self.items + len(self.rejected), "items": self.items}
-        told |= {"features": self.features, "empty": self.empty, "rejected": len(self.rejected)}
-        return told | ({"tokens_without_vector": self.unknown} if self.kind == "texts" else {})
+        counts = {"kind": self.kind, "dimension": self.dimension, "read": self.items + len(self.rejected), "items": self.items}
+        counts |= {"features": self.features, "empty": self.empty, "rejected": len(self.rejected)}
+        return counts | ({"tokens_without_vector": self.unknown} if self.kind == "texts" else {})
 
     def write(self, path: Path, *, overwrite: bool = False) -> None:
         """Write a Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs.

@@ -151,7 +151,7 @@ def counted(job: Job) -> bool:
 def decided(items: Items, found: Found, run: Run) -> Decision:
     """The outcome of every row from that of the items: kept, or removed as a duplicate of which kept row."""
     job, n, member, first = run.job, len(items.collection), items.member, items.first
-    told = facts(items, found, run)
+    counters = facts(items, found, run)
     witness, value, matches, values, compared = found.removals
     removed = np.flatnonzero(witness >= 0)
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
@@ -170,24 +170,24 @@ def decided(items: Items, found: Found, run: Run) -> Decision:
     component, head = np.arange(n), components(len(member), matches)
     joined = np.unique(matches[:, 1])
     component[member[joined]] = member[head[joined]]
-    return Decision(kept_row, similarity, exact, component, member[matches], values, told, compared, value_of(job), counted(job))
+    return Decision(kept_row, similarity, exact, component, member[matches], values, counters, compared, value_of(job), counted(job))
 
 
 def facts(items: Items, found: Found, run: Run) -> dict:
     """The counters of a removal, for the report."""
     cut = found.cut
-    worst = [crowded(items, *bucket, run) for bucket in found.hottest]
+    worst = [bucket_facts(items, *bucket, run) for bucket in found.hottest]
     missed = {"missed_at_most": round(cut.missed, 1), "recall": found.recall, "buckets": worst}
     return {
         "items": len(items.member),
         "buckets": found.buckets,
         "matched": len(found.removals.matches),
-        "budget": {"cut": cut.cut, "sampled": cut.sampled, "alike": cut.alike, **missed},
+        "budget": {"cut": cut.cut, "sampled": cut.sampled, "alike": cut.similar, **missed},
         **found.facts,
     }
 
 
-def crowded(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
+def bucket_facts(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
     """The facts about an overfull bucket that left out pairs, with the beginning of its first item, for the report."""
     row = int(items.member[first])
     source, position = items.collection.places(np.array([row]))

@@ -25,12 +25,14 @@ HOTTEST = 5
 class Cut:
     """The pairs left out by the rule for overfull buckets, and the result of comparing a sample of them.
 
-    cut: pairs of kept items in an overfull bucket that were not compared there. missed: upper bound for missed pairs, with 95 % confidence.
+    cut: pairs of kept items in an overfull bucket that were not compared there. sampled: pairs in the sample; similar: those of the sample at or
+    above
+    the threshold. missed: upper bound for missed pairs, with 95 % confidence.
     """
 
     cut: int
     sampled: int
-    alike: int
+    similar: int
     missed: float
 
     def recall(self, promised: float, found: int) -> float:
@@ -82,23 +84,23 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
     return Overfull(number, met, places, np.concatenate(([0], np.cumsum(members))))
 
 
-def hottest(buckets: Buckets, crowded: Overfull, most: int = HOTTEST) -> list[tuple[int, int, int]]:
+def hottest(buckets: Buckets, full: Overfull, most: int = HOTTEST) -> list[tuple[int, int, int]]:
     """(first item, items, pairs) of the overfull buckets that left out the most pairs of kept items, in descending order."""
-    found = [at for at in np.argsort(-crowded.cut, kind="stable")[:most] if crowded.cut[at] > 0]
-    return [(int(buckets.members(crowded.number[at])[0]), int(buckets.sizes[crowded.number[at]]), int(crowded.cut[at])) for at in found]
+    found = [at for at in np.argsort(-full.cut, kind="stable")[:most] if full.cut[at] > 0]
+    return [(int(buckets.members(full.number[at])[0]), int(buckets.sizes[full.number[at]]), int(full.cut[at])) for at in found]
 
 
-def what_was_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, crowded: Overfull, seed: int) -> Cut:
+def what_was_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, full: Overfull, seed: int) -> Cut:
     """Compare a sample of the pairs of kept items that were left out. A left-out pair with a removed item costs nothing.
 
     compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
     """
-    cut = int(crowded.cut.sum())
+    cut = int(full.cut.sum())
     if not cut:
         return Cut(0, 0, 0, 0.0)
-    left, right = drawn(buckets, crowded, seed)
-    alike = int(np.count_nonzero(compare(left, right).overlap >= 0))
-    return Cut(cut, len(left), alike, cut * min(1.0, at_most(alike) / len(left)) if len(left) else float(cut))
+    left, right = drawn(buckets, full, seed)
+    similar = int(np.count_nonzero(compare(left, right).overlap >= 0))
+    return Cut(cut, len(left), similar, cut * min(1.0, at_most(similar) / len(left)) if len(left) else float(cut))
 
 
 def at_most(count: int) -> float:
@@ -106,17 +108,17 @@ def at_most(count: int) -> float:
     return float((np.sqrt(count + 1) + 1.645 / 2) ** 2)
 
 
-def drawn(buckets: Buckets, crowded: Overfull, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def drawn(buckets: Buckets, full: Overfull, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A uniform sample of the left-out pairs of kept items, int64[m] each: a sample of all pairs, without the candidates."""
-    pairs = crowded.pairs
-    total, cut = int(pairs.sum()), int(crowded.cut.sum())
-    wanted = min(max(int(crowded.met.sum()) // SHARE, LEAST), MOST)
+    pairs = full.pairs
+    total, cut = int(pairs.sum()), int(full.cut.sum())
+    wanted = min(max(int(full.met.sum()) // SHARE, LEAST), MOST)
     number = min(-(-wanted * total // cut), MOST)
     draw = (derive(np.uint64(seed), SAMPLING, number) / 2.0**64 * total).astype(np.int64).clip(max=total - 1)
     ends = np.cumsum(pairs)
     bucket = np.searchsorted(ends, draw, side="right")
     later, earlier = pair_of(draw - (ends - pairs)[bucket])
-    later, earlier = (crowded.places[crowded.begin[bucket] + each] for each in (later, earlier))
+    later, earlier = (full.places[full.begin[bucket] + each] for each in (later, earlier))
     apart = ~meets(buckets, later, earlier)
     return buckets.splits.items[earlier[apart]].astype(np.int64), buckets.splits.items[later[apart]].astype(np.int64)
 

@@ -25,7 +25,7 @@ MATCHES_AT_ONCE = 2**16
 #: Parts of the walk for each thread; they take unequal time, and an idle thread takes the next.
 PARTS = 4
 #: Larger buckets keep copies of their items' odd sketches side by side: fetching them from all over memory took half the time of a walk.
-CROWD = 32
+LARGE = 32
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Callable[..., np.nd
     """(lists, remembered, near) as the kernel takes them: room for the kept items that each bucket may remember."""
     finer, numbered = buckets.splits.bucket[buckets.splits.bucket >= 0], len(buckets.sizes)
     sizes = np.concatenate([buckets.sizes, np.bincount(finer - numbered, minlength=buckets.count - numbered)])
-    crowded, room = sizes > crowd_above(sizes, buckets.bucket.shape[1]), np.minimum(sizes, BUDGET).astype(np.int32)
+    large, room = sizes > large_above(sizes, buckets.bucket.shape[1]), np.minimum(sizes, BUDGET).astype(np.int32)
     del sizes  # frees memory, which counts with many buckets
-    lists, near, end = np.zeros(buckets.count, LIST), int(room[crowded].sum()), 0
-    for some in (crowded, ~crowded):
+    lists, near, end = np.zeros(buckets.count, LIST), int(room[large].sum()), 0
+    for some in (large, ~large):
         mine = room[some]
         begin = np.cumsum(mine, dtype=np.int64)
         begin -= mine
@@ -116,11 +116,11 @@ def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Callable[..., np.nd
     return lists, allocate((end,), REMEMBERED), allocate((near if len(odd) else 0, odd.shape[1]), "u8")
 
 
-def crowd_above(sizes: np.ndarray, most: int) -> int:
+def large_above(sizes: np.ndarray, most: int) -> int:
     """Buckets above this size keep copies of odd sketches: the minimum, raised so that these buckets remember at most ``most`` items in total."""
-    crowds = np.sort(sizes[sizes > CROWD])[::-1]
-    fit = int(np.searchsorted(np.cumsum(np.minimum(crowds, BUDGET)), most, side="right"))
-    return int(crowds[fit]) if fit < len(crowds) else CROWD
+    large = np.sort(sizes[sizes > LARGE])[::-1]
+    fit = int(np.searchsorted(np.cumsum(np.minimum(large, BUDGET)), most, side="right"))
+    return int(large[fit]) if fit < len(large) else LARGE
 
 
 def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
