@@ -1,4 +1,4 @@
-"""What "similar" means, with a short text form: ``words:5`` for texts cut into shingles, ``cosine`` for items compared as they are."""
+"""The meaning of "similar", with a short text form: ``words:5`` for texts cut into shingles, ``cosine`` for items compared whole."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from likewise.errors import UsageError
 from likewise.kinds import kind_of, kind_of_unit, kinds, measure, measures, orders
 from likewise.kinds.kind import Kind, MeasureFacts
 
-#: Normalisation steps in the order in which they are applied, whatever order they are named in.
+#: Normalization steps in the order in which they are applied, whatever the order of their names.
 STEPS = ("nfc", "nfkc", "lower", "fold", "accents", "marks", "invisible", "punct", "digits", "space")
 
-#: unit -> (default k, default steps). The one table of what can be cut into shingles.
+#: unit -> (default k, default steps).
 UNITS: dict[str, tuple[int, tuple[str, ...]]] = {
     "words": (5, ("nfc", "lower", "invisible")),
     "whitespace": (5, ()),
@@ -28,17 +28,17 @@ UNITS: dict[str, tuple[int, tuple[str, ...]]] = {
 
 MAX_K = 1000
 
-#: What may stand behind a slash, and after what.
+#: Suffixes of text forms, after a slash -> description for messages.
 SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first item that the second holds"}
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Texts as sets of k-shingles (Broder 1997); as bags with ``bag``.
+    """Texts as sets of k-shingles (Broder 1997), or as bags with ``bag``.
 
-    ``unit`` is what a token is, ``k`` the tokens in a shingle, ``normalize`` the steps applied to the
-    text before it is cut. Similarity is Jaccard, or weighted Jaccard of the bags; with ``containment`` the share of the first that the second holds.
-    Raises UsageError for what there is none of.
+    unit: the token. k: tokens in a shingle. normalize: steps applied before a text is cut.
+    The similarity is Jaccard, or weighted Jaccard of bags; with ``containment`` the share of the first item that the second contains.
+    Raises UsageError for unknown units and steps, and for invalid lengths.
     """
 
     unit: str
@@ -57,17 +57,17 @@ class Text:
 
     @property
     def kind(self) -> Kind:
-        """What is cut: texts, or lists of token ids."""
+        """The kind of the given items: texts, or lists of token ids."""
         return kind_of_unit(self.unit)
 
     @property
     def compared(self) -> Kind:
-        """What is compared: the same."""
+        """The kind of the compared items: the same."""
         return self.kind
 
     @property
     def facts(self) -> MeasureFacts:
-        """The measure of what is cut out: sets of shingles are compared as sets are."""
+        """The measure of the sets of shingles."""
         assert self.kind.cut is not None
         return self.kind.cut
 
@@ -79,13 +79,13 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Items compared as they are, with nothing cut: sets, weighted sets, vectors, codes, strings or sets of feature vectors.
+    """Items compared whole, without shingles: sets, weighted sets, vectors, codes, strings or sets of feature vectors.
 
-    Raises UsageError for a name that there is not.
+    Raises UsageError for unknown names and invalid orders, and if the measure has no containment.
     """
 
     name: str
-    order: float = 2.0  # the r of ``lr``, the name of every L_r but L1, L2 and L∞
+    order: float = 2.0  # the r of ``lr``, the name of all L_r except L1, L2 and L∞
     containment: bool = False
 
     def __post_init__(self) -> None:
@@ -100,27 +100,27 @@ class Measure:
 
     @property
     def facts(self) -> MeasureFacts:
-        """What is declared of it."""
+        """The facts about the measure."""
         return measure(self.name)
 
     @property
     def kind(self) -> Kind:
-        """What is given: vectors may turn out to be sparse (`Options.kind`)."""
+        """The kind of the given items. Vectors may turn out to be sparse (`Job.kind`)."""
         return kind_of(self.name)
 
     @property
     def compared(self) -> Kind:
-        """What is compared: what is made of items beforehand, or they."""
+        """The kind of the compared items: those derived from the given ones (`MeasureFacts.becomes`), or these."""
         return kinds()[self.facts.becomes.kind] if self.facts.becomes else self.kind
 
     @property
     def base(self) -> MeasureFacts:
-        """The measure by which that is compared."""
+        """The measure of the compared items."""
         return measure(self.facts.becomes.measure) if self.facts.becomes else self.facts
 
     @property
     def distance(self) -> bool:
-        """Whether values are distances: small where items are alike."""
+        """True if values are distances: small for similar items."""
         return self.facts.distance
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ class Measure:
 
 
 def named(name: str) -> MeasureFacts | None:
-    """The measure of this name; None where there is none."""
+    """The facts about the measure with this name; None if unknown."""
     try:
         return measure(name)
     except KeyError:
@@ -153,7 +153,7 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
 
 
 def hint(spec: str) -> str:
-    """What a name that there is not may have been meant for; empty where that is not known."""
+    """The suggestion for an unknown name, for a message; empty if nothing is close."""
     lower = spec.lower()
     head = lower.partition("/")[0].partition(":")[0]
     names = [*UNITS, *measures()]
@@ -164,7 +164,7 @@ def hint(spec: str) -> str:
 
 
 def called(other: str) -> str:
-    """What to give for the name that others have for a measure; empty where it is none."""
+    """Our name for a measure that other libraries call ``other``; empty if unknown."""
     for name, facts in measures().items():
         if other in facts.also:
             cut = any(kind.cut is facts for kind in kinds().values())
@@ -173,7 +173,7 @@ def called(other: str) -> str:
 
 
 def measure_of(spec: str) -> Measure | None:
-    """The measure of this name; None where it is none."""
+    """Read the name of a measure, with its order and suffix; None if unknown."""
     if (whole := spec.strip()) in measures():
         return Measure(whole)
     head, *suffixes = whole.split("/")
@@ -192,7 +192,7 @@ def measure_of(spec: str) -> Measure | None:
 
 
 def text(spec: str | Text, normalize: str | None = None) -> Text:
-    """Read the text form of a shingling, with the normalisation steps of the unit or the given ones.
+    """Read the text form of a shingling, with the given normalization steps or those of the unit.
 
     >>> str(text("words:5")), text("words").normalize
     ('words:5', ('nfc', 'lower', 'invisible'))
@@ -216,7 +216,7 @@ def text(spec: str | Text, normalize: str | None = None) -> Text:
 
 
 def steps(names: str) -> tuple[str, ...]:
-    """Normalisation steps from a comma-separated list, put into their fixed order.
+    """Normalization steps from a comma-separated list, in their fixed order.
 
     >>> steps("lower,nfc"), steps("none")
     (('nfc', 'lower'), ())

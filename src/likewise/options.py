@@ -1,7 +1,7 @@
-"""Every choice of a run, checked once; the command line and Python both end here.
+"""All options of a run, checked once, for the command line and for Python.
 
-Three groups that never mix: what is similar (`Options.method`, `plan`, `verify`), what to do about it (`keep` to `max_pairs`),
-and where it runs (`threads` to `overwrite`), which never changes a byte of the result.
+Options form three groups: the meaning of "similar" (`method` to `seed`), the input and the output (`field` to `max_pairs`), and the machine
+(`threads` to `overwrite`). The last never changes a byte of the result.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from likewise.planning.choose import NoLayoutError, check, limit_of
 from likewise.planning.families import findable
 from likewise.planning.presets import named, with_preset
 
-#: Fields of `Options` that never change a byte of the result; and those that are made of what was typed.
+#: Fields of `Options` that never change a byte of the result; and fields derived from the given options.
 OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
 MADE = {"fields", "method", "bound", "plan", "asked", "limited"}
-#: Bytes that one record may have, where no other number is given: all of it lies in memory at once, with up to about 40 times as much for what is
-#: made of it. `records.Want` has the same.
+#: Default maximum bytes of a record. All of it is in memory at once, and data derived from it take up to about 40 times as much. `records.Want` has
+#: the same default.
 MOST_BYTES = 64 << 20
 SWITCHES = ("exact", "pairs", "removed_records", "star", "overwrite", "resume")
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MOST_THREADS = 4096
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-#: What a run of a few items takes (peak_memory_bytes in run.json: 220 MB); less cannot be kept to.
+#: Minimum --memory: a run of a few items takes 220 MB (peak_memory_bytes in run.json).
 LEAST_MEMORY = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     method: Text | Measure
-    bound: Fraction | None  # the least similarity, or the greatest distance; None: no limit, the nearest are wanted
-    plan: Plan | None  # the bands, where they can be known before the data; None: the data say what it takes, or there are none
-    limited: bool = True  # pairs within a limit are wanted; else the nearest, within a limit or not
+    bound: Fraction | None  # the minimum similarity, or the maximum distance; None: no limit, the nearest are wanted
+    plan: Plan | None  # the bands; None: they depend on the data, or items are joined
+    limited: bool = True  # pairs within a limit are wanted; else the nearest items, with or without a limit
     asked: dict[str, Any] = dataclasses.field(default_factory=dict)  # for the plan
-    exact: bool | None = None  # no misses; None: where that is cheaper
-    groups: Path | Mapping[Any, Any] | None = None  # what maps elements to groups
+    exact: bool | None = None  # no missed pairs; None: if that is cheaper
+    groups: Path | Mapping[Any, Any] | None = None  # maps elements to groups
     verify: str = "exact"
     seed: int = 0
 
     field: str = "text"
     fields: tuple[str, ...] = ()  # NAME@GLOB: the field of sources that match the glob, in place of ``field``
-    records: str | None = None  # keys that lead to the list of records inside of a JSON document
-    id: str | None = None  # None: "id" where there is one
+    records: str | None = None  # path of keys to the list of records inside a JSON document
+    id: str | None = None  # None: "id" if rows have it
     per: str | None = None
     min_tokens: int = 0
     copies: str = "none"
@@ -80,7 +80,7 @@ class Options:
 
     @property
     def by_hand(self) -> bool:
-        """Whether it was said what bands to take, and not only what they are to find."""
+        """True if the layout of the bands was given, not only their recall."""
         return any(self.asked.get(name) for name in ("bands", "rows", "slots")) or self.asked.get("tune") == "error"
 
     @property
@@ -91,10 +91,10 @@ class Options:
 
 
 def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> Options:
-    """Options from what was typed: a preset is looked up, text forms are read, the plan is made, all is checked before any work is done.
+    """Make the options of a run from the given values: apply a preset, parse text forms, make the plan. Raises UsageError before any work is done.
 
-    ``limited``: pairs within a limit are wanted, the default threshold where none is given; otherwise there is a limit only where one is given.
-    ``one_way``: the verb can do with pairs that go one way, which those by containment do.
+    limited: pairs within a limit are wanted, by default the default threshold; if False, only a given limit applies.
+    one_way: the verb accepts ordered pairs, as containment gives.
     """
     full = with_preset(choices)
     options = checked(limited=limited, one_way=one_way, **full)
@@ -148,7 +148,7 @@ def checked(
     method = method_of(by, normalize, one_way)
     name, bandless = method.kind.name, method.containment or method.compared.bands == NEVER
     if bandless:
-        if recall != 1:  # which a join has
+        if recall != 1:  # the recall of a join
             check(recall, sketch, tune)
         if given := [flag(one) for one, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
             exactly = "without bands" if method.compared.recall == NOT_PROMISED else "exactly, without bands"
@@ -181,7 +181,7 @@ def checked(
 
 
 def planned(method: Text | Measure, asked: Mapping[str, Any], *, wanted: bool) -> Plan | None:
-    """The plan. None where none is ``wanted``, and no layout is needed; what else is asked for is checked all the same."""
+    """The plan, or None unless ``wanted``. The options that a plan depends on are checked in both cases."""
     try:
         plan = choose(method=method, **asked)
     except NoLayoutError:
@@ -191,7 +191,7 @@ def planned(method: Text | Measure, asked: Mapping[str, Any], *, wanted: bool) -
 
 
 def named_fields(given: object, default: str) -> tuple[str, tuple[str, ...]]:
-    """The field of all sources, and those of some: one that is given as NAME@GLOB is for the sources that match the glob."""
+    """The field of all sources, and the fields given as NAME@GLOB for sources that match the glob."""
     several = [default] if given is None else [given] if isinstance(given, str) else given
     if not isinstance(several, list | tuple) or not several or not all(isinstance(one, str) for one in several):
         raise UsageError(f"--field {quoted(given)}: give a name, or a list of names as NAME@GLOB")
@@ -205,12 +205,12 @@ def named_fields(given: object, default: str) -> tuple[str, tuple[str, ...]]:
 
 
 def integer(value: Any) -> Any:
-    """A whole number of numpy as one of Python; everything else as it is."""
+    """An integer of numpy as int; other values unchanged."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
 def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) -> Text | Measure:
-    """What a run compares by. Containment tells of a in b, not of b in a: it removes nothing and ranks nothing, and a join misses none to audit."""
+    """The method of a run. Containment is not symmetric, so it cannot remove or rank items; its join is exact, so there is nothing to audit."""
     method = methods.parse(by, normalize)
     if method.containment and not one_way:
         raise UsageError(f"--by {method}: containment goes one way, and is for `pairs`, which misses none, and `similarity`; leave /containment out")
@@ -225,7 +225,7 @@ def check_keep(policy: str) -> None:
 
 
 def globs(given: object) -> tuple[str, ...]:
-    """One glob or several, of str: a manifest names them."""
+    """One glob or several. Each is a str, as the manifest lists them."""
     several = (given,) if isinstance(given, str) else given
     if not isinstance(several, list | tuple) or not all(isinstance(one, str) for one in several):
         raise UsageError(f"--prefer {quoted(given)}: give a glob of file names as a str, or a list of them")
@@ -235,7 +235,7 @@ def globs(given: object) -> tuple[str, ...]:
 
 
 def parse_seed(seed: int | str) -> int:
-    """A seed is a whole number of 64 bits; ``random`` draws one from the system."""
+    """A seed of 64 bits; ``random`` draws one from the system."""
     if seed == "random":
         return secrets.randbits(63)
     try:
@@ -263,7 +263,7 @@ def parse_size(size: int | str, name: str = "--memory") -> int:
 
 
 def memory_of(size: int | str | None) -> int | None:
-    """Bytes of --memory, and no fewer than can be kept to."""
+    """The bytes of --memory. Raises UsageError below LEAST_MEMORY."""
     if size is None:
         return None
     found = parse_size(size)

@@ -1,4 +1,4 @@
-"""The pilot sample of whatever `plan` is given: files, tables, or a batch of items."""
+"""The pilot sample for `plan`, from files, tables, or a batch of items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from likewise.runs.session import Inputs, sources_of
 
 
 def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] | None, seed: int, records: str | None = None) -> Pilot:
-    """A sample of files or tables, or of a batch as `similarity` takes it."""
+    """A sample of files or tables, or of a batch as `similarity` accepts it."""
     options = resolve(limited=False, by=method, field=field, seed=seed, records=records)
     if isinstance(method, Measure) and not in_columns(inputs, options.field):
         return of_items(inputs, method, seed)
@@ -23,7 +23,7 @@ def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] |
 
 
 def in_columns(inputs: Inputs, field: str) -> bool:
-    """Whether these are files, a table, or records, and no batch of items."""
+    """True if the inputs are files, a table or records, not a batch of items."""
     if isinstance(inputs, list | tuple):
         return any(isinstance(one, os.PathLike) or (isinstance(one, Mapping) and not {field, *mentioned(field)}.isdisjoint(one)) for one in inputs)
-    return isinstance(inputs, str | os.PathLike) or hasattr(inputs, "columns")  # what tables have, and arrays and Series have not
+    return isinstance(inputs, str | os.PathLike) or hasattr(inputs, "columns")  # tables have it, arrays and Series do not
