@@ -109,7 +109,7 @@ def shared_keys(keys: NDArray[np.uint64]) -> tuple[Longs, Places, Places, int]:
 
 
 def meetings(sets: tuple, prefix: Prefixes, depth: int, step: int) -> float:
-    """The expected number of candidate pairs, each time, of a set and an earlier one, extrapolated from each ``step``-th set."""
+    """The expected number of times that a looked-up set shares a key with an earlier entered one, extrapolated from each ``step``-th set."""
     tokens, first, shared, size, signs = sets
     some = slice(None, None, step)
     sample = tokens, first[some], shared[some], size[some], signs[some]

@@ -34,7 +34,7 @@ Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a lis
 def started(
     inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
-    """Open the sources and start a run over them. The work folder is removed on success, and kept for --resume after an interruption."""
+    """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
     if not isinstance(progress, Progress | None):
         raise UsageError(f"progress={quoted(progress)}: give an object of a class that is made from likewise.Progress, or nothing")
     if against is not None and options.limit is not None:
