@@ -10,6 +10,7 @@ import pyarrow as pa
 from likewise.errors import DataError, has_gone
 from likewise.io.inputs import STDIN, Source
 from likewise.io.ranges import WHOLE, Range
+from likewise.kinds import of_payload
 from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 
 
@@ -44,5 +45,5 @@ def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records |
 def failed(reason: str, want: Want) -> Records:
     """Return one rejected row in place of the unreadable rest of a source."""
     zero, rejected = np.zeros(1, np.int64), [Rejected(0, reason, None)]
-    width = zero if want.kind in ("vector", "sparse", "code") else None
+    width = zero if of_payload(want.kind).wide else None
     return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), width=width, rejected=rejected, found=False)

@@ -139,8 +139,7 @@ def signable(rows: Rows) -> None:
 def laid(rows: Rows, want: Want) -> tuple[NDArray[np.uint8], pa.LargeBinaryArray, NDArray[np.int64] | None]:
     """(kind, text, width) for Records. The payload is a view of the values unless some are rejected."""
     fit(rows, want)
-    if want.kind == "weighted":
-        signable(rows)
+    of_payload(want.kind).check_rows(rows)
     kind = np.where(rows.gone, NO_TEXT, TEXT).astype(np.uint8)
     kind[list(rows.faults)] = REJECTED
     good = rows.without(kind != TEXT)

@@ -35,20 +35,27 @@ def of_lists(offsets: np.ndarray, values: pa.Array, gone: Sequence[bool] | None 
     return pa.LargeListArray.from_arrays(pa.array(np.ascontiguousarray(offsets, np.int64)), values, mask=mask)
 
 
-def of_csr(given: Any, kind: str, forms: str) -> pa.Array:
-    """The rows of a CSR matrix (scipy's, or any object with its parts). Raises UsageError for a matrix that the kind cannot use."""
+def of_csr(given: Any, made: Callable[[np.ndarray, pa.Array, pa.Array, int], pa.Array], forms: str) -> pa.Array:
+    """The rows of a CSR matrix (scipy's, or any object with its parts), by `as_vectors` or `as_pairs`. Raises UsageError for unsuitable arrays."""
     offsets, indices, data = (np.asarray(part) for part in (given.indptr, given.indices, given.data))
-    if kind not in ("sparse", "vector", "elements", "weighted") or len(given.shape) != 2 or data.dtype.kind not in "iufb" or data.dtype.itemsize > 8:
+    if len(given.shape) != 2 or data.dtype.kind not in "iufb" or data.dtype.itemsize > 8:
         raise UsageError(f"give {forms}; here came a sparse matrix of {data.dtype} of shape {tuple(given.shape)}")
     offsets = borders(offsets, min(len(indices), len(data)))
     if len(offsets) - 1 != given.shape[0]:
         raise UsageError(f"here came a sparse matrix of shape {tuple(given.shape)} whose indptr is for {len(offsets) - 1} rows")
     if indices.dtype.kind not in "iu":
         raise UsageError(f"here came a sparse matrix with indices of {indices.dtype}; they are whole numbers")
-    index, value = of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data)
-    if kind == "weighted":
-        return of_lists(offsets, pa.StructArray.from_arrays([index, value], PAIR))
-    size = np.full(len(offsets) - 1, given.shape[1], np.int64)
+    return made(offsets, of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data), given.shape[1])
+
+
+def as_pairs(offsets: np.ndarray, index: pa.Array, value: pa.Array, columns: int) -> pa.Array:
+    """The rows of a CSR matrix as lists of pairs (column, value)."""
+    return of_lists(offsets, pa.StructArray.from_arrays([index, value], PAIR))
+
+
+def as_vectors(offsets: np.ndarray, index: pa.Array, value: pa.Array, columns: int) -> pa.Array:
+    """The rows of a CSR matrix as sparse vectors, whose dimension is the number of its columns."""
+    size = np.full(len(offsets) - 1, columns, np.int64)
     return pa.StructArray.from_arrays([of_lists(offsets, index), of_lists(offsets, value), pa.array(size)], SPARSE)
 
 

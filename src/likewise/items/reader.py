@@ -18,6 +18,7 @@ from likewise.items.json_values import Texts
 from likewise.items.payloads import Rows, fit, item, joined, nothing
 from likewise.items.python_values import of_csr, of_lists, of_numbers
 from likewise.items.sparse_names import SPARSE, are_parts
+from likewise.kinds import of_payload
 from likewise.records import Want
 
 #: The parts of a CSR matrix (scipy's).
@@ -42,6 +43,12 @@ class Reader:
     from_strings: Callable[[pa.Array], Rows] | None = None  # reads a column of strings, if those are items
     from_array: Callable[[np.ndarray], pa.Array] = of_numbers  # reads an array that `fits`
     checked: Callable[[Rows, Want], Rows] = lambda rows, want: rows  # checks rows once their parts are joined
+    from_csr: Callable[[np.ndarray, pa.Array, pa.Array, int], pa.Array] | None = (
+        None  # a column of the offsets, indices and values of a CSR matrix, and its number of columns
+    )
+    refuse_array: Callable[[np.ndarray], None] = lambda array: None  # raises UsageError for an array that is not meant as items
+    by_parts: bool = False  # the parts of sparse vectors (items.sparse_names) may be columns or fields of their own
+    columns: tuple[str, ...] = ()  # the columns of a table that is a batch of items
     whole: bool = False  # a row without one of its parts has no value
     joins: bool = True  # a row may have several parts
 
@@ -50,6 +57,11 @@ class Reader:
         whole = dtype.itemsize <= 8 and 0 not in shape[1:] and (len(shape) > 1 or dtype.kind != "b")
         return str(len(shape)) in self.dimensions and dtype.kind in self.numbers and whole
 
+    @property
+    def part_dimension(self) -> int:
+        """The dimension of the arrays that hold the values of all items end to end: one less than that of an array of items."""
+        return max(1, int(self.dimensions[-1:] or 0) - 1)
+
     def is_one(self, array: Any) -> bool:
         """True if a rejected array, or its header, is a single item: numbers of the kind, and one dimension too few."""
         return len(array.shape) == int(self.dimensions[-1:] or 0) - 1 and array.dtype.kind in self.numbers
@@ -57,7 +69,9 @@ class Reader:
     def column(self, given: Any) -> pa.Array | None:
         """The items of an array, of a matrix, or of the parts of one; None for other types. Raises UsageError for unsuitable arrays."""
         if (matrix := csr_of(given)) is not None:
-            return of_csr(matrix, self.kind, self.forms)
+            if self.from_csr is None:
+                raise UsageError(f"give {self.forms}; here came a sparse matrix of {np.asarray(matrix.data).dtype} of shape {tuple(matrix.shape)}")
+            return of_csr(matrix, self.from_csr, self.forms)
         if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
             return self._of_parts(given)
         refuse_masked(given, f"give {self.forms}")
@@ -68,8 +82,7 @@ class Reader:
         if not self.fits(array.shape, array.dtype):
             alone = f"; one {self.item} alone is a batch of one: [{self.item}]" if self.is_one(array) else ""
             raise UsageError(f"give {self.forms}; here came an array of {array.dtype} of shape {array.shape}{alone}")
-        if self.kind == "elements":
-            refuse_flags(array)
+        self.refuse_array(array)
         return self.from_array(array)
 
     def items(self, rows: list[Any]) -> pa.Array:
@@ -81,7 +94,7 @@ class Reader:
 
     def listed(self, rows: list[Any]) -> pa.Array:
         """A column of a list of items. Raises UsageError for a list of numbers if items are vectors: it is one vector."""
-        if self.kind == "vector" and (numbers := [row for row in rows if is_number(row)]):
+        if of_payload(self.kind).numbered and (numbers := [row for row in rows if is_number(row)]):
             where = f"row {next(place for place, row in enumerate(rows) if row is numbers[0])} is the number {shown(numbers[0])}"
             raise UsageError(f"{where}; give {self.forms}; one {self.item} alone is a batch of one: [{self.item}]")
         return self.items(rows)
@@ -91,20 +104,15 @@ class Reader:
         *parts, offsets = given
         for part in given:
             refuse_masked(part, f"give {self.forms}")
-        dimension = 2 if self.kind == "features" else 1
-        good = [part.ndim == dimension and part.dtype.kind in "iuf" + "UO" * (self.kind == "elements") and 0 not in part.shape[1:] for part in parts]
+        good = [
+            part.ndim == self.part_dimension and part.dtype.kind in "iuf" + "UO" * bool(self.strings) and 0 not in part.shape[1:] for part in parts
+        ]
         if len(given) != self.arrays or not all(good):
             came = ", ".join(f"{part.dtype} of shape {part.shape}" for part in given)
             raise UsageError(f"give {self.forms}; here came a tuple of {len(given)} arrays, {came}")
         offsets = borders(offsets, min(map(len, parts)))
         values = [pa.array(part.tolist()) if part.dtype.kind in "UO" else of_numbers(part) for part in parts]
         return of_lists(offsets, values[0] if len(values) == 1 else pa.StructArray.from_arrays(values, PAIR))
-
-
-def refuse_flags(array: np.ndarray) -> None:
-    """Raises UsageError for a 2-D array of 0 and 1, even one with two columns, whose rows could be sets."""
-    if array.dtype != bool and array.shape[1] > 1 and (array == 1).any() and (array == 0).any() and ((array == 0) | (array == 1)).all():
-        raise UsageError(unusable.MATRIX)
 
 
 def csr_of(given: Any) -> Any | None:
@@ -116,7 +124,7 @@ def csr_of(given: Any) -> Any | None:
 
 def from_arrow(columns: Sequence[pa.Array | None], names: Sequence[str], reader: Reader, want: Want, n: int, strings: bool) -> Rows:
     """Rows from the columns of the items or their parts; a column may be missing (None). strings: the first is a column of strings."""
-    if reader.kind in ("sparse", "elements") and are_parts(names):
+    if reader.by_parts and are_parts(names):
         there = [(column, name) for column, name in zip(columns, SPARSE, strict=False) if column is not None]
         columns = [pa.StructArray.from_arrays(*zip(*there, strict=True)) if there else None]
     return compared([_with_others(column, reader, want, n, strings) for column in columns], reader, want)
@@ -137,7 +145,7 @@ def compared(parts: Sequence[Rows], reader: Reader, want: Want) -> Rows:
     if not reader.joins and len(parts) > 1:
         raise UsageError(f"--field: {reader.item} is one field; name it alone, without +")
     rows = reader.checked(joined(parts, whole=reader.whole), want)
-    if rows.width is None and reader.kind in ("sparse", "code", "features"):
+    if rows.width is None and of_payload(reader.kind).wide:
         rows.width = np.zeros(len(rows), np.int64)
     return rows
 
@@ -173,7 +181,7 @@ def read(batch: Any, reader: Reader, want: Want | None = None) -> Rows:
 def column_of(batch: Any, reader: Reader) -> pa.ChunkedArray:
     """The items of a batch as a column. Raises UsageError for objects that are not batches."""
     if is_arrow(batch):
-        return valid(chunked(batch, SPARSE[:2] if reader.kind == "sparse" else ()))
+        return valid(chunked(batch, reader.columns))
     if (found := reader.column(batch)) is None:
         given = rows_of_batch(batch, f"give {reader.forms}", (reader.single, f"one {reader.item} alone is a batch of one: [{reader.item}]"))
         found = reader.listed([*given])

@@ -18,7 +18,7 @@ from likewise.items.elements import element, hasher, is_element, is_missing, wit
 from likewise.items.given import SINGLE, borders, shown
 from likewise.items.json_values import Texts, decoded, lists_of, nulls_of, rows_of, thinned
 from likewise.items.payloads import Rows, ends
-from likewise.items.python_values import of_lists, of_numbers, typed
+from likewise.items.python_values import as_vectors, of_lists, of_numbers, typed
 from likewise.items.reader import Reader, read
 from likewise.items.unusable import MATRIX
 from likewise.records import Want
@@ -71,6 +71,12 @@ def from_array(array: NDArray[Any]) -> pa.Array:
     if array.dtype == bool:
         return of_lists(ends(array.sum(axis=1)), pa.array(np.nonzero(array)[1]))
     return of_numbers(array)
+
+
+def refuse_flags(array: NDArray[Any]) -> None:
+    """Raises UsageError for a 2-D array of 0 and 1, even one with two columns, whose rows could be sets."""
+    if array.dtype != bool and array.shape[1] > 1 and (array == 1).any() and (array == 0).any() and ((array == 0) | (array == 1)).all():
+        raise UsageError(MATRIX)
 
 
 def is_flags(row: Any) -> bool:
@@ -187,5 +193,8 @@ READER = Reader(
     strings=2,
     arrays=2,
     from_array=from_array,
+    from_csr=as_vectors,
+    refuse_array=refuse_flags,
+    by_parts=True,
     checked=checked,
 )

@@ -17,7 +17,7 @@ from likewise.items.arrow import all_refused, filled, integers_of, is_list, list
 from likewise.items.given import SINGLE
 from likewise.items.json_values import Texts, decoded, floats, rows_of
 from likewise.items.payloads import ENTRY, Fault, Rows, ends
-from likewise.items.python_values import UNFIT, as_json
+from likewise.items.python_values import UNFIT, as_json, as_vectors
 from likewise.items.reader import Reader, csr_of, read
 from likewise.items.sparse_names import LIST_AMONG_SPARSE, SPARSE
 from likewise.items.words import is_word
@@ -265,4 +265,7 @@ READER = Reader(
     from_python,
     from_arrow,
     from_json,
+    from_csr=as_vectors,
+    by_parts=True,
+    columns=SPARSE[:2],
 )

@@ -14,7 +14,7 @@ from likewise.items.arrow import all_refused, filled, listed, numbers_of
 from likewise.items.given import SINGLE, is_number
 from likewise.items.json_values import Texts, decoded, floats, lists_of, rows_of
 from likewise.items.payloads import Fault, Rows, item
-from likewise.items.python_values import typed
+from likewise.items.python_values import as_vectors, typed
 from likewise.items.reader import Reader, column_of, read_column
 from likewise.items.sets import read_only
 from likewise.items.sparse_names import SPARSE, SPARSE_AMONG_LISTS, looks_sparse
@@ -123,6 +123,7 @@ READER = Reader(
     single=(int, float),
     dimensions="2",
     numbers="iuf",
+    from_csr=as_vectors,
     checked=checked,
     whole=True,
 )

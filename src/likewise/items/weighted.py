@@ -19,7 +19,7 @@ from likewise.items.elements import element, hasher, is_element, without_wrong, 
 from likewise.items.given import SINGLE, refuse_masked
 from likewise.items.json_values import Texts, Thinned, as_float, decoded, lists_of, nulls_of, rows_of, thinned
 from likewise.items.payloads import WEIGHTED, Rows, ends
-from likewise.items.python_values import UNFIT, as_json, of_lists
+from likewise.items.python_values import UNFIT, as_json, as_pairs, of_lists
 from likewise.items.reader import Reader, read
 from likewise.items.sets import read_only
 from likewise.records import Want
@@ -166,5 +166,6 @@ READER = Reader(
     from_json,
     single=(Mapping,),
     arrays=3,
+    from_csr=as_pairs,
     checked=checked,
 )

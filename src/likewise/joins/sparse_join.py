@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from likewise.items.sparse import Sparse
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Groups, Longs, PairBlock, Stop
-from likewise.kernels.compare import SparseRule, is_distance
+from likewise.kernels.compare import SparseRule
 from likewise.kernels.compare import values as scored
 from likewise.kernels.rank import number
 from likewise.kernels.sparse import ANGLE, COSINE
@@ -135,7 +135,7 @@ class SparseJoin:
             counts.compared += compared
             for block in blocks:
                 counts.found += len(block)
-                yield PairBlock(block[:, 1], block[:, 0], scored(block[:, 2], distances=is_distance(self.rule)))
+                yield PairBlock(block[:, 1], block[:, 0], scored(block[:, 2], distances=self.rule.distance))
 
     def facts(self) -> dict[str, Any]:
         return {}

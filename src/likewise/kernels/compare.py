@@ -26,6 +26,29 @@ EXACT, ESTIMATE, UNCHECKED = 0, 1, 2
 FARTHEST = 0x7FF0_0000_0000_0000
 
 
+@inline
+def within(value, rule):
+    """The score of two sparse vectors with this value; -1 if they are not similar by the rule."""
+    if rule.measure == COSINE:
+        return score(value) if value >= rule.limit else np.int64(-1)
+    return nearness(value) if value <= rule.limit else np.int64(-1)
+
+
+@inline
+def score(similarity):
+    """A similarity >= 0 as an integer in the order of similarities."""
+    return np.float64(similarity).view(np.int64)
+
+
+@inline
+def nearness(distance):
+    """A distance as an integer, greater for nearer items."""
+    return np.int64(FARTHEST) - np.float64(distance).view(np.int64)
+
+
+#: A rule is a tuple of the values that compiled code needs. ``distance``: its scores stand for distances. ``compiled``: the body of `compare` for it.
+
+
 class SetRule(NamedTuple):
     """Jaccard similarity of at least numerator/denominator; with ESTIMATE the share of equal slots of two signatures."""
 
@@ -33,12 +56,34 @@ class SetRule(NamedTuple):
     denominator: int
     mode: int
 
+    @property
+    def distance(self) -> bool:
+        return False
+
+    @staticmethod
+    def compiled(a, b, rule):
+        need = needed(len(a), len(b), rule.numerator, rule.denominator, rule.mode == ESTIMATE)
+        common = overlap(a, b, need)
+        if common < 0:
+            return np.int64(-1), np.int64(0)
+        return common, np.int64(len(a)) if rule.mode == ESTIMATE else len(a) + len(b) - common
+
 
 class WeightedRule(NamedTuple):
     """Weighted Jaccard similarity of at least ``least``."""
 
     least: float
     mode: int
+
+    @property
+    def distance(self) -> bool:
+        return False
+
+    @staticmethod
+    def compiled(a, b, rule):
+        m, n = len(a) // 2, len(b) // 2
+        similarity = weighted_jaccard(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64))
+        return (score(similarity), np.int64(1)) if similarity >= rule.least else (np.int64(-1), np.int64(0))
 
 
 class DirectionRule(NamedTuple):
@@ -53,6 +98,22 @@ class DirectionRule(NamedTuple):
     wide: bool
     mode: int
 
+    @staticmethod
+    def compiled(a, b, rule):
+        if rule.wide:
+            x, y = a.view(np.float64)[: rule.dimension], b.view(np.float64)[: rule.dimension]
+            value = np.degrees(angle(x, y)) if rule.angle else cosine(x, y)
+        else:
+            u, v = a.view(np.float32)[: rule.dimension], b.view(np.float32)[: rule.dimension]
+            value = np.degrees(angle(u, v)) if rule.angle else cosine(u, v)
+        if rule.angle:
+            return (nearness(value), np.int64(1)) if value <= rule.limit else (np.int64(-1), np.int64(0))
+        return (score(value), np.int64(1)) if value >= rule.limit else (np.int64(-1), np.int64(0))
+
+    @property
+    def distance(self) -> bool:
+        return self.angle
+
 
 class NormRule(NamedTuple):
     """An L_order distance of at most ``limit``. Vectors as for `DirectionRule`."""
@@ -63,6 +124,18 @@ class NormRule(NamedTuple):
     wide: bool
     mode: int
 
+    @property
+    def distance(self) -> bool:
+        return True
+
+    @staticmethod
+    def compiled(a, b, rule):
+        if rule.wide:
+            value = distance(a.view(np.float64)[: rule.dimension], b.view(np.float64)[: rule.dimension], rule.order)
+        else:
+            value = distance(a.view(np.float32)[: rule.dimension], b.view(np.float32)[: rule.dimension], rule.order)
+        return (nearness(value), np.int64(1)) if value <= rule.limit else (np.int64(-1), np.int64(0))
+
 
 class SparseRule(NamedTuple):
     """A cosine of at least ``limit``, or an angle or L_order distance of at most ``limit``, of sparse vectors. measure: of kernels.sparse."""
@@ -72,6 +145,16 @@ class SparseRule(NamedTuple):
     order: float
     mode: int
 
+    @staticmethod
+    def compiled(a, b, rule):
+        m, n = len(a) // 2, len(b) // 2
+        found = within(measured(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64), rule.measure, rule.order), rule)
+        return found, np.int64(found >= 0)
+
+    @property
+    def distance(self) -> bool:
+        return self.measure != COSINE
+
 
 class CodeRule(NamedTuple):
     """A Hamming distance of at most ``within`` bits."""
@@ -79,12 +162,16 @@ class CodeRule(NamedTuple):
     within: int
     mode: int
 
+    @property
+    def distance(self) -> bool:
+        return True
 
-def is_distance(rule) -> bool:
-    """True if scores stand for distances."""
-    if isinstance(rule, SparseRule):
-        return rule.measure != COSINE
-    return isinstance(rule, NormRule | CodeRule) or (isinstance(rule, DirectionRule) and rule.angle)
+    @staticmethod
+    def compiled(a, b, rule):
+        differ = 0
+        for word in range(len(a)):
+            differ += count_bits(a[word] ^ b[word])
+        return (nearness(np.float64(differ)), np.int64(1)) if differ <= rule.within else (np.int64(-1), np.int64(0))
 
 
 def compare(a, b, rule):
@@ -115,81 +202,7 @@ def _sets_cannot_match(size_a, odd_a, a, size_b, odd_b, b, rule):
 
 @overload(compare)
 def _compare(a, b, rule):
-    return {
-        SetRule: _sets,
-        WeightedRule: _weighted,
-        DirectionRule: _directions,
-        NormRule: _norms,
-        SparseRule: _sparse,
-        CodeRule: _codes,
-    }[rule.instance_class]
-
-
-def _sets(a, b, rule):
-    need = needed(len(a), len(b), rule.numerator, rule.denominator, rule.mode == ESTIMATE)
-    common = overlap(a, b, need)
-    if common < 0:
-        return np.int64(-1), np.int64(0)
-    return common, np.int64(len(a)) if rule.mode == ESTIMATE else len(a) + len(b) - common
-
-
-def _weighted(a, b, rule):
-    m, n = len(a) // 2, len(b) // 2
-    similarity = weighted_jaccard(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64))
-    return (score(similarity), np.int64(1)) if similarity >= rule.least else (np.int64(-1), np.int64(0))
-
-
-def _directions(a, b, rule):
-    if rule.wide:
-        x, y = a.view(np.float64)[: rule.dimension], b.view(np.float64)[: rule.dimension]
-        value = np.degrees(angle(x, y)) if rule.angle else cosine(x, y)
-    else:
-        u, v = a.view(np.float32)[: rule.dimension], b.view(np.float32)[: rule.dimension]
-        value = np.degrees(angle(u, v)) if rule.angle else cosine(u, v)
-    if rule.angle:
-        return (nearness(value), np.int64(1)) if value <= rule.limit else (np.int64(-1), np.int64(0))
-    return (score(value), np.int64(1)) if value >= rule.limit else (np.int64(-1), np.int64(0))
-
-
-def _norms(a, b, rule):
-    if rule.wide:
-        value = distance(a.view(np.float64)[: rule.dimension], b.view(np.float64)[: rule.dimension], rule.order)
-    else:
-        value = distance(a.view(np.float32)[: rule.dimension], b.view(np.float32)[: rule.dimension], rule.order)
-    return (nearness(value), np.int64(1)) if value <= rule.limit else (np.int64(-1), np.int64(0))
-
-
-def _sparse(a, b, rule):
-    m, n = len(a) // 2, len(b) // 2
-    found = within(measured(a[:m], a[m:].view(np.float64), b[:n], b[n:].view(np.float64), rule.measure, rule.order), rule)
-    return found, np.int64(found >= 0)
-
-
-def _codes(a, b, rule):
-    differ = 0
-    for word in range(len(a)):
-        differ += count_bits(a[word] ^ b[word])
-    return (nearness(np.float64(differ)), np.int64(1)) if differ <= rule.within else (np.int64(-1), np.int64(0))
-
-
-@inline
-def within(value, rule):
-    """The score of two sparse vectors with this value; -1 if they are not similar by the rule."""
-    if rule.measure == COSINE:
-        return score(value) if value >= rule.limit else np.int64(-1)
-    return nearness(value) if value <= rule.limit else np.int64(-1)
-
-
-@inline
-def score(similarity):
-    """A similarity >= 0 as an integer in the order of similarities."""
-    return np.float64(similarity).view(np.int64)
-
-
-@inline
-def nearness(distance):
-    """A distance as an integer, greater for nearer items."""
-    return np.int64(FARTHEST) - np.float64(distance).view(np.int64)
+    return rule.instance_class.compiled
 
 
 def scores(values: np.ndarray, *, distances: bool) -> np.ndarray:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from likewise.io.inputs import Source
     from likewise.items.documents import Shingled
+    from likewise.items.payloads import Rows
     from likewise.joins.pairs import Among, Join
     from likewise.methods import Measure, Text
     from likewise.nearest.search import Found
@@ -89,7 +90,8 @@ class Kind:
     values: str = "u1"  # the dtype of one value of a payload: a numpy name, or "module:name"
     needed: str  # the expected values, for messages: "vectors: lists of finite numbers"
     advice: dict[str, str] = {}  # noqa: RUF012 - unsuitable type of values -> advice
-    widths: tuple[str, str] = ("", "")  # the item that sets the common width, and the rule; for messages
+    widths: tuple[str, str] = ("", "")  # the item that sets the common width, and the rule; for messages. Empty: items have no width
+    numbered: bool = False  # an item is a list of numbers, which may be in columns of their own: x0, x1, x2
     holds: str  # the content that a message calls missing
     look: str = WHOLE  # how two items are displayed side by side: WORDS to WHOLE
     same: str = ""  # the text above two equal items; empty: list their members, because their order may differ
@@ -113,6 +115,11 @@ class Kind:
     all_compared: bool = False  # its exact join compares all pairs
     audited: bool = True  # an exact search exists, so results can be audited
     sparse: bool = False  # vectors stored by their nonzero coordinates
+
+    @property
+    def wide(self) -> bool:
+        """True if items have a width (Records.width), which must be the same for all."""
+        return bool(self.widths[0])
 
     def described(self, dimension: int | None) -> str:
         """One item, for reports. dimension: its number of dimensions or bits, if known."""
@@ -166,6 +173,9 @@ class Kind:
         import numpy as np
 
         return loaded(self.values) if ":" in self.values else np.dtype(self.values)
+
+    def check_rows(self, rows: Rows) -> None:
+        """Adds faults to rows that can be read, but not signed."""
 
     def width_of(self, width: int) -> str:
         """A width of items (Records.width), for messages."""

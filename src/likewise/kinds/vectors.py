@@ -85,7 +85,7 @@ class Vectors(Stored):
     look = NUMBERS
     same = "The two vectors are the same, number by number:"
     measures = (COSINE, ANGLE, L1, L2, LINF, LR)
-    all_compared = True
+    all_compared = numbered = True
     bands, recall = ASKED, TARGET
     needs_data = True
     zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from likewise.items.payloads import Rows
     from likewise.job import Job
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
@@ -77,6 +78,11 @@ class WeightedSets(Stored):
         from likewise.items import weighted
 
         return partial(weighted.weighted, own=False)
+
+    def check_rows(self, rows: Rows) -> None:
+        from likewise.items.payloads import signable
+
+        signable(rows)
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from likewise.kernels.bands import MIX
-from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule, is_distance
+from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule
 from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
@@ -48,7 +48,7 @@ class Sets:
         """Similarities, or distances if the rule is for distances; NaN where nothing was checked. float64[n]"""
         if isinstance(self.rule, SetRule) or self.rule.mode == UNCHECKED:
             return ratio(overlap, out_of)
-        return scored(overlap, distances=is_distance(self.rule))
+        return scored(overlap, distances=self.rule.distance)
 
     def buffers(self) -> np.ndarray:
         """Room for the words of two items, uint64[2, largest size]; each thread needs its own."""

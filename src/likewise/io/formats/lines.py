@@ -22,6 +22,7 @@ from likewise.io.headers import once
 from likewise.io.ranges import END, Range
 from likewise.items import binary
 from likewise.kernels.bytes import gather
+from likewise.kinds import of_payload
 from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
 
 CHUNK_BYTES = 8 << 20
@@ -174,7 +175,7 @@ def passed_over(chunk: Chunk, want: Want) -> Records:
         id=nothing if want.id is not None else None,
         per=nothing if want.per is not None else None,
         score=np.full(1, np.nan) if want.score is not None else None,
-        width=np.zeros(1, np.int64) if want.kind in ("vector", "sparse", "code", "features") else None,
+        width=np.zeros(1, np.int64) if of_payload(want.kind).wide else None,
         rejected=rejected,
         found=False,
     )
