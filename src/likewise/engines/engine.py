@@ -47,8 +47,7 @@ class Engine(Protocol):
         """Read and sketch all rows (`stages.sketch`).
 
         Returns a table of one entry a row, in input order. Its columns of `schema.ROW_COLUMNS` and the id are read by the driver; the words, the odd
-        sketch
-        and the band keys stay with the engine. Raises DataError and FormatError for rows and files that cannot be read.
+        sketch and the band keys stay with the engine. Raises DataError and FormatError for rows and files that cannot be read.
         """
 
     def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:

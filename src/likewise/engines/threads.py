@@ -38,10 +38,8 @@ class Threads:
         """Yield stage(batch) in the order of the batches; ``at_once`` of them, or two a thread, run or wait while the next is read.
 
         ``at_once`` may be a function, called before each batch. With ``at_once=1`` the stage also runs batch by batch. An error while reading ahead
-        is
-        raised only after the results before it. The stage has ended when this ends. A stage must not call `map` itself: all threads could be in
-        stages
-        that wait for others.
+        is raised only after the results before it. The stage has ended when this ends. A stage must not call `map` itself: all threads could be in
+        stages that wait for others.
         """
         if self._pool is None:
             yield from map(stage, batches)

@@ -22,8 +22,7 @@ def table(given: Any, name: str) -> pa.Table | None:
     """Return the rows of a table of another library; None for other objects. A bare array or series becomes a column of this name.
 
     An object is identified by its methods: those of Arrow's protocols (frames of polars and pandas, relations of DuckDB, readers of record
-    batches), or
-    else those of `TAKES`. Raises UsageError if Arrow cannot hold the values.
+    batches), or else those of `TAKES`. Raises UsageError if Arrow cannot hold the values.
     """
     if isinstance(given, pa.Table):
         return compact(given)

@@ -169,10 +169,9 @@ def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None
     """Return the sources of ``inputs`` in the given order; those within a folder or a glob are sorted by path.
 
     A str or Path is a file, a folder, a glob or ``-``; any other object is read as a table. ``out`` is the output, which must not be an input; it
-    and
-    the work folder ``work`` are skipped inside input folders. Standard input is first copied to ``work``.
-    ``want`` determines how bare data, such as a list of str or an array, are read; files in folders whose format cannot hold it are skipped.
-    Raises UsageError for inputs that do not exist or hold no data, and DataError for folders and files that cannot be read.
+    and the work folder ``work`` are skipped inside input folders. Standard input is first copied to ``work``. ``want`` determines how bare data, such
+    as a list of str or an array, are read; files in folders whose format cannot hold it are skipped. Raises UsageError for inputs that do not exist
+    or hold no data, and DataError for folders and files that cannot be read.
     """
     if not inputs:
         raise UsageError("no input: name files, folders, globs such as 'crawl/**/*.jsonl.zst', or - for standard input")

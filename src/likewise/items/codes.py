@@ -41,9 +41,8 @@ def codes(batch: Any) -> Codes:
 
     bool[n, bits]: bit j of a code is column j. Unsigned integers [n, w]: packed words, of w times their width bits (a uint8 is eight bits, not one);
     [n]: one word each, also for signed integers, in two's complement. A list: of bytes, equally long; of strings of hexadecimal digits, two a byte;
-    of
-    integers from -2^63 to 2^64 - 1, 64 bits each, where -1 equals 2^64 - 1; of rows of bool or of 0 and 1, a bit each; or of 1-D unsigned arrays. An
-    empty list gives uint64[0, 0] and 0 bits. Raises UsageError with the row.
+    of integers from -2^63 to 2^64 - 1, 64 bits each, where -1 equals 2^64 - 1; of rows of bool or of 0 and 1, a bit each; or of 1-D unsigned arrays.
+    An empty list gives uint64[0, 0] and 0 bits. Raises UsageError with the row.
     """
     if isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[1], int) and getattr(batch[0], "dtype", None) == np.uint64:
         return batch[0], batch[1]  # already packed

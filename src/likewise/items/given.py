@@ -53,8 +53,7 @@ def rows(given: Any, forms: str, *hints: tuple[type | tuple[type, ...], str]) ->
     """The rows of a batch: a list or another sequence, an array, or an Arrow array as a list.
 
     forms: describes a batch; hints: advice by type of value. Raises UsageError with both for anything else: an iterator would be empty when read
-    again,
-    the rows of a set have no order, and those of a mapping or table are its names.
+    again, the rows of a set have no order, and those of a mapping or table are its names.
     """
     given = unpacked(given)
     if isinstance(given, np.ndarray):

@@ -33,8 +33,7 @@ def sets(batch: Any) -> Sets:
     """A batch of sets as measures take them: elements as keyed words (items.words), ascending and distinct in each set.
 
     Words have 64 bits: among a million distinct elements two share a word with probability 3 in 100 million. Raises UsageError with the row of the
-    set
-    for invalid elements, and for a single set in place of a batch.
+    set for invalid elements, and for a single set in place of a batch.
     """
     return distinct(*ragged(batch, 0, own=False))
 

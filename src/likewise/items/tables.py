@@ -25,8 +25,7 @@ def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.nd
     """The table of kernels.text for these steps, uint32[SIZE], and its flags COPY to LOWERED. Read-only, because it is cached: it takes some 10 ms.
 
     The result for each character is computed step by step. That suffices for a character that does not depend on its neighbours; if it may, the entry
-    is
-    HARD, rather too often than too rarely.
+    is HARD, rather too often than too rarely.
     """
     target = TOUCHED.copy()
     flags = np.zeros(len(target), np.uint32)

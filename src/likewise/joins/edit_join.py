@@ -109,8 +109,7 @@ class Layer(NamedTuple):
         """The grams of the items, in this order, and an index over them.
 
         A string shares all but q * within of its grams, so one of the first q * within + 1 is shared. An edit makes the code points of two strings
-        differ
-        by one more, or by two if it replaces one.
+        differ by one more, or by two if it replaces one.
         """
         chosen = strings.points, strings.begin[items], strings.length[items]
         ranking = ranked(*grams(*chosen, self.q), side=side, workers=workers)

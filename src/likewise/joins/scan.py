@@ -97,8 +97,7 @@ class Scan:
         """The factors whose product selects pairs, for vectors of lengths scaled to at most 1: float32[m, d or d + 2].
 
         For angles: the vectors at length 1; the product is the cosine. For L2: the vectors from the centre with two more coordinates; the product is
-        minus
-        half the squared distance, and slightly more for long vectors.
+        minus half the squared distance, and slightly more for long vectors.
         """
         given, vectors = self.prepared, self.prepared.vectors[items]
         if given.angles:

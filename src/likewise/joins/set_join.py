@@ -56,10 +56,8 @@ class SetJoin:
         """Progress is counted in elements of sets.
 
         among: the pairs that will be requested first, and that the cost refers to; if it has sides, `ranked` must have had them too. per: uint64[n],
-        only
-        pairs of equal values. contained: ordered pairs instead, of an item and another that contains at least the threshold's share of it; the value
-        is
-        that share, and with sides the first is of A and the second of B.
+        only pairs of equal values. contained: ordered pairs instead, of an item and another that contains at least the threshold's share of it; the
+        value is that share, and with sides the first is of A and the second of B.
         """
         self.ranking, self.threshold, self.contained, self.workers = ranking, threshold, contained, workers
         self.per = per if per is not None and per.any() else None
@@ -145,8 +143,7 @@ def cost_at(ranking: Ranked, threshold: Fraction, times: float) -> float:
     """Nanoseconds of one core for joining ``times`` as many sets as this sample, ranking included; equal on every machine.
 
     The visited entries of the index are counted for some thousand sets; their number grows with the square of the number of sets. The cost of
-    verifying
-    similar pairs is proportional to it, because they share many entries.
+    verifying similar pairs is proportional to it, because they share many entries.
     """
     joined, low, high, _, keys = ready(ranking, threshold, times=times)
     ranks = (ORDER * len(ranking) + RANK * len(ranking.tokens)) * times

@@ -55,8 +55,7 @@ class Sides:
     """Sides of hyperplanes.
 
     scale: for each vector from the centre, as kernels.signs takes it; ``lift`` is in that scale. least: the minimum distance of points from the
-    centre,
-    the lift included; None if directions are compared.
+    centre, the lift included; None if directions are compared.
     """
 
     differ: float

@@ -185,8 +185,7 @@ def choose_layout(
     """The coding, bands and rows of minimum predicted cost whose recall at the limit is at least ``recall``, by the codes of a sample.
 
     walk: a greedy walk will skip most vectors similar to an earlier one, so the layout is chosen for the others. bands and rows, if both are given,
-    are
-    used whatever their recall, with the coding that would have been chosen.
+    are used whatever their recall, with the coding that would have been chosen.
     """
     items = np.flatnonzero(prepared.live)
     sample = items[np.unique(np.random.default_rng(seed).integers(0, max(1, len(items)), SAMPLE))] if len(items) else items

@@ -71,8 +71,7 @@ class Interruption(event.Listener):
     """Stops the compiler when the run is interrupted: on the first run ever it has half a minute of work.
 
     Python's own way, an exception at any point of the main thread, may leave a lock of LLVM taken, and all threads would wait for it for ever. So
-    while
-    the main thread compiles, Ctrl-C is deferred to the next function, as the command line defers all signals (cli/main.py).
+    while the main thread compiles, Ctrl-C is deferred to the next function, as the command line defers all signals (cli/main.py).
     """
 
     depth, put_off = 0, False

@@ -166,8 +166,7 @@ def gather(probe, length, sets, keys, index, low, high, rule, seen, found):
 
     length: the number of the probe's ids to look up. Sizes ascend with places, so a list ends once sets get too large.
     seen: int32[n], the last probe that visited a set; found: uint32[3, n], places, the ranks that each set has left from the first shared one, and
-    the
-    number of shared ranks before.
+    the number of shared ranks before.
     """
     _, _, _, size, signs = sets
     ids, first, _, combined, known = keys
@@ -281,8 +280,7 @@ def join(sets, keys, index, lengths, low, high, rule, end, most, state, room, ma
     state: int64[3]: the next place, and the range of its found sets that are still to compare.
     room: (seen int32[n], -1 at first; found uint32[3, n]; bits uint64, 0 at first), scratch of one thread.
     matches: int64[m, 4], one row a pair: probe, partner, overlap, out of. Stops when it is full, or after about ``most`` comparisons or the time of
-    that
-    many.
+    that many.
     """
     seen, found, bits = room
     written = 0

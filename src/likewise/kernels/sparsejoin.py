@@ -27,8 +27,7 @@ def join(vectors, units, rare, lists, rule, least, per, side, items, begin, end,
     vectors
     of length 1: pairs whose cosine by these is below ``least`` are rejected.
     rare: (ranks uint32[k], offsets int64[n + 1]) of each item's rare coordinates. items: int64[m], ascending. lists: (begins int64[ranks + 1],
-    holders
-    int32[k]): the items with rank r are holders[begins[r] : begins[r + 1]], ascending.
+    holders int32[k]): the items with rank r are holders[begins[r] : begins[r + 1]], ascending.
     rule: a SparseRule. per: uint64[n], or empty: only items of equal values are compared. side: uint8[n], or empty, as for kernels.walk.
     known: float64, all 0. seen: int32[n], -1 at first: the last item that an item was compared with. out: int64[r, 3], rows of item, other and score
     (kernels.compare). Stops early if it may not have room for the next item's rows.

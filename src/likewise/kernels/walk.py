@@ -54,8 +54,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
 
     bucket: int32[bands, n], the item's bucket in each band, -1 if it has none. splits: stages.buckets.Splits, the parts of overfull buckets.
     lists: LIST[buckets], empty at first: the kept items that later ones are compared with, for which ``remembered``, REMEMBERED[..], has room. A
-    bucket
-    that is not overfull remembers all its kept items, an overfull one and its parts those that ``splits.listed`` marks.
+    bucket that is not overfull remembers all its kept items, an overfull one and its parts those that ``splits.listed`` marks.
     near: uint64[.., words], copies of the odd sketches of the first in ``remembered``, side by side, because large buckets read them all the time.
     cursor: int64[bands], splits.begin[:-1] at first: in each band the first split item that is not before the current item.
     seen: int32[n], -1 at first: the last item that an item was compared with.

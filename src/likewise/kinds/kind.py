@@ -209,8 +209,7 @@ class Kind:
         """The join that finds similar pairs of these items without bands.
 
         among: the pairs that will be requested. per: uint64[n], only pairs of items with equal values are requested; None: pairs of all items. walk:
-        the
-        pairs serve a greedy walk, which skips most items that are similar to an earlier one.
+        the pairs serve a greedy walk, which skips most items that are similar to an earlier one.
         """
         raise NotImplementedError
 

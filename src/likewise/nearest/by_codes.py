@@ -64,10 +64,8 @@ def least_chances(bits: int, miss: float) -> Floats:
     """The minimum probability of a differing bit at which h or more of ``bits`` differ with probability ``miss``, for all h: float64[bits + 1].
 
     A bound that always holds and is off by at most one bit: a binomial variable is h or more with probability at most 1 - Φ(√(2 n KL)), where KL is
-    the
-    divergence of the share (h - 1) / n from the probability of a bit (Zubkov and Serov, A Complete Proof of Universal Inequalities for the
-    Distribution
-    Function of the Binomial Law, 2013).
+    the divergence of the share (h - 1) / n from the probability of a bit (Zubkov and Serov, A Complete Proof of Universal Inequalities for the
+    Distribution Function of the Binomial Law, 2013).
     """
     share = np.maximum(np.arange(bits + 1) - 1, 0) / bits
     enough = NormalDist().inv_cdf(1 - miss) ** 2 / (2 * bits)

@@ -35,8 +35,7 @@ class Frame:
     """A centre near the mean of the items. Vectors are taken relative to it: distances do not depend on it, but the quality of codes does.
 
     For cosines and angles vectors are scaled to length 1 first. A vector of size -1 has no neighbours; a size is NaN if squares of its numbers, or of
-    its
-    length, may overflow or vanish.
+    its length, may overflow or vanish.
     """
 
     def __init__(self, search: Search, base: Vectors):

@@ -266,8 +266,7 @@ def least_error(asked: Asked) -> tuple[int, int]:
     """Return the layout with the least area between the curve and a step at the threshold, both sides weighted equally.
 
     One more band adds Σ ± q^bands (1 - q), where q = 1 - p^rows is the probability to miss, - for the smaller q of similar pairs and + for the
-    larger
-    ones of others. Such a sum changes its sign once, from - to +, so the best number of bands is found by bisection.
+    larger ones of others. Such a sum changes its sign once, from - to +, so the best number of bands is found by bisection.
     """
     limit = asked.slots or max(ERROR_SLOTS, asked.bands or 0, asked.rows or 0)
     chances, alike = zip(*around(asked.model.curve, asked.threshold), strict=True)

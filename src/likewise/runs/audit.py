@@ -136,8 +136,7 @@ def interval(pair: np.ndarray, found: np.ndarray, drawn: np.ndarray, n: int, see
 
     A pair of two sampled items is one observation, not two: it belongs to the item with more pairs, so that the pairs of a hub stay together. If all
     pairs, or no pairs, are found, resampling has no variance: the other end is then the exact bound for that many items with pairs (Clopper and
-    Pearson,
-    The Use of Confidence or Fiducial Limits, Biometrika 1934).
+    Pearson, The Use of Confidence or Fiducial Limits, Biometrika 1934).
     """
     if not len(pair):
         return 0.0, 1.0

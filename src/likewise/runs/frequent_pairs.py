@@ -65,8 +65,7 @@ def frequent(baskets: Any, *, support: int, method: str = "apriori", buckets: in
     ``apriori`` counts items, then the pairs of frequent ones (Agrawal and Srikant 1994). ``pcy`` in its first pass also hashes each pair to one of
     ``buckets`` counters, and then counts a pair only if its bucket reached the support (Park, Chen and Yu 1995): fewer counters in the second
     pass, but the first one visits the pairs of all items. Time grows with the number of pairs inside baskets: a basket of thousands of frequent
-    items
-    takes millions of steps.
+    items takes millions of steps.
 
     Raises UsageError for a support below 1, and with the row for a value that is not an item.
 

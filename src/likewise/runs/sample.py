@@ -54,8 +54,7 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     """Up to TEXTS distinct texts, or ITEMS other items, chosen by hash from the first rows of up to SOURCES evenly spaced sources.
 
     ``items`` estimates the distinct items of all sources, from those in the first rows. Raises UsageError for fewer than two items, and DataError if
-    rows
-    could not be read, or if no source has the wanted field, naming the fields that they have.
+    rows could not be read, or if no source has the wanted field, naming the fields that they have.
     """
     texts, want = isinstance(job.method, Text), job.want._replace(id=None)
     most = TEXTS if texts else ITEMS

@@ -26,8 +26,7 @@ class Cut:
     """The pairs left out by the rule for overfull buckets, and the result of comparing a sample of them.
 
     cut: pairs of kept items in an overfull bucket that were not compared there. sampled: pairs in the sample; similar: those of the sample at or
-    above
-    the threshold. missed: upper bound for missed pairs, with 95 % confidence.
+    above the threshold. missed: upper bound for missed pairs, with 95 % confidence.
     """
 
     cut: int

@@ -9,8 +9,7 @@ def keep_order(policy: str, chars: np.ndarray, score: np.ndarray, preference: np
     """Row numbers in priority order: preferred sources first, then by policy; ties in input order. int64[n]
 
     chars: characters of each row, for ``longest`` and ``shortest``. score: float64[n], NaN for none; rows without a score come last. preference:
-    int[n],
-    smaller comes first.
+    int[n], smaller comes first.
     """
     rows = np.arange(len(chars))
     name = policy.partition(":")[0]
