@@ -1,4 +1,4 @@
-"""What tests of several files take as a fixture."""
+"""Fixtures for tests of several files."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def scaled(request: pytest.FixtureRequest) -> Callable[[Any, Any], Any]:
-    """scaled(full, small): the size of a heavy test, in full with --all. What it asserts holds at both: bounds are computed from the size."""
+    """scaled(full, small): the size of a heavy test, full with --all. Its assertions hold for both sizes: bounds are computed from the size."""
     whole = request.config.getoption("--all")
     return lambda full, small: full if whole else small
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In the gate a skipped test fails: the disk, the cgroup or the user that it needs must be there."""
+    """Fail skipped tests in the gate: the disk, cgroup or user that they need must exist there."""
     report = yield
     if report.skipped and os.environ.get("CI"):
         report.outcome = "failed"
@@ -42,13 +42,13 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(autouse=True)
 def no_word_of_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Messages do not depend on what earlier tests have had compiled; tests/cli/test_compiling.py, with processes of its own, tests that they do."""
+    """Suppress messages about compiling, which depend on earlier tests; tests/cli/test_compiling.py tests them in separate processes."""
     monkeypatch.setattr("likewise.cli.progress.heard", lambda *_: nullcontext())
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, where nothing from outside sets a flag."""
+    """An empty working folder, without settings from outside."""
     monkeypatch.chdir(tmp_path)
     for name in FLAGS:
         monkeypatch.delenv(f"LIKEWISE_{name.upper()}", raising=False)
@@ -65,7 +65,7 @@ def docs(folder: Path) -> Path:
 
 @pytest.fixture
 def likewise(tmp_path, monkeypatch, capfd):
-    """The command line in an empty folder: likewise(arguments...) -> status, out, err."""
+    """The command line in an empty folder: likewise(arguments, ...) -> status, out, err."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object, stdin: bytes = b"") -> SimpleNamespace:
@@ -80,6 +80,6 @@ def likewise(tmp_path, monkeypatch, capfd):
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the greedy walk over vectors and codes so few pairs are held that everything is halved often."""
+    """Limit the pairs held by greedy removal over joins to so few that items are split into many parts."""
     for name, number in (("EACH", 0), ("FEWEST", 3), ("MOST", 5)):
         monkeypatch.setattr(f"likewise.joins.greedy.{name}", number)

@@ -1,7 +1,7 @@
-"""A process of the tiny engine (processes.py): it takes orders from its standard input, each a step for one partition.
+"""A process of the tiny engine (processes.py): it reads orders from standard input, each a step for one partition.
 
-All data come from Parquet files of a folder and go into such files; a process remembers nothing. Rows are named by their rank, the number of their
-range << 32 | the place in it, which is input order; items, once copies are collapsed, by their number in keep order.
+A process reads and writes Parquet files of a folder, and keeps nothing in memory between orders. A row is identified by its rank, the number of its
+range << 32 | its place in the range, which is input order; an item, after copies are collapsed, by its number in priority order.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Order:
 
 
 def column(values: Any) -> pa.Array:
-    """An array as a column: rows of several words as lists of one length, (values, offsets) as lists."""
+    """An array as a column: rows of several words become lists of one length, (values, offsets) becomes lists."""
     if isinstance(values, tuple):
         return pa.LargeListArray.from_arrays(values[1], values[0])
     if isinstance(values, np.ndarray) and values.ndim == 2:
@@ -72,7 +72,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def read(place: Path, *names: str, where: Any = None) -> list[Any]:
-    """Columns of a file, or of all files of a folder in their order, as arrays. where: a function of the table to bool[rows], the wanted rows."""
+    """Columns of a file, or of all files of a folder in order, as arrays. where: a function from the table to bool[rows] that selects rows."""
     paths = [place] if place.is_file() else files(place)
     table = pa.concat_tables([pq.read_table(path, columns=list(names), partitioning=None) for path in paths])
     if where is not None:
@@ -98,7 +98,7 @@ def of_partition(words: np.ndarray, order: Order) -> np.ndarray:
 
 
 def rows(order: Order) -> None:
-    """A range of a source -> rows/: one file a chunk, with all that is known of its rows."""
+    """A range of a source -> rows/: one file a chunk, with all columns of its rows."""
     number, source, part = order.more
     job, skip = order.job, order.job.options.on_error == "skip"
     sketch, rank = sketcher(job), order.number << 32
@@ -130,7 +130,7 @@ def rejected(records: Records) -> Iterator[tuple[int, str, str | None]]:
 
 
 def copies(order: Order) -> None:
-    """order/ -> copies/: the first copy of each row in keep order. A digest belongs to one partition, with all rows that have it."""
+    """order/ -> copies/: the first copy of each row in priority order. All rows with the same digest belong to one partition."""
     copy, per, live, place = read(order.folder / "order", "copy", "per", "live", "place")
     mine = np.flatnonzero(of_partition(copy[:, 0], order))
     first = first_of_copies(copy[mine], per[mine], live[mine], place[mine])
@@ -138,8 +138,8 @@ def copies(order: Order) -> None:
 
 
 def meet(order: Order) -> None:
-    """rows/, items/ -> met/, buckets/ and crowds/: the pairs of items that meet, the sizes of buckets, and the members of overfull ones with their
-    parts at each level."""
+    """rows/, items/ -> met/, buckets/ and crowds/: the candidate pairs, the sizes of buckets, and the members of overfull buckets with their parts at
+    each level."""
     (rank,) = read(order.folder / "items", "rank")
     per, of = read(order.folder / "rows", "per", "rank")
     at = np.searchsorted(of, rank)
@@ -164,7 +164,7 @@ def meet(order: Order) -> None:
 
 
 def met_in(order: Order, keys: np.ndarray, band: int, per: np.ndarray | None) -> Met:
-    """The pairs of items that meet in one band. A bucket belongs to one partition, with all its members."""
+    """The candidate pairs of one band. All members of a bucket belong to one partition."""
     here = keyed(np.ascontiguousarray(keys[band]), per)
     mine = np.flatnonzero(of_partition(here, order))
     finer = [(band + level) % len(keys) for level in range(1, 1 + min(FINER, len(keys) - 1))]
@@ -172,7 +172,7 @@ def met_in(order: Order, keys: np.ndarray, band: int, per: np.ndarray | None) ->
 
 
 def compare(order: Order) -> None:
-    """met/, rows/ -> alike/: the similar pairs. A pair belongs to the partition of its later item, whatever bands it met in."""
+    """met/, rows/ -> similar pairs. A pair belongs to the partition of its later item, whatever bands it collided in."""
     later, earlier = read(order.folder / "met", "later", "earlier", where=lambda table: array(table["later"]) % order.parts == order.number)
     later, earlier = np.unique(np.stack([later, earlier]), axis=1)
     overlap, out_of = compared(order, later, earlier)
@@ -182,7 +182,7 @@ def compare(order: Order) -> None:
 
 
 def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
-    """The comparison of pairs of items. Only sets that pass the filter are fetched."""
+    """Compare pairs of items. Only sets that pass the filter are read."""
     by, (rank,) = rule(order.job), read(order.folder / "items", "rank")
     found = Compared(np.full(len(later), -1, np.int64), np.zeros(len(later), np.int64))
     passed = np.arange(len(later))
@@ -195,20 +195,20 @@ def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
 
 
 def attached(order: Order, ranks: np.ndarray, *names: str) -> list[Any]:
-    """Columns of the rows of these ranks, one after the other; what a row has is fetched once."""
+    """Columns of the rows with these ranks, in the order of ``ranks``; each row is read once."""
     *found, of = read(order.folder / "rows", *names, "rank", where=lambda table: np.isin(array(table["rank"]), ranks))
     at = np.searchsorted(of, ranks)
     return [array(pa.chunked_array([column(each).take(pa.array(at))])) for each in found]
 
 
 def settle(order: Order) -> None:
-    """alike/ -> settled/: of each item its witness and the similarity to it. One partition decides all."""
+    """Similar pairs -> settled/: the representative of each item, and the similarity to it. One partition decides all."""
     found = settled(*read(order.folder / "alike", "later", "earlier", "overlap", "out_of"), order.more)
     write(order.folder / "settled" / "0.parquet", **found._asdict())
 
 
 def budget(order: Order) -> None:
-    """crowds/, settled/ -> cut/ and hottest/: what the rule for overfull buckets left out."""
+    """crowds/, settled/ -> cut/ and hottest/: the pairs that the rule for overfull buckets skipped."""
     cut, worst = Cut(0, 0, 0, 0.0), []
     if order.job.plan is not None:
         buckets = overfull_buckets(order)
@@ -220,13 +220,13 @@ def budget(order: Order) -> None:
 
 
 def overfull_buckets(order: Order) -> Buckets:
-    """The overfull buckets of all partitions and their parts, numbered through."""
+    """The overfull buckets of all partitions and their parts, with consecutive numbers."""
     band, partition, item, levels, listed = read(order.folder / "crowds", "band", "partition", "item", "levels", "listed")
     by_item = np.lexsort((item, band))
     band, item, levels, listed = band[by_item], item[by_item], levels[by_item].T.astype(np.int64), listed[by_item].T.astype(bool)
     named = np.where(levels >= 0, ((band * order.parts + partition[by_item]) << 32) + levels, -1)
     names, own = np.unique(named[0], return_inverse=True)
-    part = np.unique(np.append(named[1:].ravel(), -1), return_inverse=True)[1]  # -1 is there, and has number 0
+    part = np.unique(np.append(named[1:].ravel(), -1), return_inverse=True)[1]  # the appended -1 always has number 0
     part = np.where(part > 0, part - 1 + len(names), -1)[:-1].reshape(named[1:].shape)
     bands = order.job.plan.bands
     bucket = np.full((bands, pq.read_metadata(order.folder / "items" / "0.parquet").num_rows), -1, np.int32)
@@ -236,7 +236,7 @@ def overfull_buckets(order: Order) -> Buckets:
 
 
 def keep(order: Order) -> None:
-    """A source, kept/ -> its kept records as they were, in the output, and written/: how many."""
+    """A source, kept/ -> its kept records, unchanged, in the output; and written/: their number."""
     source, target = order.more
     rows = read(order.folder / "kept" / f"{order.number:05}.parquet", "keep", "start", "length")
     written = source.format.write(source.path, target, *rows, None, in_turn)
@@ -247,7 +247,7 @@ STEPS = {step.__name__: step for step in (rows, copies, meet, compare, settle, b
 
 
 def main() -> None:
-    """Orders as pickles, and for each a pickle in return: None, or what went wrong."""
+    """Read orders as pickles, and answer each with a pickle: None, or a traceback."""
     while True:
         try:
             order = pickle.load(sys.stdin.buffer)

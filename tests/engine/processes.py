@@ -1,6 +1,6 @@
-"""A tiny engine: partitions in other processes (partition.py), which exchange Parquet files and nothing else.
+"""A tiny engine: partitions in other processes (partition.py), which exchange only Parquet files.
 
-Each step of the protocol is a step for all partitions, or for one where the work is small. So nothing of a removal needs memory in common.
+Each step of the protocol runs for all partitions, or for one if the work is small. So a removal needs no shared memory.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from likewise.stages.verify import Compared
 
 #: Bytes of a range: a few records, so that small files have several.
 RANGE = 8_000
-#: Columns of rows that the driver knows.
+#: Columns of rows that the driver reads.
 LIGHT = ("kind", "start", "length", "tokens", "chars", "size", "copy", "per", "score")
 
 
 class Processes:
-    """Some processes that take orders, each of them one at a time."""
+    """A pool of processes. Each carries out one order at a time."""
 
     def __init__(self, number: int):
         command = [sys.executable, "-P", "-c", "import partition; partition.main()"]
@@ -53,7 +53,7 @@ class Processes:
             self.idle.put(process)
 
     def give(self, order: Order) -> None:
-        """Have an order carried out. Raises RuntimeError with the traceback where that fails."""
+        """Carry out an order in an idle process. Raises RuntimeError with the traceback if that fails."""
         process = self.idle.get()
         process.stdin.write(pickle.dumps(order))
         process.stdin.flush()
@@ -69,19 +69,19 @@ class Processes:
 
 @dataclass(frozen=True)
 class Partitioned:
-    """The engine: so many partitions, whose tables lie in a folder."""
+    """The engine: ``parts`` partitions, with their tables in a folder."""
 
     run: Run
     pool: Processes
     parts: int
     folder: Path
-    written: count[int] = field(default_factory=count)  # numbers of what `write` has written
+    written: count[int] = field(default_factory=count)  # numbers the calls of `write`
 
     def order(self, step: str, number: int, more: Any = None) -> None:
         self.pool.give(Order(step, number, self.parts, self.folder, self.run.job, more))
 
     def all(self, step: str, more: Sequence[Any] | None = None) -> None:
-        """Take a step for all partitions, or for each entry of ``more``, such as the ranges of the sources."""
+        """Run a step for all partitions, or for each entry of ``more``, such as the ranges of the sources."""
         each = [None] * self.parts if more is None else more
         with ThreadPoolExecutor(len(self.pool.all)) as threads:
             list(threads.map(self.order, [step] * len(each), range(len(each)), each))
@@ -137,7 +137,7 @@ class Partitioned:
 
 
 def sketched(path: Path) -> Sketched:
-    """A chunk of rows as the driver knows it: without sets, sketches and band keys."""
+    """A chunk of rows as the driver sees it: without sets, sketches and band keys."""
     about = json.loads(pq.read_schema(path).metadata[b"about"])
     columns = dict(zip(LIGHT, read(path, *LIGHT), strict=True))
     given = pq.read_table(path, columns=["id", "nulls"]).combine_chunks()

@@ -1,4 +1,4 @@
-"""A removal by an engine of other processes, which have no memory in common, has the bytes of the local one."""
+"""An engine of other processes, without shared memory, writes the same bytes as the local engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from likewise.options import resolve
 from likewise.runs.removal import remove
 from likewise.runs.session import started
 
-#: Files that tell of a run and not of its result.
+#: Files that describe a run, not its result.
 OF_THE_RUN = ("run.json", "report.html", "manifest.json", "manifest.json.xxh3")
 
 
@@ -30,7 +30,7 @@ def pool() -> Iterator[Processes]:
 
 
 def partitioned(given: Any, out: Path, pool: Processes, parts: int, **choices: Any) -> lw.Removal:
-    """The same as `lw.dedup`, by an engine of so many partitions."""
+    """`lw.dedup` by an engine of ``parts`` partitions."""
     with started(given, resolve(**choices), "dedup", out, None) as (sources, run):
         return remove(sources, run, Partitioned(run, pool, parts, out.with_suffix(".tables")), out)
 
@@ -40,7 +40,7 @@ def contents(out: Path) -> dict[str, bytes]:
 
 
 def about(out: Path) -> dict[str, Any]:
-    """The manifest without its checksum and the digests of inputs, which are made of those of the chunks that they were read in."""
+    """The manifest without its checksum and the digests of inputs, which depend on the chunks that were read."""
     manifest = json.loads((out / "manifest.json").read_bytes())
     del manifest["checksum"]
     for entry in manifest["inputs"]:
@@ -49,7 +49,7 @@ def about(out: Path) -> dict[str, Any]:
 
 
 def words(rng: np.random.Generator, n: int, vocabulary: int, size: int) -> list[list[int]]:
-    """Lists of numbers; of every three one is an earlier one with up to four changed, or none."""
+    """Lists of numbers. Two in five repeat an earlier list with up to four numbers changed."""
     made: list[list[int]] = []
     for i in range(n):
         if i and rng.random() < 0.4:
@@ -67,7 +67,7 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def texts(folder: Path) -> dict[str, Any]:
-    """Two files: copies, near copies, empty and missing texts, lines that are no JSON, and groups."""
+    """Two files: copies, near-duplicates, empty and missing texts, lines that are not JSON, and groups."""
     rng = np.random.default_rng(1)
     rows = [{"id": i, "text": " ".join(f"w{word}" for word in each), "lang": "abc"[i % 3]} for i, each in enumerate(words(rng, 900, 3000, 40))]
     rows += [{"id": "none"}, {"id": None, "text": None}, {"text": ""}, {"text": "w1"}, {"text": "w1"}]
@@ -79,7 +79,7 @@ def texts(folder: Path) -> dict[str, Any]:
 
 
 def banners(folder: Path) -> dict[str, Any]:
-    """Pages that share a banner and little else: buckets of many more than a budget of 128."""
+    """Pages that share a banner and little else: buckets far larger than the budget of 128."""
     rng = np.random.default_rng(2)
     banner = " ".join(f"b{i}" for i in range(60))
     rows = [{"text": banner + "".join(f" w{word}" for word in rng.integers(0, 4000, 12))} for _ in range(1500)]
@@ -108,7 +108,7 @@ def strings(folder: Path) -> dict[str, Any]:
     return {"by": "levenshtein", "within": 2}
 
 
-#: Name -> (what makes the files, further choices, numbers of partitions).
+#: Name -> (function that writes the files, further options, numbers of partitions).
 JOBS: dict[str, tuple[Any, dict[str, Any], tuple[int, ...]]] = {
     "texts": (texts, {}, (1, 3, 7)),
     "texts, the longest stays": (texts, {"keep": "longest"}, (3,)),

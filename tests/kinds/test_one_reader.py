@@ -1,4 +1,4 @@
-"""One table of inputs through every verb by every measure: all accept and refuse the same, with the same words."""
+"""One table of inputs for every verb and every measure: all accept and refuse the same inputs, with the same messages."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ WHOLES = "wholes tuple range negatives large int8 uint8 int64 uint64 objects Arr
 NUMBERS = f"{WHOLES} float16 float32 float64 ,big endian,huge,whole floats,floats,wholes and a float"
 SETS = f"{WHOLES} float16 float64 ,big endian,empty,empty tuple,huge,400 digits,whole floats,with nan,with None,Nones,strings,strings and wholes"
 SETS += ",surrogates,set,frozenset,set of all,bool,str,objects of all,Arrow of strings"
-#: by -> (the limit, the items that are accepted, what signs them).
+#: by -> (the limit, the accepted items, the function that computes signatures).
 ACCEPTED: dict[str, tuple[dict[str, float], str, Callable[[Any], Any] | None]] = {
     "elements": (
         {"threshold": 0.5},
@@ -153,11 +153,11 @@ ACCEPTED: dict[str, tuple[dict[str, float], str, Callable[[Any], Any] | None]] =
 }
 
 
-#: Texts are read by a path of their own, on which messages name these items by the types that Arrow gives them.
+#: Texts have a separate reader; its messages describe these items by their Arrow types.
 TEXTS = ("words:1", "edit")
 ODD = ("range", "masked", "longdouble", "complex128", "times", "durations", "timedeltas", "pair without an element", "5000 digits")
 ODD += ("complexes", "wholes and a float", "lists with nan", "bytes array", "wholes and True")
-#: Empty items, which a collection keeps, and which cannot be compared or signed: the words of the refusal.
+#: The reason why empty items, which a collection keeps, cannot be compared or signed.
 EMPTY = {"cosine": "has no numbers", "l2": "has no numbers", "hamming": "has no bits", "features": "has no features"}
 
 
@@ -175,12 +175,12 @@ def verbs(by: str) -> dict[str, Callable[[Any], Any]]:
         "similarity": lambda batch: lw.similarity(batch, batch, by=by),
     }
     if by == "edit":
-        del found["plan"], found["neighbors"]  # which refuse the measure
+        del found["plan"], found["neighbors"]  # they refuse the measure
     return found | ({"signature": sign} if sign else {})
 
 
 def refused(call: Callable[[Any], Any], batch: Any) -> str:
-    """The message with which a verb refuses a batch; empty where it accepts it. Two equal items are too few for a sample, and still accepted."""
+    """The message with which a verb refuses a batch; empty if it accepts it. Two equal items are too few for a sample, but still accepted."""
     try:
         call(batch)
     except lw.LikewiseError as error:
@@ -223,7 +223,7 @@ def test_every_verb_refuses_the_same_items_with_the_same_words(by: str) -> None:
         if is_alone(by, batch):
             del said["similarity"], said["plan"]
         if name == "weight 1e300":
-            assert not said.pop("similarity")  # it signs nothing
+            assert not said.pop("similarity")  # it computes no signatures
         first = said.get("similarity", said.get("signature", ""))
         words = core(first).partition(", such as")[0] if by in TEXTS else core(first)
         if not all(said.values()) or not (all(words in other for other in said.values()) or (by in TEXTS and name in ODD)):
@@ -233,7 +233,7 @@ def test_every_verb_refuses_the_same_items_with_the_same_words(by: str) -> None:
 
 @pytest.mark.parametrize("by", ACCEPTED)
 def test_missing_and_empty_items_are_kept_and_have_no_value(by: str) -> None:
-    """A row without a value is counted; where a value is asked for, it is named. Texts and sets without a token are empty, and so comparable."""
+    """Collections count a row without a value; a measure names it in its refusal. Texts and sets without tokens are empty, so comparable."""
     calls, limit = verbs(by), ACCEPTED[by][0]
     for empty, said in [(None, "row 1 is None"), *([([], f"row 1 {EMPTY[by]}")] if by in EMPTY else [])]:
         item = next(ITEMS[name] for name in sorted(named(ACCEPTED[by][1])) if isinstance(ITEMS[name], list | str | dict) and ITEMS[name])
@@ -242,4 +242,4 @@ def test_missing_and_empty_items_are_kept_and_have_no_value(by: str) -> None:
         assert [(row["id_a"], row["id_b"]) for row in pairs.to_arrow().to_pylist()] == [(0, 2)]
         assert lw.dedup(batch, by=by, **limit).report["counts"]["kept"] == 2
         for verb in calls.keys() & ({"similarity"} if by in ("tokens:1", "edit") else {"similarity", "plan", "signature"}):
-            assert (said in refused(calls[verb], batch)) == (by != "words:1"), verb  # a text that is None is empty
+            assert (said in refused(calls[verb], batch)) == (by != "words:1"), verb  # a None counts as an empty text

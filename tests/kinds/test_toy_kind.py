@@ -1,5 +1,5 @@
-"""A kind of item, a measure and a family from a module that is no part of likewise: all verbs, the command and the pages know them while they are
-registered. The module names everything, and nothing else does."""
+"""A kind of item, a measure and a family from a module outside likewise: while registered, all verbs, the command and the pages support them. No
+other module names them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_similarity_of_a_registered_kind(toy):
 
 @pytest.mark.parametrize("how", [{"exact": True}, {"bands": 40, "rows": 1}, {}])
 def test_pairs_of_a_registered_kind(toy, how):
-    """By a join, in bands by hand and as planned. Of 40 steps of width 2 two numbers at 0.5 share none with probability 0.25^40."""
+    """By a join, with given bands and with a plan. With 40 steps of width 2, two numbers at distance 0.5 share no step with probability 0.25^40."""
     result = lw.pairs(NUMBERS, by="apart", within=1, **how)
     assert found(result) == NEAR
     assert result.report["method"]["by"] == "apart"
@@ -59,7 +59,7 @@ def test_dedup_of_a_registered_kind(toy, tmp_path):
 
 
 def test_a_plan_of_a_registered_family(toy):
-    """Steps of width 2: numbers 1 apart share one with probability 1/2, and one of 10 steps with 1 - 2^-10."""
+    """Steps of width 2: numbers 1 apart share a step with probability 1/2, and at least one of 10 with 1 - 2^-10."""
     plan = lw.plan(by="apart", within=1, bands=10, rows=1)
     assert (plan.collision.family, plan.collision.parameters, plan.recall) == ("Steps", {"width": 2.0}, 1 - 2**-10)
     assert plan.curve(0.5) == pytest.approx(1 - 0.25**10, abs=1e-12) and plan.curve(2.0) == 0
@@ -81,7 +81,7 @@ def test_the_command_knows_what_is_registered(toy, tmp_path):
 
 
 def test_the_pages_are_compared_with_what_is_registered(toy):
-    """The tables of measures and of families lack the toys, and their tests say so."""
+    """The tables of measures and families lack the toys, so their tests fail."""
     checks = runpy.run_path(str(ROOT / "tests/docs/test_docs.py"))
     for name in ("test_the_table_of_measures_is_the_registry", "test_the_table_of_families_is_the_registry"):
         with pytest.raises(AssertionError):
@@ -95,8 +95,8 @@ def test_what_was_registered_is_forgotten():
     assert "--by 'apart'" in refused("pairs", ROOT / "README.md", "--by", "apart", "--within", "1")
 
 
-#: Where else a measure may be named: the planning of its family; the norms that a family or a set of vectors is for; what is compared by cosine
-#: whatever the measure, such as encodings.
+#: Other modules that may name a measure: the planning of its family, the norms of a family or of sets of vectors, and comparisons by cosine for any
+#: measure, such as those of encodings.
 NAMED = {
     "planning/families.py",
     "planning/curves.py",
@@ -110,7 +110,7 @@ NAMED = {
 
 
 def test_no_measure_or_kind_is_named_outside_its_own_file():
-    """Names that mean something else too, such as "vectors" for an option or "elements" for a column, are left out."""
+    """Names with another meaning, such as "vectors" for an option or "elements" for a column, are not checked."""
     other = {
         "text",
         "texts",

@@ -1,4 +1,4 @@
-"""Given pairs of a run's items, compared exactly, whatever kind they are of: the values of `lw.similarity`, as far as they are within the limit."""
+"""Exact comparison of given pairs of a run's items, for every kind: the values of `lw.similarity` that are within the limit."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def slow_contained(sets: Sequence[set[int]], threshold: Fraction, side: Sequence
 
 
 def slow_walk(sets: Sequence[set[int]], threshold: Fraction, per: Sequence[int]) -> tuple[list[int], list[Fraction], list[tuple[int, int]]]:
-    """The greedy walk word by word, with one bucket for each group; the witnesses, how alike they are, and all verified pairs."""
+    """The definition of the greedy walk, with one bucket for each group: representatives, similarities, and all verified pairs."""
     witness: list[int] = []
     value: list[Fraction] = []
     met = []
@@ -100,7 +100,7 @@ def slow_walk(sets: Sequence[set[int]], threshold: Fraction, per: Sequence[int])
 
 thresholds = st.sampled_from(["3/10", "1/3", "1/2", "2/3", "3/5", "4/5", "9/10", "1"]).map(Fraction)
 small = st.lists(st.sets(st.integers(0, 9), max_size=7), max_size=30)
-#: Sets that are large beside what they differ in, so that prefixes are long and several words of signs are used.
+#: Sets that are large compared with their differences, so that prefixes are long and several words of signs are used.
 large = st.lists(st.sets(st.integers(0, 11), max_size=12).map(lambda some: set(range(100, 160)) | some), max_size=12)
 mixed = st.one_of(small, large, st.tuples(small, large).map(lambda both: both[0] + both[1]))
 
@@ -110,7 +110,7 @@ depths = st.sampled_from([1, 2, 3])
 
 @contextmanager
 def keys_of(depth: int) -> Iterator[None]:
-    """Joins by keys of so many elements, which else are for many sets."""
+    """Join by keys of ``depth`` elements, which otherwise only many sets use."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "depth_of", lambda *_: (depth, 0.0))
         yield
@@ -146,7 +146,7 @@ def test_contained_pairs_equal_brute_force(sets, threshold, data):
 @settings(max_examples=200, deadline=None)
 @given(mixed, thresholds, st.data())
 def test_pairs_among_some_sets_equal_brute_force(sets, threshold, data):
-    """Of some of the sets, all pairs or those across sides; sets of side 0 are in none."""
+    """All pairs of a selection of sets, or those across sides; sets of side 0 are in no pair."""
     items = data.draw(st.lists(st.integers(0, max(0, len(sets) - 1)), unique=True, max_size=len(sets)).map(sorted))
     side = data.draw(st.none() | st.lists(st.integers(0, 3), min_size=len(items), max_size=len(items)))
     among = Among(np.array(items, np.int64), None if side is None else np.array(side, np.uint8))
@@ -161,7 +161,7 @@ def test_pairs_among_some_sets_equal_brute_force(sets, threshold, data):
 
 @contextmanager
 def held(first: int, most: int) -> Iterator[None]:
-    """Removal that holds so few pairs at once, and begins with so few items."""
+    """Removal that holds at most ``most`` pairs at once, and begins with ``first`` items."""
     with pytest.MonkeyPatch.context() as patch:
         for name, number in (("EACH", 0), ("FEWEST", most), ("MOST", most), ("FIRST", first), ("SAMPLE", 4), ("REMEMBERED", 10**6)):
             patch.setattr(greedy, name, number)
@@ -188,7 +188,7 @@ def test_removal_is_that_of_the_definition(sets, threshold, data):
     [(10, 8, "4/5"), (3, 2, "2/3"), (1, 1, "1"), (10, 3, "3/10"), (1000, 999, "999/1000"), (7, 7, "1")],
 )
 def test_equality_with_the_threshold_counts(a, b, similarity):
-    """The first b of a elements; a hair above their similarity they are no pair."""
+    """The first b of a elements: a pair at exactly their similarity, not just above it."""
     threshold, sets = Fraction(similarity), [set(range(a)), set(range(b)), {5000}]
     assert pairs_of(sets, threshold) == [(0, 1, b / a)]
     assert walk_of(sets, threshold).witness.tolist() == [-1, 0, -1]
@@ -199,7 +199,7 @@ def test_equality_with_the_threshold_counts(a, b, similarity):
 
 
 def test_a_third_is_a_third():
-    """1/3 as a threshold is not 0.3333: {1} in {1, 2, 3} is at it; overlap 3333 of 10000 is below it."""
+    """The threshold 1/3 is not 0.3333: {1} in {1, 2, 3} reaches it, overlap 3333 of 10000 does not."""
     assert pairs_of([{1}, {1, 2, 3}], Fraction(1, 3)) == [(0, 1, 1 / 3)]
     assert pairs_of([set(range(3333)), set(range(10000))], Fraction(1, 3)) == []
     assert pairs_of([set(range(3334)), set(range(10000))], Fraction(1, 3)) == [(0, 1, 3334 / 10000)]
@@ -225,7 +225,7 @@ def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
 
 
 def crowd(n: int, seed: int = 5) -> list[set[int]]:
-    """Baskets in which small numbers are common, with some near-copies of earlier ones."""
+    """Baskets in which small numbers are common, with some near-duplicates of earlier ones."""
     draw = np.random.default_rng(seed)
     sets: list[set[int]] = []
     for _ in range(n):
@@ -240,7 +240,7 @@ def crowd(n: int, seed: int = 5) -> list[set[int]]:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
-    """Small pieces, tasks and buffers, so that everything is cut and goes on in the middle."""
+    """Small parts, tasks and buffers, so that all of them are split and continued in the middle."""
     monkeypatch.setattr(ranking, "PIECE", 1000)
     monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
     monkeypatch.setattr(prefix, "MATCHES_OF_A_TASK", 300)
@@ -266,7 +266,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
         engine.close()
 
 
-#: The work of a join of crowd(1000), and of removal part by part: entries of the index visited, overlaps counted. More is a filter that got worse.
+#: The work of a join of crowd(1000), and of removal part by part: visited index entries, counted overlaps. A higher number means a weaker filter.
 COUNTED = {
     Fraction(4, 5): [(1991, 283), (1744, 227)],  # 273 pairs
     Fraction(1, 2): [(60057, 1598), (49491, 1163)],  # 844 pairs
@@ -274,7 +274,7 @@ COUNTED = {
 
 
 def common(n: int, seed: int = 7) -> list[set[int]]:
-    """15 of 100 elements each, all about as common; every tenth set has 13 of those of the set before it."""
+    """15 of 100 elements each, all about equally common; every tenth set repeats 13 of the set before it."""
     draw = np.random.default_rng(seed)
     sets: list[set[int]] = []
     for place in range(n):
@@ -294,7 +294,7 @@ def every_pair(sets: Sequence[set[int]], threshold: Fraction) -> Rows:
     return [(int(a), int(b), float(shared[a, b] / union[a, b])) for a, b in at]
 
 
-#: Entries that a join of common(3000), and removal part by part, visit at 1/2, by elements of a key.
+#: Index entries that a join of common(3000), and removal part by part, visit at 1/2: number of elements in a key -> entries.
 VISITED = {1: (3_135_505, 2_954_227), 2: (1_269_735, 1_180_416), 3: (385_239, 352_813)}
 
 
@@ -309,7 +309,7 @@ def test_keys_of_more_elements_visit_fewer_entries(depth):
     pairs = every_pair(sets, threshold)
     assert found == pairs and len(pairs) > 300
     kept = walk.witness < 0
-    met = [(a, b) for a, b, _ in pairs if kept[a]]  # an item is removed where one before it is kept and near, and by nothing else
+    met = [(a, b) for a, b, _ in pairs if kept[a]]  # an item is removed exactly if an earlier similar item is kept
     assert np.flatnonzero(~kept).tolist() == sorted({b for _, b in met})
     assert {(row[1], row[0]) for row in walk.matches.tolist()} == set(met)
     assert (joined.visited, walked.visited) == VISITED[depth]
@@ -329,7 +329,7 @@ def test_the_number_of_elements_of_a_key_is_chosen_by_cost():
 
 
 def test_rank_numbers_elements_by_how_many_sets_have_them():
-    """7 is in three sets, 1 in two, 5 and 6 in one: ranks 1 and 0, and one element a set that it shares with none."""
+    """7 is in three sets and has rank 1, 1 is in two and has rank 0; 5 and 6 are in one set each and have no rank."""
     got = ranked(*arrays([{1, 5, 7}, {1, 6, 7}, {7}]))
     rows = [got.tokens[begin : begin + count].tolist() for begin, count in zip(got.first, got.shared, strict=True)]
     assert (rows, got.size.tolist(), got.ranks) == ([[0, 1], [0, 1], [1]], [3, 3, 1], 2)
@@ -341,7 +341,7 @@ def test_rank_leaves_out_what_only_one_side_has():
 
 
 def test_strangers_are_told_apart_without_counting_their_overlap():
-    """50 of 1,000 elements each: a million pairs share a rare element by chance, none is similar."""
+    """50 of 1,000 elements each: a million pairs share a rare element at random, and no pair is similar."""
     draw = np.random.default_rng(3)
     values = np.concatenate([np.sort(draw.choice(1000, 50, replace=False)) for _ in range(2000)]).astype(np.uint64)
     counts = Counts()
@@ -373,7 +373,7 @@ def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
 @pytest.mark.parametrize("contained", [False, True])
 @pytest.mark.parametrize("sided", [False, True])
 def test_what_a_join_costs_is_told_before_it_begins(contained, sided, monkeypatch):
-    """By the entries that it visits at most: sets that are seen to have too little in common are left early."""
+    """By the maximum number of visited entries: sets with too little in common are abandoned early."""
     rng = np.random.default_rng(3)
     sets = [set(np.minimum(rng.geometric(0.02, 12), 200).tolist()) for _ in range(500)]
     side = np.asarray(np.arange(500) % 2 + 1, np.uint8) if sided else None
@@ -398,7 +398,7 @@ def test_a_long_join_is_announced(choices, monkeypatch):
 
 
 def test_a_long_join_of_an_audit_is_announced_once(monkeypatch):
-    """Which joins twice: to know all, and to see what the run finds."""
+    """An audit joins twice: for all pairs, and for those that the run finds."""
     monkeypatch.setattr(search, "LONG", 5000)
     sets = [[place % 7, place % 5 + 10, place + 100] for place in range(30)]
     (said,) = lw.audit(sets, by="elements", threshold=0.5, exact=True).warnings
@@ -408,7 +408,7 @@ def test_a_long_join_of_an_audit_is_announced_once(monkeypatch):
 @pytest.mark.parametrize("by", ["elements", "words:1", "weighted"])
 @pytest.mark.parametrize("threshold", [1e-5, 1e-9])
 def test_an_exact_join_needs_no_layout(by, threshold):
-    """Far below the thresholds for which there is one. The first two have one of 2,001 elements in common."""
+    """Thresholds far below the minimum of any layout. The first two sets share one of 2,001 elements."""
     sets = [list(range(1001)), [0, *range(2000, 3000)], [5000, 5001]]
     items = [" ".join(f"w{x}" for x in one) for one in sets] if by == "words:1" else sets
     items = [dict.fromkeys(map(str, one), 1.0) for one in sets] if by == "weighted" else items

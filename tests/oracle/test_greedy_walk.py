@@ -1,4 +1,4 @@
-"""Greedy removal over joins, compared with the definition; crowds."""
+"""Greedy removal over joins, compared with the definition; many similar items."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from sparse_rows import csr
     st.sampled_from([(0, 1, 1), (0, 4, 6), (2, 9, 30), (8, 2**17, 2**22)]),
 )
 def test_the_walk_over_codes_is_the_greedy_walk(seed, n, width, groups, steps):
-    """Codes of a few bits, so that there are ties and crowds; decided at once, or halved down to single items."""
+    """Codes of a few bits, with ties and many similar items; decided at once, or split down to single items."""
     draw = np.random.default_rng(seed)
     codes = draw.integers(0, 2**width, n, np.uint64) if n else np.zeros(0, np.uint64)
     per = draw.integers(0, groups, n).astype(np.uint64) if groups else None
@@ -62,7 +62,7 @@ def test_the_walk_over_codes_is_the_greedy_walk(seed, n, width, groups, steps):
 @pytest.mark.parametrize("by", LIMITS)
 @pytest.mark.parametrize("exact", [False, True])
 def test_the_walk_over_vectors(by, exact, small_steps):
-    """It decides over what the join finds, whatever is halved; by a scan that is all there is."""
+    """Removal decides over the pairs that the join finds, whatever the parts; a scan finds all pairs."""
     vectors = near(1, 300)
     prepared = prepare(vectors, by, LIMITS[by])
     join = Scan(prepared) if exact else vector_join(prepared, choose_layout(prepared, 0.9, walk=True))
@@ -75,7 +75,7 @@ def test_the_walk_over_vectors(by, exact, small_steps):
 
 
 def test_of_too_many_matches_the_most_similar_are_remembered(monkeypatch):
-    """Ten kept items, each two bits from the next, and one that is near them all: the three nearest are, and the nearest is its witness."""
+    """Ten kept items and one removed item that is similar to all: the three nearest are remembered, and the nearest is the representative."""
     codes = np.array([0b11 << 2 * place for place in range(10)] + [0b1 << 6], np.uint64)
     join = code_join(codes[:, None], 64, 3)
     monkeypatch.setattr(greedy, "REMEMBERED", 3)
@@ -92,11 +92,11 @@ def test_of_fewer_than_two_there_are_no_pairs():
         assert listed(code_join(np.zeros((n, 1), np.uint64), 64, 3).pairs()) == {}
 
 
-# crowds
+# many similar items
 
 
 class Counted:
-    """A join, and how many pairs it found in all, those that were then too many included."""
+    """A join that counts all pairs that it finds, including those of searches that were given up."""
 
     def __init__(self, join: Join):
         self.join, self.found = join, 0
@@ -112,7 +112,7 @@ class Counted:
 
 
 def crowd(kind: str, n: int) -> tuple[Join, bool]:
-    """A join of n nearly equal items of a kind, and whether its values are distances."""
+    """A join of n nearly equal items of a kind; and True if its values are distances."""
     draw = np.random.default_rng(0)
     if kind == "hamming":
         codes = np.unique((np.uint64(1) << draw.integers(0, 300, (4 * n, 3), np.uint64) % 64).sum(axis=1, dtype=np.uint64))[:n]
@@ -132,7 +132,7 @@ def crowd(kind: str, n: int) -> tuple[Join, bool]:
 
 @pytest.mark.parametrize("kind", [*LIMITS, "hamming", "sets", "strings", "sparse"])
 def test_a_crowd_costs_its_members_a_few_comparisons(kind, monkeypatch):
-    """5,000 nearly equal items are 12 million pairs: most are compared with the one that is kept, and not with 2,500 others."""
+    """5,000 nearly equal items have 12 million pairs; most items are compared only with the kept item, not with 2,500 others."""
     monkeypatch.setattr(greedy, "FEWEST", 2**12)
     monkeypatch.setattr(greedy, "FIRST", 2**6)
     monkeypatch.setattr("likewise.joins.hamming_join.PAIRS_AT_ONCE", 2**12)
@@ -145,12 +145,12 @@ def test_a_crowd_costs_its_members_a_few_comparisons(kind, monkeypatch):
     counted = Counted(join)
     found = removals(counted, n, counts, distances=distances)
     assert (found.witness[1:] == 0).all() and len(found.matches) == n - 1
-    assert counts.found <= 2 * n  # the pairs of the first part, and of each other item one
-    assert counted.found < 20 * n  # and those of samples and parts that proved to be crowds
+    assert counts.found <= 2 * n  # the pairs of the first part, and one pair of each other item
+    assert counted.found < 20 * n  # and those of samples and parts with too many pairs
 
 
 def test_a_crowd_in_the_command(tmp_path):
-    """Two crowds of 2,500 each, in a file, and a report that says what was done."""
+    """Two groups of 2,500 similar vectors in a file: the counts in the report."""
     draw = np.random.default_rng(1)
     crowds = np.repeat(draw.normal(size=(2, 32)), 2500, axis=0) + draw.normal(0, 1e-3, (5000, 32))
     np.save(tmp_path / "v.npy", draw.permutation(crowds).astype(np.float32))

@@ -1,4 +1,4 @@
-"""Which items of a bucket meet, compared with the reference implementation of the specification."""
+"""The candidate pairs of a bucket, compared with the reference implementation."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def test_a_bucket_within_the_budget_lets_all_meet():
 
 
 def test_an_overfull_bucket_by_hand():
-    """Budget 2. By the second band's keys the six items of the bucket are a, a, b, b, b, c: all later ones meet the heads 0 (a) and 2 (b), and 5 (c)
-    is a third head, which nobody meets. The parts a and c have no more than two items. b has three, so the third band splits it: into 2, 3 and into
-    4, whose heads are 2 and 4; then 3 meets 2 again, in its part."""
+    """Budget 2. The second band's keys of the six items are a, a, b, b, b, c: all later items are compared with the heads 0 (a) and 2 (b), none with
+    the third head, 5 (c). The parts a and c have at most two items. b has three, so the third band splits it into 2, 3 and into 4, with heads 2 and
+    4; then 3 and 2 are a pair again, in their part."""
     keys = np.array([[0] * 6, [1, 1, 2, 2, 2, 3], [0, 0, 5, 5, 6, 0]])
     with budget(2):
         assert met(keys, 0) == [(1, 0), (2, 0), (3, 0), (3, 2), (4, 0), (4, 2), (5, 0), (5, 2)]
@@ -57,7 +57,7 @@ def test_at_the_last_level_all_meet_the_first_members():
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 60), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_partitions_of_whole_buckets_give_the_pairs_of_all(n, bands, parts, seed):
-    """Each bucket of a band goes to one partition, its members in any order and with ranks that have gaps; so do what is told of the buckets."""
+    """Each bucket of a band goes to one partition, with its members in any order and gaps in their ranks; the facts about buckets agree too."""
     rng = np.random.default_rng(seed)
     keys = rng.integers(0, 4, (bands, n))
     rank = np.sort(rng.choice(10 * n + 1, n, replace=False))
@@ -113,8 +113,8 @@ def test_large_numbers_of_pairs(index):
 
 
 def test_the_sample_is_drawn_evenly_from_the_pairs_that_did_not_meet():
-    """Budget 2, one band, buckets of 5 and 4: of 10 pairs 7 meet (those with the first two), of 6 pairs 5; so (3, 2), (4, 2), (4, 3) and (8, 7) are
-    left, each a quarter of the sample: 2,500 of 10,000, standard deviation 43."""
+    """Budget 2, one band, buckets of 5 and 4: 7 of 10 pairs are candidates (those with the first two items), and 5 of 6. So (3, 2), (4, 2), (4, 3)
+    and (8, 7) are skipped, each a quarter of the sample: 2,500 of 10,000, standard deviation 43."""
     with budget(2):
         found = grouped(np.array([[0] * 5 + [1] * 4]))
         crowded = overfull(found, np.ones(9, bool))

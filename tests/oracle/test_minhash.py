@@ -1,4 +1,4 @@
-"""The MinHash kernels against their slow reference implementations in plain Python, bit for bit, and the family around them."""
+"""The MinHash kernels, compared bit for bit with slow reference implementations in plain Python; and their family."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETS = st.lists(st.sets(WORDS | st.integers(0, 300), max_size=40), max_size=6)
 
 
 def reference(elements, slots: int, seed: int, mode: str) -> list[int]:
-    """One signature, slot by slot, as the head of kernels/minhash.py tells it."""
+    """One signature, slot by slot, as the docstring of kernels/minhash.py defines it."""
     key = mix(seed ^ GOLDEN)
     words = [mix(x ^ key) for x in elements]
     if not words:
@@ -43,7 +43,7 @@ def reference(elements, slots: int, seed: int, mode: str) -> list[int]:
 
 
 def reference_key(slots: list[int], band: int, seed: int) -> int:
-    """The key of one band: two slots at a time into a 128-bit product, whose halves are laid over each other."""
+    """The key of one band: two slots at a time enter a 128-bit product, whose halves are combined by XOR."""
     state = mix(mix(mix(seed ^ GOLDEN) ^ BAND) + GOLDEN * (band + 1) & WORD)
     pairs = [slots[i] << 32 | slots[i + 1] for i in range(0, len(slots) - 1, 2)] + ([slots[-1]] if len(slots) % 2 else [])
     for word in pairs:
@@ -64,7 +64,7 @@ def test_signatures_against_the_reference(sets, slots, seed, mode):
 @pytest.mark.parametrize("mode", ["oph", "classic"])
 @pytest.mark.parametrize("n", [1, 3, 4, 255, 256, 257, 511, 1000])
 def test_sizes_around_the_chunks(n, mode):
-    """Elements are mixed 256 at a time, and filled in four at a time."""
+    """Elements are mixed in chunks of 256, and entered four at a time."""
     values = np.random.default_rng(n).integers(0, 2**64, n, np.uint64)
     assert MinHash(20, mode).signature([values])[0].tolist() == reference(values.tolist(), 20, 0, mode)
 
@@ -81,7 +81,7 @@ def test_band_keys_against_the_reference(sets, bands, rows, unused, seed, mode):
 
 
 def test_golden_signatures():
-    """Stored sketches hold these: a change of any value needs another SCHEME."""
+    """Stored sketches contain these values: a change of any needs another SCHEME."""
     sets = [range(1000), [1], [], [2**64 - 1, -1, 5]]
     assert MinHash(8, "oph", 0).signature(sets).tolist() == GOLDEN_OPH
     assert MinHash(4, "classic", 1).signature(sets).tolist() == GOLDEN_CLASSIC
@@ -107,7 +107,7 @@ GOLDEN_KEYS: list[list[int]] = [
 ]
 
 
-# what a signature does not depend on
+# invariance of signatures
 
 
 @settings(max_examples=60, deadline=None)
@@ -172,12 +172,12 @@ def random_slots(n: int, slots: int, below: int) -> np.ndarray:
 @pytest.mark.parametrize("rows", [2, 3, 6])
 @pytest.mark.parametrize("shift", [0, 20, 40], ids=["low", "middle", "high"])
 def test_narrow_keys_collide_as_chance_says(rows, shift):
-    """24 bits of a key: n^2 / 2^25 pairs meet in each band. Slots here are small, as the minima of large sets are: sums of them would concentrate."""
+    """24 bits of a key: n^2 / 2^25 pairs collide in each band. The slots are small, like minima of large sets, so their sums would concentrate."""
     n, bands = 20_000, 16
     keys = MinHash(bands * rows).band_keys_of(random_slots(n, bands * rows, 2**16), bands, rows)
     narrow = np.sort(keys >> np.uint64(shift) & np.uint64(2**24 - 1), axis=1)
     same = sum(int((counts * (counts - 1) // 2).sum()) for counts in (np.unique(band, return_counts=True)[1] for band in narrow))
-    # distinct slots that are equal by chance meet too: rows of 16 bits each
+    # rows of 16-bit slots that are equal by chance collide too
     expected = bands * n * (n - 1) / 2 * (2.0**-24 + 2.0 ** (-16 * rows))
     assert abs(same - expected) < 5 * np.sqrt(expected)
 
@@ -229,7 +229,7 @@ def test_elements_are_64_bit_integers_of_any_kind():
 
 @pytest.mark.parametrize("mode", ["oph", "classic"])
 def test_strings_and_large_numbers_are_hashed_by_the_seed(mode):
-    """A set of them has the slots of its words, which are those that a run makes of a column of strings; 7 is the word 7, and "7" is not."""
+    """A set has the slots of its words, the same as in a run over a column of strings; the integer 7 is the word 7, the string "7" is not."""
     words = Hasher(5).listed(["a", "é", "7", "\ud800", 2**64, -(2**70)]).tolist()
     family = MinHash(30, mode, 5)
     assert family.signature([["a", "é", "7", "\ud800", 2**64, -(2**70)]])[0].tolist() == reference(words, 30, 5, mode)
@@ -261,7 +261,7 @@ def test_sets_of_strings_in_every_form(form):
 
 
 def test_keys_of_strings_are_those_of_a_run():
-    """What a run makes of a column of strings under the same seed."""
+    """The band keys of a column of strings in a run with the same seed."""
     job = job_of(resolve(by="elements", threshold=0.8, bands=4, rows=3, seed=9))
     sets = [["a", "b"], ["c"], ["a", "b", "x"]]
     records = parse(next(chunks(table(sets, job.want), job.want)), job.want, "memory")
@@ -292,7 +292,7 @@ def test_what_is_no_batch(batch, message):
 
 
 def test_signatures_of_another_length_are_refused():
-    """A shorter signature may be the beginning of a longer one."""
+    """Even if one is the beginning of the other."""
     long, short = MinHash(128).signature([range(9)]), MinHash(64).signature([range(9)])
     for call in (MinHash(128).estimate, MinHash(128).merge, MinHash(64).estimate):
         with pytest.raises(UsageError, match=r"has (128|64) slots, here came the shape \(1, (64|128)\)"):

@@ -1,4 +1,4 @@
-"""Removal by similar pairs, compared with the definition and with the rounds in which several machines would decide it."""
+"""Removal from similar pairs, compared with the definition and with the rounds in which several machines would decide."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pairs = list[tuple[int, int, int, int]]
 
 
 def definition(pairs: Pairs, n: int) -> dict[int, tuple[int, Fraction]]:
-    """The removed items, each with its witness: of the kept items before it the most similar, ties the earliest."""
+    """The removed items, each with its representative: the most similar earlier kept item, the first of several."""
     removed: dict[int, tuple[int, Fraction]] = {}
     for item in range(n):
         similar = [(Fraction(overlap, out_of), -a) for b, a, overlap, out_of in pairs if b == item and a not in removed]
@@ -26,7 +26,7 @@ def definition(pairs: Pairs, n: int) -> dict[int, tuple[int, Fraction]]:
 
 
 def in_rounds(pairs: Pairs, n: int) -> set[int]:
-    """The removed items, decided in rounds: an item is decided when no similar earlier item is undecided."""
+    """The removed items, decided in rounds: an item is decided once no similar earlier item is undecided."""
     kept: set[int] = set()
     removed: set[int] = set()
     while len(kept) + len(removed) < n:
@@ -40,7 +40,7 @@ def in_rounds(pairs: Pairs, n: int) -> set[int]:
 
 @st.composite
 def similar_pairs(draw: st.DrawFn) -> tuple[Pairs, int]:
-    """Pairs of a few items in any order, some several times, with few different ratios, so that there are ties, unequal in their terms."""
+    """Pairs of a few items in any order, some repeated, with few distinct ratios: ties, and equal ratios of different terms."""
     n = draw(st.integers(0, 30))
     if n < 2:
         return [], n
@@ -69,13 +69,13 @@ def test_settled_is_the_definition_and_equals_the_rounds(drawn):
 
 
 def test_a_chain_removes_every_second_item():
-    """0 - 1 - 2 - 3: 1 goes for 0, so 2 stays, and 3 goes for 2."""
+    """0 - 1 - 2 - 3: 1 is a duplicate of 0, so 2 is kept, and 3 is a duplicate of 2."""
     assert settled(*columns([(3, 2, 9, 10), (2, 1, 9, 10), (1, 0, 9, 10)]), 4).witness.tolist() == [-1, 0, -1, 2]
 
 
 def test_a_witness_is_the_most_similar_and_of_equals_the_earliest():
-    """Item 3 is similar to 0 at 4/6, to 1 at 2/3, the same, and to 2 at 5/8, less. Item 4 is similar to 1 at 3/4, more than to 0 at 2/3; the pair of
-    4 and 3 counts for nothing, since 3 is removed."""
+    """Item 3 is similar to 0 at 4/6, equally to 1 at 2/3, and less to 2 at 5/8. Item 4 is similar to 1 at 3/4, and less to 0 at 2/3; its pair with 3
+    has no effect, because 3 is removed."""
     pairs = [(3, 1, 2, 3), (3, 2, 5, 8), (3, 0, 4, 6), (4, 0, 2, 3), (4, 1, 3, 4), (4, 3, 1, 1)]
     found = settled(*columns(pairs), 5)
     assert found.witness.tolist() == [-1, -1, -1, 0, 1]

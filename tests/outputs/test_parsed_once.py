@@ -1,4 +1,4 @@
-"""Rows are parsed once a run: what is seen before and shown afterwards is of a few rows only."""
+"""A run parses each row once; only a few rows are parsed again, for the inspection before and the examples after it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ N = 3000
 
 
 def texts() -> list[str]:
-    """Every third text is like the one before but for a word."""
+    """Every third text differs from the one before in one word."""
     made = [" ".join(f"w{i}x{j}" for j in range(30)) for i in range(N)]
     return [made[i - 1] + " more" if i % 3 == 1 else text for i, text in enumerate(made)]
 
@@ -49,7 +49,7 @@ def saved(path: Path) -> Path:
 
 @pytest.fixture
 def parsed(monkeypatch) -> Counter:
-    """How often each row was parsed, by its place."""
+    """Place of a row -> number of times it was parsed."""
     times: Counter = Counter()
     real = inputs.Source.parse
 
@@ -65,26 +65,26 @@ def parsed(monkeypatch) -> Counter:
 
 @pytest.mark.parametrize("name", ["a.jsonl", "vectors.jsonl", "a.npy", "a.parquet"])
 def test_rows_are_parsed_once(tmp_path: Path, parsed: Counter, name: str) -> None:
-    """But for the first few, by which the width of vectors is seen, and the 12 that a report shows at most."""
+    """Exceptions: the first few rows, which show the width of vectors, and up to 12 rows shown in the report."""
     by = {"threshold": 0.8} if name == "a.jsonl" else {"by": "cosine", "threshold": 0.999, "field": "vector"}
     out = tmp_path / "out"
     lw.dedup(saved(tmp_path / name), out=out, **by)
     shown = 2 * (gather.OF_LARGEST + gather.OF_NEAR)
     few = {"a.jsonl": 0, "vectors.jsonl": (1 << 16) // 150}.get(name, 64)  # a line has more than 150 bytes
     assert len(parsed) == N
-    near = 1 + N // inputs.MOST_RANGES  # rows that lie in one small range
+    near = 1 + N // inputs.MOST_RANGES  # rows of one small range
     assert 0 < sum(parsed.values()) - N <= few + shown * (near if name.endswith(".jsonl") else 1)
     report = (out / "report.html").read_text()
     assert report.count("<h3>Example") == shown // 2
 
 
 def test_a_compressed_source_is_read_again_in_one_pass(tmp_path: Path, monkeypatch, parsed: Counter) -> None:
-    """Of its chunks only those are parsed that hold a row which is shown."""
+    """Only chunks with a row of the examples are parsed."""
     passes = []
     real = jsonl.pieces
     monkeypatch.setattr(jsonl, "pieces", lambda *given, **named: (passes.append(1), real(*given, **named))[1])
     lw.dedup(saved(tmp_path / "a.jsonl.gz"), threshold=0.8, out=tmp_path / "out")
-    assert len(passes) == 2  # the run, and the examples
+    assert len(passes) == 2  # one for the run, one for the examples
     assert len(parsed) == N
     chunk = (1 << 16) // 170  # a line has more than 170 bytes
     assert sum(parsed.values()) - N <= chunk * 2 * (gather.OF_LARGEST + gather.OF_NEAR)

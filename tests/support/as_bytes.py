@@ -19,7 +19,7 @@ def zstd(data: bytes) -> bytes:
     return pa.Codec("zstd").compress(data, asbytes=True)
 
 
-#: What is written around a text -> how. The same bytes whenever they are made.
+#: Compression -> function. Its output does not depend on the time.
 PACK: dict[str, Callable[[bytes], bytes]] = {"gz": lambda data: gzip.compress(data, mtime=0), "zst": zstd, "bz2": bz2.compress, "xz": lzma.compress}
 
 
@@ -30,7 +30,7 @@ def parquet(table: pa.Table, **how: Any) -> bytes:
 
 
 def arrow(table: pa.Table, create: Callable[..., Any], rows: int, codec: str | None = None) -> bytes:
-    """In batches of so many rows; create: ipc.new_file or ipc.new_stream."""
+    """An Arrow file or stream of batches of ``rows`` rows. create: ipc.new_file or ipc.new_stream."""
     sink = io.BytesIO()
     with create(sink, table.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
         writer.write_table(table, max_chunksize=rows)

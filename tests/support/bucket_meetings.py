@@ -1,4 +1,4 @@
-"""Which items meet, by the specification: a slow reference implementation for the tests of buckets and of the walk."""
+"""The candidate pairs by definition: a slow reference implementation for the tests of buckets and of the walk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def meet(bucket: list[int], keys: Sequence[Sequence[int]], band: int, budget: int, finer: int, level: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield (later, earlier) of the items of a bucket, which are in priority order, as often as they meet. keys: of each band, of each item."""
+    """Yield the candidate pairs (later, earlier) of a bucket in priority order, possibly repeated. keys: by band and by item."""
     if len(bucket) <= budget or level == min(finer, len(keys) - 1):
         for i, x in enumerate(bucket):
             for y in bucket[: min(i, budget)]:
@@ -28,7 +28,7 @@ def meet(bucket: list[int], keys: Sequence[Sequence[int]], band: int, budget: in
 
 
 def buckets(keys: Sequence[int]) -> list[list[int]]:
-    """The buckets of one band, singletons too."""
+    """The buckets of one band, including singletons."""
     found: dict[int, list[int]] = {}
     for item, key in enumerate(keys):
         found.setdefault(key, []).append(item)
@@ -36,7 +36,7 @@ def buckets(keys: Sequence[int]) -> list[list[int]]:
 
 
 def met_in(keys: Sequence[Sequence[int]], band: int, budget: int, finer: int) -> set[tuple[int, int]]:
-    """The pairs (later, earlier) that meet in one band."""
+    """The candidate pairs (later, earlier) of one band."""
     return {pair for bucket in buckets(keys[band]) for pair in meet(bucket, keys, band, budget, finer)}
 
 

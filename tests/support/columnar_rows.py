@@ -1,4 +1,4 @@
-"""What readers of columns give, and files to read."""
+"""Rows from readers of columnar formats, and files to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command, called as it is typed, and four documents to call it on."""
+"""The command line, and four documents for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from likewise.cli.main import main
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs away from here into the deep dark wood"
 WORDS = TEXT.split()
-#: b is a with the last word changed, c is a copy of a but for its case, d is like nothing else.
+#: b is a with the last word changed, c equals a except for case, d is not similar to any.
 TEXTS = {"a": WORDS, "b": [*WORDS[:-1], "forest"], "c": [word.upper() for word in WORDS], "d": ["something", "else", "entirely"]}
 SOURCE = str(Path(likewise.__file__).parents[1])
 LIKE = ("--by", "words:2", "--threshold", "0.7")
@@ -27,7 +27,7 @@ def run(*args: object, **more: Any) -> Result:
 
 
 def refused(*args: object, **more: Any) -> str:
-    """The one line that a command says when it refuses something, which is no fault of its own."""
+    """The one-line message with which a command refuses its arguments or input."""
     result = run(*args, **more)
     assert result.exit_code == 2, result.output
     assert "fault of likewise" not in result.output
@@ -35,12 +35,12 @@ def refused(*args: object, **more: Any) -> str:
 
 
 def process(*args: object, python: tuple[str, ...] = (), tail: str = "") -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own; ``tail`` follows it in the shell."""
+    """The command in a separate process; ``tail`` follows it in the shell."""
     command = shlex.join([sys.executable, "-P", *python, "-m", "likewise", *map(str, args)])
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [SOURCE, os.environ.get("PYTHONPATH")]))}
     return subprocess.run(["bash", "-c", command + tail], capture_output=True, text=True, check=False, env=env)
 
 
 def lines(text: str) -> dict[str, str]:
-    """The rows of a summary by their names."""
+    """The rows of a summary: label -> text."""
     return {line.split(" ", 1)[0]: line.split(" ", 1)[1].strip() for line in text.splitlines() if " " in line}

@@ -11,7 +11,7 @@ from likewise.kernels.jit import kernel
 
 
 def alone(function) -> Callable:
-    """What other kernels call cannot be called from Python; this, made of the same lines, can."""
+    """A callable copy, compiled from the same source, of a kernel that only other kernels can call."""
     return numba.njit(function.py_func)
 
 

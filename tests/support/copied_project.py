@@ -1,4 +1,4 @@
-"""A copy of the project's ./run, with a python3 first in PATH whose pip installs nothing from outside and says when it was called."""
+"""A copy of the project's ./run, with a python3 first in PATH whose pip downloads nothing and records its calls."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 from command_line import SOURCE
 
 ROOT = Path(__file__).resolve().parents[2]
-#: The installed packages of this Python, which the environments of copies use.
+#: The installed packages of this Python, used by the environments of copies.
 INSTALLED = sysconfig.get_path("purelib")
-#: Prints what it was started with.
+#: A package that prints how it was started.
 PACKAGE = "import os, sys\nprint(sys.executable, sys.flags.isolated, os.getcwd(), sys.argv[1:], sys.stdin.read())\n"
-#: A Python whose pip notes that it was called, waits while there is a file `wait`, and fails while there is a file `fail`.
+#: A Python whose pip records its calls, waits while a file `wait` exists, and fails while a file `fail` exists.
 PYTHON = """#!/bin/bash
 folder={folder} self={self} python={python} installed={installed}
 case " $* " in
@@ -40,10 +40,10 @@ exec "$python" "$@"
 
 
 class Project:
-    """A copy in ``folder``/project, in ``folder`` what its python3 notes."""
+    """A copy in ``folder``/project; its python3 writes its records to ``folder``."""
 
     def __init__(self, folder: Path, *, package: bool = False) -> None:
-        """``package``: with likewise from where it is, whose kernels are compiled, and not with a package that says how it was started."""
+        """package: with the original likewise, whose kernels are compiled; if False, with a package that prints how it was started."""
         self.folder, self.root = folder, folder / "project"
         (self.root / "tools").mkdir(parents=True)
         for name in ("run", "tools/environment", "tools/make_environment.py"):
@@ -56,7 +56,7 @@ class Project:
         self.python("bin")
 
     def python(self, name: str) -> Path:
-        """A folder with a python3 of its own, different for each name."""
+        """A new folder of this name with its own python3."""
         place = self.folder / name / "python3"
         place.parent.mkdir()
         names = {"folder": self.folder, "self": place, "python": sys.executable, "installed": "\n".join(self.paths)}
@@ -75,11 +75,11 @@ class Project:
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def calls(self) -> int:
-        """How often pip was called."""
+        """The number of calls of pip."""
         return len((self.folder / "pip").read_text().splitlines()) if (self.folder / "pip").exists() else 0
 
     def until(self, calls: int) -> None:
-        """Wait until pip has been called so often."""
+        """Wait until pip has been called ``calls`` times."""
         end = time.monotonic() + 20
         while self.calls() < calls:
             assert time.monotonic() < end

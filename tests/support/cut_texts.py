@@ -1,4 +1,4 @@
-"""Texts that are cut into shingles, and a slow reference implementation in plain Python, from the tokens on."""
+"""Texts to cut into shingles, and a slow reference implementation in plain Python that starts from tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = st.text(LETTERS, max_size=8)
 
 
 class Cut(NamedTuple):
-    """How texts are cut, and the parts of each."""
+    """The options of cutting, and the parts of each text."""
 
     by: str
     normalize: str
@@ -33,7 +33,7 @@ class Cut(NamedTuple):
 
 @st.composite
 def cut(draw: st.DrawFn) -> Cut:
-    """Texts made of a few parts, so that they have something in common."""
+    """Texts made of a few parts, so that they share shingles."""
     unit = draw(st.sampled_from([unit for unit in methods.UNITS if unit != "tokens"]))
     steps = draw(
         st.lists(st.sampled_from(list(methods.STEPS)), unique=True).filter(
@@ -46,7 +46,7 @@ def cut(draw: st.DrawFn) -> Cut:
 
 
 def texts_are_cut_as_by_python(cut: Cut, folder: Path) -> str:
-    """The same shingles in common as sets of tuples of tokens, the same copies as equal normalised texts, and each text as if it were alone."""
+    """Check shared shingles against sets of tuples of tokens, copies against equal normalized texts, and each text against itself alone."""
     method = methods.parse(cut.by, cut.normalize)
     texts = ["".join(parts) for parts in cut.texts]
     raw = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())

@@ -1,4 +1,4 @@
-"""Items in the forms that callers may give them in."""
+"""Items in the forms that callers may pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def values_and_offsets(kind):
 
 
 class Column:
-    """What hands itself over as an Arrow array, as a Series of polars does."""
+    """An object that converts itself to an Arrow array, like a Series of polars."""
 
     def __init__(self, array):
         self.array = array
@@ -29,7 +29,7 @@ class Column:
 
 
 class Series:
-    """What looks like a list and is none: a Series of pandas."""
+    """An object that resembles a list without being one, like a Series of pandas."""
 
     def __init__(self, values):
         self.values = values

@@ -1,4 +1,4 @@
-"""A collection of each kind of items, with what brute force finds in it."""
+"""A collection of each kind of items, with its similar pairs by brute force."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 
 import likewise as lw
 
-#: So much recall that at these sizes no pair is missed: a hundred pairs, each missed once in ten thousand times, and seeds are fixed.
+#: Recall high enough to miss no pair at these sizes: about a hundred pairs, each missed with probability 0.0001; seeds are fixed.
 SURE = {"recall": 0.9999}
 
 
 @dataclass
 class Items:
-    """Items of a kind, some of them near others, as JSON has them; and where they are cut."""
+    """Items of a kind as JSON values, some similar to others; and the limit."""
 
     by: str
     field: str
@@ -47,7 +47,7 @@ class Items:
         ]
 
     def alike(self, pairs: list[tuple[int, int]] | None = None) -> dict[tuple[int, int], float]:
-        """All pairs at or above the threshold, by brute force. Empty sets and zero vectors are like none."""
+        """All pairs within the limit, by brute force. Empty sets and zero vectors are similar to no item."""
         some = [place for place, value in enumerate(self.values) if value and (self.by not in ("cosine", "angle") or any(value))]
         places = [pair for pair in pairs or itertools.combinations(range(len(self.values)), 2) if set(pair) <= set(some)]
         given = [bytes.fromhex(value) if self.by == "hamming" else value for value in self.values]
@@ -57,7 +57,7 @@ class Items:
 
 
 def sets(draw: np.random.Generator, n: int) -> list[list[int | str]]:
-    """Sets that hold each other's elements in part, so that similarities lie everywhere; one is empty, and some elements are strings."""
+    """Sets that share elements at all degrees of similarity; one is empty, and some elements are strings."""
     made: list[list[int | str]] = []
     for place in range(n):
         if place % 3 == 2:
@@ -70,21 +70,21 @@ def sets(draw: np.random.Generator, n: int) -> list[list[int | str]]:
 
 
 def weighted(draw: np.random.Generator, n: int) -> list[dict[str, float]]:
-    """Weights as JSON objects; a variant has other weights by up to a third."""
+    """Weights as JSON objects; a variant has weights that differ by up to a third."""
     made = [{f"e{element}": float(draw.integers(1, 9)) for element in draw.choice(80, 12, replace=False)} for _ in range(n)]
     made += [{name: round(weight * float(draw.uniform(0.7, 1.3)), 3) for name, weight in made[place].items()} for place in range(n // 2)]
     return [*made, {}, {"zero": 0.0}, made[1]]
 
 
 def vectors(draw: np.random.Generator, n: int) -> list[list[float]]:
-    """Vectors with variants at all distances, one of zeros, and a copy; numbers that float32 holds."""
+    """Vectors with variants at all distances, a zero vector, and a copy; all values are exact in float32."""
     base = draw.normal(size=(n, 24))
     near = base[: n // 2] + draw.normal(size=(n // 2, 24)) * np.linspace(0.01, 0.5, n // 2)[:, None]
     return np.concatenate([base, near, np.zeros((1, 24)), base[3:4]]).astype(np.float32).tolist()
 
 
 def codes(draw: np.random.Generator, n: int) -> list[str]:
-    """96 bits in hexadecimal, with variants by up to ten bits."""
+    """96 bits in hexadecimal, with variants that differ in up to ten bits."""
     base = draw.integers(0, 256, (n, 12), np.uint8)
     bits = np.unpackbits(base[: n // 2], axis=1)
     for place, row in enumerate(bits):
@@ -93,7 +93,7 @@ def codes(draw: np.random.Generator, n: int) -> list[str]:
 
 
 def strings(draw: np.random.Generator, n: int) -> list[str]:
-    """Words of letters in two scripts, with variants by up to four edits."""
+    """Words of letters in two scripts, with variants at up to four edits."""
     made = ["".join(draw.choice([*"abcdeäж"], int(draw.integers(3, 16)))) for _ in range(n)]
     for place in range(n // 2):
         word = [*made[place]]
@@ -119,7 +119,7 @@ EACH = pytest.mark.parametrize("items", MADE.values(), ids=MADE)
 
 
 def write(items: Items, path: Path, **more: list[Any]) -> Path:
-    """The items in a file of the format that its name says."""
+    """Write the items to a file, in the format of its extension."""
     rows = items.rows(**more)
     if path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
@@ -141,7 +141,7 @@ def write(items: Items, path: Path, **more: list[Any]) -> Path:
 
 
 def found(table: pa.Table, value: str) -> dict[tuple[int, int], float]:
-    """Pairs by the numbers in their ids; of a .npy file ids are positions."""
+    """Pairs by the numbers in their ids. The ids of a .npy file are positions."""
     return {(number(row["id_a"]), number(row["id_b"])): row[value] for row in table.to_pylist()}
 
 

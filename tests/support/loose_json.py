@@ -1,4 +1,4 @@
-"""Conditions under which a record is accepted: JSON where a value is read; elsewhere only brackets, quotes, commas and colons in their places."""
+"""Conditions for accepting a record: JSON where a value is read; elsewhere only correct brackets, quotes, commas and colons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Paths = Sequence[Sequence[str]]
 
 
 def is_json(text: str) -> bool:
-    """Python's json, without NaN and Infinity, which it accepts."""
+    """True if Python's json accepts the text, and it has no NaN or Infinity."""
     try:
         json.loads(text.encode("latin-1").decode("utf-8", "surrogatepass"), parse_constant=refuse, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
@@ -34,14 +34,14 @@ def accepted(line: bytes, names: Sequence[str]) -> bool:
 
 
 def value_end(text: str, at: int, paths: Paths) -> int:
-    """The end of the value at ``at``, or -1. An empty path: all of it is read; other paths lead to values inside."""
+    """The end of the value at ``at``, or -1. An empty path means that all of the value is read; other paths lead to values inside."""
     at = blank_end(text, at)
     if at >= len(text):
         return -1
     if () in map(tuple, paths) or (paths and text[at] != "{"):
         end = value_end(text, at, ())
         value = text[at:end]
-        if text[at] == '"' and () not in map(tuple, paths):  # on the way of a path a string holds nothing to read, so its bytes need not be UTF-8
+        if text[at] == '"' and () not in map(tuple, paths):  # nothing of a string on the way to a value is read, so its bytes need not be UTF-8
             value = re.sub("[\x80-\xff]", "x", value)
         return end if is_json(value) else -1
     if text[at] not in "[{":
@@ -81,7 +81,7 @@ def blank_end(text: str, at: int) -> int:
 
 
 def texts_at(value: Any, path: list[str], strings: bool) -> list[str]:
-    """All texts at the end of a path, which goes through lists; ``strings``: it leads to a list of them."""
+    """All texts at the end of a path, which goes through lists. strings: the path leads to a list of texts."""
     if isinstance(value, list) and (path or strings):
         return [text for item in value for text in texts_at(item, path, strings)]
     if path:

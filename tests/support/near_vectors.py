@@ -1,4 +1,4 @@
-"""Vectors of which some are near others; by brute force, all pairs of vectors or codes that are alike, and the greedy walk over them."""
+"""Vectors, some near others; and by brute force, all similar pairs of vectors or codes, and the greedy walk over them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from likewise.measures import measure as function_of
 
-#: Limits within which many of `near` are alike.
+#: Limits within which many vectors of `near` are similar.
 LIMITS = {"cosine": 0.9, "angle": 25.0, "l2": 4.0, "l1": 22.0}
 
 
 def near(seed: int, n: int, dimension: int = 24, dtype: Any = np.float32) -> np.ndarray:
-    """Vectors of length around 10, half of them near an earlier one, at all distances from it."""
+    """Vectors of length around 10, half of them near an earlier one, at all distances."""
     draw = np.random.default_rng(seed)
     out = draw.normal(0, 10 / math.sqrt(dimension), (n, dimension))
     for place in range(1, n, 2):
@@ -24,7 +24,7 @@ def near(seed: int, n: int, dimension: int = 24, dtype: Any = np.float32) -> np.
 
 
 def clustered(seed: int, count: int, dimension: int, dtype: Any = np.float32) -> np.ndarray:
-    """A few centres of length around 10, and vectors at all distances from them."""
+    """Vectors at all distances from a few centres of length around 10."""
     rng = np.random.default_rng(seed)
     centres = rng.normal(0, 10 / math.sqrt(dimension), (max(1, count // 8), dimension))
     noise = rng.normal(0, 4 / math.sqrt(dimension), (count, dimension)) * rng.random((count, 1)) ** 2
@@ -32,7 +32,7 @@ def clustered(seed: int, count: int, dimension: int, dtype: Any = np.float32) ->
 
 
 def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float]:
-    """What is alike, by the measure itself."""
+    """All similar pairs with their values, by the measure."""
     left, right = np.triu_indices(len(values), 1)
     if by == "hamming":
         value = np.bitwise_count(values[left] ^ values[right]).astype(float)
@@ -43,7 +43,7 @@ def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float
 
 
 def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool) -> dict[int, tuple[int, float]]:
-    """The greedy walk word by word: removed item -> its witness and how alike they are."""
+    """The definition of the greedy walk: removed item -> its representative, and their value."""
     place, kept, removed = {item: at for at, item in enumerate(order)}, set(), {}
     for item in order:
         met = [(value if falling else -value, place[a + b - item], a + b - item) for (a, b), value in alike.items() if item in (a, b)]
@@ -55,7 +55,7 @@ def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool)
 
 
 def listed(blocks: Iterator[Any]) -> dict[tuple[int, int], float]:
-    """What a join or a scan found, each pair once and its lower item first."""
+    """The pairs of a join or a scan, each once, the lower item first."""
     rows = [row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True)]
     found = {(a, b): value for a, b, value in rows}
     assert len(found) == len(rows) and all(a < b for a, b in found)

@@ -1,4 +1,4 @@
-"""Parquet files whose columns have types that pyarrow does not write: their footers are changed as parquet.thrift and the compact protocol say."""
+"""Parquet files with column types that pyarrow does not write: footers edited according to parquet.thrift and the compact protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def varint(number: int) -> bytes:
 
 
 def struct(fields: dict[int, object], before: int = 0, *, open_end: bool = False) -> bytes:
-    """A struct of whole numbers (i32), single bytes (i8), booleans and structs; its fields follow one of the number ``before``."""
+    """A struct of integers (i32), single bytes (i8), booleans and structs; its fields follow the field with the number ``before``."""
     made = b""
     for number, value in fields.items():
         kind = (TRUE if value else FALSE) if isinstance(value, bool) else {int: I32, bytes: BYTE, dict: STRUCT}[type(value)]
@@ -28,17 +28,17 @@ def struct(fields: dict[int, object], before: int = 0, *, open_end: bool = False
         elif isinstance(value, bytes):
             made += value
         elif kind == I32:
-            made += varint(value << 1)  # zigzag, of numbers that are not negative
+            made += varint(value << 1)  # zigzag, for numbers of 0 or more
         before = number
     return made if open_end else made + b"\0"
 
 
 def annotate(path: Path, name: str, fields: dict[int, object]) -> None:
-    """Add fields, above the fourth, to the element of that name, which has none above its name: a column or group without a logical type."""
+    """Add fields with numbers above 4 to a schema element without a logical type: a column or a group of this name."""
     raw = path.read_bytes()
     size = int.from_bytes(raw[-8:-4], "little")
     footer = raw[-8 - size : -8]
-    label = b"\x18" + varint(len(name)) + name.encode()  # field 4, one behind field 3, is bytes
+    label = b"\x18" + varint(len(name)) + name.encode()  # field 4, directly after field 3, of type bytes
     at = footer.index(label) + len(label)
     last = 4
     if footer[at : at + 1] == b"\x15":  # field 5: the number of children, one byte

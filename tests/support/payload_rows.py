@@ -1,4 +1,4 @@
-"""What readers give of a few rows, as plain values."""
+"""The output of readers for a few rows, as plain values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def of_file(path: Path, want: Want) -> Records:
 
 
 def of_json(*values: str, kind: str, field: str = "x", **options: Any) -> Records:
-    """One record for each JSON text, under the key x."""
+    """One record for each JSON text, under the key x. field: the field to read."""
     return of_lines([f'{{"x": {value}}}' for value in values], Want(field, kind=kind, **options))
 
 
@@ -53,7 +53,7 @@ def of_lines(lines: list[str], want: Want) -> Records:
 
 
 def checked(records: Records, want: Want) -> Records:
-    """What holds of all records of every kind."""
+    """Check the invariants of records of every kind."""
     n = len(records)
     assert len(records.text) == len(records.start) == len(records.length) == n
     assert records.text.null_count == 0
@@ -61,7 +61,7 @@ def checked(records: Records, want: Want) -> Records:
     assert not sizes[records.kind != TEXT].any()
     rejected = [entry.row for entry in records.rejected]
     assert rejected == np.flatnonzero(records.kind == REJECTED).tolist()
-    assert all(entry.raw for entry in records.rejected)  # without bytes it would stand for a source that failed
+    assert all(entry.raw for entry in records.rejected)  # without bytes it would represent a failed source
     each = {"text": 1, "string": 1, "tokens": 8, "elements": 8, "weighted": 16, "sparse": 16, "code": 8, "features": 4}
     each = (each | {"vector": 8 if want.wide else 4})[want.kind]
     assert not (sizes % each).any()
@@ -95,7 +95,7 @@ def reasons(records: Records) -> list[str]:
     return [entry.reason for entry in records.rejected]
 
 
-#: kind -> rows as Python has them, and the Arrow type that holds them. The last two rows have no value.
+#: kind -> rows as Python values, and their Arrow type. The last two rows have no value.
 ROWS: dict[str, tuple[list[Any], pa.DataType]] = {
     "tokens": ([[1, -2, 3], [], None, [4, None]], pa.list_(pa.int64())),
     "elements": ([[7, -1, 7], [], None, [4, None]], pa.list_(pa.int32())),
@@ -121,6 +121,6 @@ ROWS: dict[str, tuple[list[Any], pa.DataType]] = {
 
 
 def csr(kind: type = SimpleNamespace, **changed: Any) -> Any:
-    """scipy's parts of [[0, 2, 0, 1], [0, 0, 0, 0], [5, 0, 0, 0]]."""
+    """[[0, 2, 0, 1], [0, 0, 0, 0], [5, 0, 0, 0]] with the attributes of a CSR matrix of scipy."""
     parts = {"indptr": np.array([0, 2, 2, 3], np.int32), "indices": np.array([1, 3, 0], np.int32), "data": np.array([2.0, 1, 5], np.float32)}
     return kind(**{**parts, "shape": (3, 4), **changed})

@@ -1,4 +1,4 @@
-"""Pairs whose recall is measured over seeds; run as a program, it prints the table of docs/explanation/guarantees.md."""
+"""Recall of pairs, measured over seeds. As a program, prints the table of docs/explanation/guarantees.md."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import likewise as lw
 
 
 def alone(pairs: int) -> list[list[int]]:
-    """Sets of 30 elements in pairs of similarity 20/40, with nothing in common between pairs."""
+    """Sets of 30 elements in pairs of similarity 20/40; different pairs share nothing."""
     return [list(range(1000 * pair + begin, 1000 * pair + begin + 30)) for pair in range(pairs) for begin in (0, 10)]
 
 
 def clumps(number: int) -> np.ndarray:
-    """Vectors of 16 numbers around 20 centres that are far apart: float32[number, 16]."""
+    """Vectors around 20 centres that are far apart: float32[number, 16]."""
     draw = np.random.default_rng(0)
     centres = draw.normal(size=(20, 16)) * 40
     return (centres[np.arange(number) % 20] + draw.normal(size=(number, 16)) * 1.7).astype(np.float32)
@@ -29,7 +29,7 @@ def recalls_alone(pairs: int, seeds: int) -> np.ndarray:
 
 
 def recalls_in_clumps(number: int, seeds: int) -> tuple[np.ndarray, int]:
-    """The same of vectors within 8, by ``recall=0.5``; and how many pairs there are."""
+    """The same for vectors within 8, with ``recall=0.5``; and the number of pairs."""
     vectors = clumps(number)
     apart = np.sqrt(((vectors[:, None].astype(float) - vectors[None]) ** 2).sum(axis=2))
     pairs = int((apart[np.triu_indices(number, 1)] <= 8).sum())
@@ -38,7 +38,7 @@ def recalls_in_clumps(number: int, seeds: int) -> tuple[np.ndarray, int]:
 
 
 def deviation(recall: float, pairs: int) -> float:
-    """The standard deviation of the share that is found of so many independent pairs."""
+    """The standard deviation of the found share of independent pairs."""
     return math.sqrt(recall * (1 - recall) / pairs)
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic of the reference implementations of several kernels, in whole numbers of Python."""
+"""Arithmetic for the reference implementations of several kernels, in Python integers."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def mix(x: int) -> int:
 
 
 def folded(a: int, b: int) -> int:
-    """The halves of a product of 128 bits, laid over each other."""
+    """The XOR of the halves of a 128-bit product."""
     return a * b >> 64 ^ a * b & WORD

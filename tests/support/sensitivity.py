@@ -1,4 +1,4 @@
-"""Whether a family is as sensitive as it says, by how many pairs at each similarity agreed."""
+"""A check of a family's sensitivity, by the share of agreeing pairs at each similarity."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ SIMILARITIES = (0.0, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0)
 
 
 def wilson(count: float, trials: int, z: float = 4.0) -> tuple[float, float]:
-    """Bounds of a chance by what was counted (Wilson 1927)."""
+    """Confidence bounds of a probability (Wilson 1927)."""
     share = count / trials
     centre = share + z * z / (2 * trials)
     half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return (centre - half) / (1 + z * z / trials) - 1e-12, (centre + half) / (1 + z * z / trials) + 1e-12  # for rounding
+    return (centre - half) / (1 + z * z / trials) - 1e-12, (centre + half) / (1 + z * z / trials) + 1e-12  # slack for rounding
 
 
 def assert_sensitive(family, shares: dict[float, float], trials: int) -> None:
-    """(.2, .8, p1, p2): pairs within .2 agree with p1 or more, those from .8 on with p2 or less, and those at the two distances with just that.
+    """(.2, .8, p1, p2): pairs within .2 agree with probability p1 or more, from .8 on with p2 or less, and at these two distances with exactly that.
 
-    ``shares``: by similarity, how many of so many trials agreed."""
+    shares: similarity -> share of ``trials`` that agreed."""
     d1, d2, p1, p2 = family.sensitivity(0.2, 0.8)
     for j, share in shares.items():
         low, high = wilson(share * trials, trials)

@@ -1,4 +1,4 @@
-"""Texts, records of them, and what lies in a folder, for situations that broke other tools."""
+"""Texts, records and folder contents that broke other tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def text(seed: int, n: int = 30) -> str:
 
 
 def near(seed: int) -> str:
-    """The text with its last word changed: 25 of 27 shingles of 5 words in common."""
+    """The text with its last word changed: the two share 25 of 27 shingles of 5 words."""
     return " ".join([*text(seed).split()[:-1], "zz"])
 
 

@@ -1,4 +1,4 @@
-"""Sparse vectors as plain rows, and what is alike among them by brute force."""
+"""Sparse vectors as plain rows, and their similar pairs by brute force."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 
 Row = dict[int, float]
 DIMENSION = 10**6
-#: So much recall that at these sizes no pair is missed; seeds are fixed.
+#: Recall high enough to miss no pair at these sizes; seeds are fixed.
 SURE = {"recall": 0.9999, "exact": False}
 LIMITS: dict[str, dict[str, float]] = {"cosine": {"threshold": 0.8}, "angle": {"within": 40}, "l1": {"within": 6}, "l2": {"within": 2}}
 EACH = pytest.mark.parametrize("by", LIMITS)
 
 
 def rows(n: int = 120, seed: int = 0, entries: int = 12) -> list[Row]:
-    """Coordinates of which some are frequent, spread over a million; each third vector is near an earlier one; some are empty, or copies."""
+    """Vectors over a million coordinates, some frequent; each third vector is near an earlier one; some are empty, or copies."""
     draw = np.random.default_rng(seed)
     made: list[Row] = []
     for place in range(n):
@@ -43,7 +43,7 @@ def records(given_: list[Row], **more: list[Any]) -> list[dict[str, Any]]:
 
 
 def csr(given_: list[Row], width: int = DIMENSION, **changed: Any) -> Any:
-    """scipy's parts."""
+    """The rows with the attributes of a CSR matrix of scipy."""
     parts = {
         "indptr": np.cumsum([0, *map(len, given_)]).astype(np.int32),
         "indices": np.array([index for row in given_ for index in row], np.int32),
@@ -54,7 +54,7 @@ def csr(given_: list[Row], width: int = DIMENSION, **changed: Any) -> Any:
 
 
 def written_out(given_: list[Row]) -> np.ndarray:
-    """The same vectors with all their coordinates, but no others: lanes of eight (kernels.lanes) stay as they are."""
+    """The same vectors, dense over the coordinates that occur, each in its lane of eight (kernels.lanes)."""
     there = sorted({index for row in given_ for index in row})
     place: dict[int, int] = {}
     for index in there:
@@ -67,7 +67,7 @@ def written_out(given_: list[Row]) -> np.ndarray:
 
 
 def value(a: Row, b: Row, by: str) -> float:
-    """The slow reference implementation: sums that round once."""
+    """The slow reference implementation, with sums that are rounded once."""
     both = sorted({*a, *b})
     if by in ("l1", "l2"):
         gaps = [abs(a.get(index, 0.0) - b.get(index, 0.0)) for index in both]
@@ -83,7 +83,7 @@ def alike(given_: list[Row], by: str, limit: float | None = None) -> dict[tuple[
     bound = next(iter(LIMITS[by].values())) if limit is None else limit
     live = [place for place, row in enumerate(given_) if row or by in ("l1", "l2")]
     found = {(a, b): value(given_[a], given_[b], by) for a, b in itertools.combinations(live, 2)}
-    assert all(abs(one - bound) > 1e-9 for one in found.values())  # else rounding decides
+    assert all(abs(one - bound) > 1e-9 for one in found.values())  # otherwise rounding decides
     return {pair: one for pair, one in found.items() if (one >= bound if by == "cosine" else one <= bound)}
 
 
@@ -93,4 +93,4 @@ def pairs_of(table: pa.Table) -> dict[tuple[int, int], float]:
 
 def same(got: dict, want: dict) -> None:
     assert sorted(got) == sorted(want)
-    assert got == pytest.approx(want, rel=1e-12, abs=1e-6)  # an arc cosine near 0 is good to half its digits
+    assert got == pytest.approx(want, rel=1e-12, abs=1e-6)  # an arc cosine near 0 has half its digits

@@ -1,4 +1,4 @@
-"""Runs that are stopped at a step, and the bytes that they must end with all the same."""
+"""Runs stopped at a step, and the bytes that they must have in the end."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from likewise.io.work import Work
 
 
 class StoppedError(BaseException):
-    """As Ctrl-C, no ordinary exception."""
+    """Like KeyboardInterrupt, not a subclass of Exception."""
 
 
 class Stops:
-    """Stops runs at the step of a number, from 1; 0: at none. ``done`` holds the names of the steps since `begin`."""
+    """Stops runs at a step, numbered from 1; 0: never. ``done`` holds the names of the steps since `begin`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch):
         self.begin(0)
@@ -34,12 +34,12 @@ class Stops:
         monkeypatch.setattr(Work, "append", stopping)
 
     def begin(self, at: int, *, late: bool = False) -> None:
-        """late: once the step is written; else in the middle of writing it."""
+        """Start over, to stop at step ``at``. late: after the step is written, not in the middle of it."""
         self.at, self.late, self.done = at, late, list[str]()
 
 
 def tear(work: Work, columns: dict[str, Any]) -> None:
-    """Write as a crash leaves it: some bytes in the columns, half a line in the journal."""
+    """Write the state after a crash: some bytes in the columns, half a line in the journal."""
     for name, values in columns.items():
         with open(work.folder / f"{name}.col", "ab") as file:
             file.write(bytes(memoryview(values).cast("B"))[:7] if len(values) else b"")
@@ -48,7 +48,7 @@ def tear(work: Work, columns: dict[str, Any]) -> None:
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
-    """Every byte under an output that is promised to be equal."""
+    """All bytes of an output that must be reproducible."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")

@@ -1,6 +1,6 @@
 """A toy kind of item with a toy measure and a toy family: numbers, compared by their distance apart on the line.
 
-All that likewise must know of them is in this file; tests register it for a time.
+This file declares all of them for likewise; tests register it temporarily.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ NUMBERS_KIND = Numbers()
 
 
 def same_step(width: float, distance: float) -> float:
-    """The probability that two numbers at this distance fall into one step of this width, the steps being shifted at random."""
+    """The probability that two numbers at this distance fall into the same step of this width, with a random shift of the steps."""
     return max(0.0, 1 - distance / width)
 
 
@@ -127,7 +127,7 @@ def steps(width: float) -> Curve:
 
 @dataclass(frozen=True, slots=True)
 class Steps(Family):
-    """The step that a number falls into, on lines cut into steps of one width, each shifted at random."""
+    """The step that a number falls into, on lines cut into steps of one width, each with a random shift."""
 
     width: float
     slots: int = 64

@@ -1,4 +1,4 @@
-"""The families of vectors and codes, and items for them."""
+"""Families for vectors and codes, and items for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from likewise.families import Bits, CrossPolytope, Hyperplane, Line, Stripe, Threshold
 
 DIMENSION = 7
-#: One of each kind, for vectors of 7 numbers from -100 to 100.
+#: One family of each type, for vectors of 7 dimensions with values from -100 to 100.
 OF_VECTORS = {
     "gaussian": Hyperplane(50),
     "signs": Hyperplane(50, "signs"),
@@ -28,7 +28,7 @@ of_directions = pytest.mark.parametrize("name", OF_DIRECTIONS)
 
 
 def items(n: int = 40, dimension: int = DIMENSION, seed: int = 1) -> np.ndarray:
-    """float32[n, dimension], so that float64 holds the same values."""
+    """float32[n, dimension]; float64 represents the same values."""
     return np.random.default_rng(seed).uniform(-100, 100, (n, dimension)).astype(np.float32)
 
 
