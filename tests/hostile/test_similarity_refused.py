@@ -100,6 +100,8 @@ REFUSED = [
     ("weighted", (array([7, 7]), array([1e308, 1e308]), array([0, 2])), "row 0: the weights of one element add up beyond"),
     ("l2", [[np.timedelta64(1)]], "row 0 holds a value of type timedelta64"),
     ("l2", array([["a"]]), "here came an array of <U1"),
+    ("l2", pa.array([1.0, 2.0]), "here came an Arrow array of double; one vector alone is a batch of one"),
+    ("cosine", pa.chunked_array([[1], [2]]), "here came an Arrow array of int64; one vector alone is a batch of one"),
     ("hamming", [np.timedelta64(1)], "row 0 holds a value of type timedelta64"),
     ("words:1", pa.array([1]), "an Arrow array of int64"),
     ("words:1", pa.array([["a"]]), "an Arrow array of list"),
@@ -327,6 +329,11 @@ def test_what_cannot_be_signed(given, message):
     for call in (MinHash(4).signature, lambda batch: MinHash(4).band_keys(batch, 2, 2)):
         with pytest.raises(lw.UsageError, match=message):
             call(given)
+
+
+def test_a_tuple_of_arrays_is_a_batch_where_none_stands_for_offsets():
+    assert lw.similarity((array([3, 4]), array([0, 1])), (array([0, 0]), array([1, 1])), by="l2").tolist() == [5, 1]
+    assert lw.similarity((array([5], np.uint8), array([0], np.uint8)), [b"\0", b"\1"], by="hamming").tolist() == [2, 1]
 
 
 def test_arrays_of_bool_are_the_places_of_true():

@@ -72,7 +72,7 @@ class Reader:
             if self.from_csr is None:
                 raise UsageError(f"give {self.forms}; here came a sparse matrix of {np.asarray(matrix.data).dtype} of shape {tuple(matrix.shape)}")
             return of_csr(matrix, self.from_csr, self.forms)
-        if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
+        if self.arrays and isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
             return self._of_parts(given)
         refuse_masked(given, f"give {self.forms}")
         if not hasattr(given, "__array__") or is_arrow(given) or (array := np.asarray(given)).dtype == object:
@@ -181,7 +181,12 @@ def read(batch: Any, reader: Reader, want: Want | None = None) -> Rows:
 def column_of(batch: Any, reader: Reader) -> pa.ChunkedArray:
     """The items of a batch as a column. Raises UsageError for objects that are not batches."""
     if is_arrow(batch):
-        return valid(chunked(batch, reader.columns))
+        found = valid(chunked(batch, reader.columns))
+        numbers = pa.types.is_integer(found.type) or pa.types.is_floating(found.type) or pa.types.is_decimal(found.type)
+        if numbers and of_payload(reader.kind).numbered:
+            alone = f"one {reader.item} alone is a batch of one: [{reader.item}]"
+            raise UsageError(f"give {reader.forms}; here came an Arrow array of {found.type}; {alone}")
+        return found
     if (found := reader.column(batch)) is None:
         given = rows_of_batch(batch, f"give {reader.forms}", (reader.single, f"one {reader.item} alone is a batch of one: [{reader.item}]"))
         found = reader.listed([*given])
