@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -121,6 +122,28 @@ def test_lazy_frames():
     frame = pl.DataFrame({"text": ROWS["text"], "small": pl.Series([1, 2, 3], dtype=pl.Int8)}).lazy().filter(pl.col("small") != 2)
     kept = lw.dedup(frame, by="words:2", threshold=0.7).kept.to_polars()
     assert kept.schema == {"text": pl.String, "small": pl.Int8} and kept["small"].to_list() == [1, 3]
+
+
+@pytest.mark.parametrize("type_", [pl.Categorical, pl.Enum([TEXT, "other"])])
+def test_categories_of_polars_are_read(type_):
+    texts = pl.Series("text", [TEXT, "other", TEXT, None], dtype=type_)
+    for given in (texts, texts.to_frame()):
+        assert lw.dedup(given, by="words:2").kept.to_arrow()["text"].to_pylist() == [TEXT, "other", None]
+    assert len(lw.dedup(texts.to_frame().clear(), by="words:2").kept) == 0
+
+
+def test_lists_of_categories_and_tensors_are_read():
+    sets = pl.DataFrame({"elements": pl.Series([["a", "b"], ["b", "a"], ["c"]], dtype=pl.List(pl.Categorical))})
+    assert lw.pairs(sets, by="elements").to_arrow().to_pylist() == [{"id_a": 0, "id_b": 1, "similarity": 1.0}]
+    tensor = pa.FixedShapeTensorArray.from_numpy_ndarray(np.array([[1.0, 2.0], [2.0, 4.0], [1.0, -3.0]]))
+    assert lw.pairs(tensor, by="cosine").to_arrow().to_pylist() == [{"id_a": 0, "id_b": 1, "similarity": 1.0}]
+
+
+def test_numbers_that_arrow_lacks_are_refused():
+    wide = pl.Series([1, 2], dtype=pl.Int128)
+    for by in ("words:1", "elements", "l2", "hamming"):
+        with pytest.raises(UsageError, match=r"a batch of type Series cannot be converted to an Arrow array: .*_pli128"):
+            lw.similarity(wide, wide, by=by)
 
 
 def test_data_sets_without_rows():

@@ -113,7 +113,7 @@ def _may_fit(want: Want, schema: pa.Schema) -> bool:
 
 def _fits(kind: pa.DataType, want: Want) -> bool:
     """True if a column of this type can hold the wanted kind, also as JSON text."""
-    values = plain(pa.array([], kind))
+    values = plain(pa.nulls(0, kind))
     if reader_of(want.kind):
         return reader.part(values, sure_reader_of(want.kind), want, is_string(kind)) is not None
     return pa.types.is_large_binary(values.type) or isinstance(values.type, pa.JsonType)
@@ -155,7 +155,7 @@ def _in_structs(table: pa.Table, name: str, where: str) -> pa.Array | None:
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
     chunks = [plain(chunk) for chunk in column.chunks]
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else plain(pa.array([], column.type))
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else plain(pa.nulls(0, column.type))
 
 
 def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, most: int) -> pa.LargeBinaryArray:

@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+
 from likewise.choices import AT
 from likewise.errors import DataError, UsageError
 from likewise.io import fields
@@ -75,7 +77,8 @@ def _without(source: Source, want: Want) -> Sequence[str] | None:
 
 
 def _has_column(source: Source, asked: Want, schema: Any) -> bool:
-    nothing = Chunk(schema.empty_table(), 0, 0, tuple(schema.names))
+    table = pa.table([pa.nulls(0, field.type) for field in schema], schema)  # pyarrow's empty_table cannot make dictionaries of every type
+    nothing = Chunk(table, 0, 0, tuple(schema.names))
     parts = [asked._replace(text=name) for name in fields.every(asked, schema.names)] if asked.kind in ("text", "string", "elements") else [asked]
     return any(source.parse(nothing, part).found for part in parts)
 

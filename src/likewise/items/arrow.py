@@ -34,8 +34,12 @@ def is_arrow(batch: Any) -> bool:
 
 
 def chunked(batch: Any, names: Sequence[str] = ()) -> pa.ChunkedArray:
-    """The batch as a chunked Arrow array. Raises UsageError for a table, unless each of its rows is one item with these ``names``."""
-    array = pa.chunked_array([batch] if isinstance(batch, pa.Array) else batch)
+    """The batch as a chunked Arrow array. Raises UsageError for a table, unless each of its rows is one item with these ``names``, and for values of
+    a type that Arrow lacks, such as polars' whole numbers of 128 bits."""
+    try:
+        array = pa.chunked_array([batch] if isinstance(batch, pa.Array) else batch)
+    except pa.ArrowException as error:
+        raise UsageError(f"a batch of type {type(batch).__name__} cannot be converted to an Arrow array: {error}") from error
     if pa.types.is_struct(array.type) and not (names and set(names) <= set(array.type.names)):
         raise UsageError(f"a batch is a list or one column; here came {type(batch).__name__}, a table: give a column of it")
     return array

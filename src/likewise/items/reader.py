@@ -195,7 +195,7 @@ def column_of(batch: Any, reader: Reader) -> pa.ChunkedArray:
 
 def read_column(column: pa.ChunkedArray, reader: Reader, want: Want) -> Rows:
     """The items of a column. Raises UsageError like `read`."""
-    chunks = [plain(chunk) for chunk in column.chunks] or [plain(pa.array([], column.type))]
+    chunks = [plain(chunk) for chunk in column.chunks] or [plain(pa.nulls(0, column.type))]
     values = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
     rows = from_arrow([values], [want.text], reader, want, len(values), is_string(column.type))
     if rows.width is not None and rows.width.any():

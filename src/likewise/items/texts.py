@@ -50,7 +50,7 @@ def of_arrow(texts: Any, kind: str) -> pa.LargeBinaryArray:
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), binary.TYPE)
     try:
-        parts = [plain(part) for part in array.chunks] or [plain(pa.array([], array.type))]
+        parts = [plain(part) for part in array.chunks] or [plain(pa.nulls(0, array.type))]
     except pa.ArrowException as error:
         raise DataError(f"an Arrow array of {array.type} is damaged: {error}") from None
     if not pa.types.is_large_binary(parts[0].type):

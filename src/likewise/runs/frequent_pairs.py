@@ -134,7 +134,7 @@ def coded(baskets: Any) -> Coded:
     rows = read_column(column, READER, Want(kind=READER.kind))
     if rows.matrix:
         raise UsageError(MATRIX)
-    values = pa.concat_arrays([plain(chunk) for chunk in column.chunks] or [plain(pa.array([], column.type))])
+    values = pa.concat_arrays([plain(chunk) for chunk in column.chunks] or [plain(pa.nulls(0, column.type))])
     if (lists := listed(values)) is not None:
         found, flat = lists
         if not flat.null_count and (pa.types.is_integer(flat.type) or pa.types.is_null(flat.type) or is_string(flat.type)):
