@@ -58,18 +58,7 @@ def started(
         raise
     listed = verb == "dedup" and out is not None
     run = pipeline.Run(job, work, Threads(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
-    if skipped := sources.skipped:
-        some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
-        run.progress.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
-    if said := sources.read_once():
-        run.progress.warn(said)
-    for path in sources.skipped:
-        if path.name == DELTA_LOG:
-            old = "all its Parquet files are read, including rows that were changed or deleted since"
-            run.progress.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
-    if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
-        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.job.field!r} (--field)"
-        run.progress.warn(f"standard input was taken as one text: {other}")
+    warn(sources, run)
     useless = True  # an interrupted run needs its work folder to resume
     try:
         yield sources, run
@@ -86,6 +75,22 @@ def started(
         run.progress.finish()
         run.threads.close()
         work.close(remove=useless)
+
+
+def warn(sources: Sources, run: pipeline.Run) -> None:
+    """Warn of files that are skipped, and of inputs that may not be read as the user expects."""
+    if skipped := sources.skipped:
+        some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
+        run.progress.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
+    if said := sources.read_once():
+        run.progress.warn(said)
+    for path in sources.skipped:
+        if path.name == DELTA_LOG:
+            old = "all its Parquet files are read, including rows that were changed or deleted since"
+            run.progress.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
+    if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
+        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.job.field!r} (--field)"
+        run.progress.warn(f"standard input was taken as one text: {other}")
 
 
 def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
