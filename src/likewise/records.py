@@ -13,19 +13,6 @@ import pyarrow as pa
 #: invalid (NaN in a vector). An empty list is a TEXT with an empty payload.
 TEXT, NO_TEXT, REJECTED = 0, 1, 2
 
-#: Values of ``Want.kind``, and the bytes of a row in ``Records.text``; numbers are little endian.
-PAYLOADS = {
-    "text": "UTF-8, lone surrogates as three bytes each",
-    "string": "the same; nothing of it will be normalised",
-    "tokens": "int64, one a token",
-    "elements": "uint64, a word (items.words) an element, in any order, repeats among them",
-    "weighted": "pairs of a uint64 word and a float64 weight, finite and not negative; in any order, repeats and weights of 0 among them",
-    "vector": "finite numbers, float64 where ``Want.wide`` and float32 where not",
-    "sparse": "pairs of a uint64 index and a float64 value, indices ascending and distinct, values finite and not 0",
-    "features": "float32, finite, feature after feature, all of one length",
-    "code": "bits, the lowest of a byte first, padded with zeros to whole words of 8 bytes",
-}
-
 #: Maximum ratio to which a compressed batch of records may expand.
 BATCH_FACTOR = 64
 
@@ -46,7 +33,7 @@ class Want(NamedTuple):
     id: str | None = "id"  # None: no ids; a name that no row has gives no ids either
     per: str | None = None
     score: str | None = None
-    kind: str = "text"  # a key of PAYLOADS
+    kind: str = "text"  # the payload of a kind (Kind.payload)
     seed: int = 0  # seed of the words that stand for elements
     own: bool = False  # 64-bit integers are their own words, as in the families
     wide: bool = False  # vectors are float64, not float32
@@ -97,7 +84,7 @@ class Records:
     kind: np.ndarray  # uint8[n]: TEXT, NO_TEXT or REJECTED
     start: np.ndarray  # int64[n]
     length: np.ndarray  # int64[n]
-    text: pa.LargeBinaryArray  # payloads as in PAYLOADS; empty if kind is not TEXT; no nulls
+    text: pa.LargeBinaryArray  # payloads, as described beside the reader of the kind; numbers are little endian; empty if kind is not TEXT; no nulls
     id: pa.LargeBinaryArray | None = None  # id as JSON text ('7', '"a"'); null if the row has none
     per: pa.LargeBinaryArray | None = None  # grouping value as JSON text; null if the row has none
     score: np.ndarray | None = None  # float64[n]; NaN if missing or not a number

@@ -149,7 +149,7 @@ def test_damaged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: byt
 
 def test_tokens_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"text\n[1]\n")
-    with pytest.raises(UsageError, match="no list of tokens"):
+    with pytest.raises(UsageError, match="cannot hold a list of token ids; convert"):
         all_records(tmp_path / "a.csv", Want(kind="tokens"))
 
 

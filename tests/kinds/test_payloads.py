@@ -21,8 +21,9 @@ from likewise.io.formats.text import Files
 from likewise.io.inputs import resolve
 from likewise.items.words import Hasher
 from likewise.kernels import hashing
+from likewise.kinds import kinds as registry
 from likewise.kinds import of_payload
-from likewise.records import NO_TEXT, PAYLOADS, REJECTED, TEXT, Records, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Records, Want
 from payload_rows import HASHER, ROWS, codes, csr, kinds, numbers, of_column, of_file, of_json, of_lines, of_table, pairs, reasons, word, words
 from reference import folded, mix
 
@@ -124,7 +125,7 @@ def save(table: pa.Table, path: Path) -> None:
 
 
 def test_kinds_are_all_here() -> None:
-    assert set(ROWS) == set(PAYLOADS)
+    assert set(ROWS) == {kind.payload for kind in registry().values()}
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows", ".jsonl", ".json", ""])

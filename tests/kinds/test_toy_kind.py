@@ -6,7 +6,9 @@ from __future__ import annotations
 import ast
 import json
 import runpy
+import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +58,23 @@ def test_dedup_of_a_registered_kind(toy, tmp_path):
     shown = run("show", tmp_path / "out", "n3")
     assert "distance 0.25 steps by apart, within 1 step" in shown.output and "1 of 1 number differs, at index 0: 4.25" in shown.output
     assert "Each item is a number. The distance of two items is the distance of the two on the line." in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_registered_kind_is_read_from_files(toy, tmp_path):
+    """From a column of a CSV file with an empty cell, and from an array, given by name and in a folder."""
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv/in.csv").write_text("number,note\n" + "".join(f"{number},x\n" for number in NUMBERS) + ",none\n")
+    (tmp_path / "npy").mkdir()
+    np.save(tmp_path / "npy/in.npy", np.array(NUMBERS))
+    for path in ("csv/in.csv", "csv", "npy/in.npy", "npy"):
+        assert found(lw.pairs(tmp_path / path, by="apart", within=1)) == NEAR, path
+
+
+def test_a_registered_kind_that_reads_no_cells_is_refused(toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(toy_numbers, "READER", replace(toy_numbers.READER, from_cells=None))
+    (tmp_path / "in.csv").write_text("number\n1\n")
+    with pytest.raises(UsageError, match=r"a cell of a CSV file cannot hold a number; convert the file to JSON lines or Parquet"):
+        lw.pairs(tmp_path / "in.csv", by="apart", within=1)
 
 
 def test_a_plan_of_a_registered_family(toy):
@@ -137,3 +156,46 @@ def test_no_measure_or_kind_is_named_outside_its_own_file():
         said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings}
         wrong = said & names
         assert not wrong, place
+
+
+#: Folders whose code asks a kind for its facts, and never for its name.
+BLIND = ("cli", "engines", "io", "items", "joins", "nearest", "planning", "report", "runs", "stages", "verbs")
+#: Files in which ``kind`` is compared with such a word, which means something else: the format of text files, and what an encoder reads.
+OTHER_KINDS = {"io/inputs.py": {"text"}, "runs/extraction.py": {"texts"}}
+
+
+def named(node: ast.Compare) -> set[str]:
+    """The strings that an attribute or variable ``kind`` or ``payload`` is compared with, as in ``want.kind in ("text", "string")``."""
+    sides = [node.left, *node.comparators]
+    if not any(isinstance(side, ast.Attribute | ast.Name) and (side.attr if isinstance(side, ast.Attribute) else side.id) in NAMES for side in sides):
+        return set()
+    return {one.value for side in sides for one in ast.walk(side) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+NAMES = ("kind", "payload", "noun")
+
+
+def test_no_condition_names_a_kind():
+    names = {name for kind in kinds.kinds().values() for name in (kind.name, kind.noun, kind.payload)}
+    found: dict[str, set[str]] = {}
+    for folder in BLIND:
+        for path in (ROOT / "src/likewise" / folder).rglob("*.py"):
+            compared = [named(node) & names for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare)]
+            if said := set().union(*compared):
+                found[path.relative_to(ROOT / "src/likewise").as_posix()] = said
+    assert found == OTHER_KINDS
+
+
+def test_the_guard_finds_conditions():
+    found = [
+        named(node) for node in ast.walk(ast.parse("a.kind == 'x' or kind in ('y', 'z') or kind != b or c.d == 'w'")) if isinstance(node, ast.Compare)
+    ]
+    assert found == [{"x"}, {"y", "z"}, set(), set()]
+
+
+def test_every_module_of_kinds_stands_in_the_layers():
+    """In one layer of pyproject.toml, beside `kinds.stored`; import-linter ignores a module that it is not told about."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    lines = [layer for contract in contracts for layer in contract.get("layers", ()) if "likewise.kinds.stored" in layer]
+    assert len(lines) == 1
+    assert {part.strip() for part in lines[0].split(":")} == {f"likewise.kinds.{module}" for module in (*kinds.MODULES, "stored")}

@@ -53,6 +53,15 @@ def from_json(texts: Texts, want: Any) -> Rows:
     return rows_of(values, [() if value is None else (value,) for value in values], lambda flat: np.array(flat, np.float64))
 
 
+def from_cells(cells: pa.LargeBinaryArray, columns: int, want: Any, decimal: bool) -> Rows:
+    texts = cells.to_pylist()
+    return Rows(
+        np.array([text is None for text in texts]),
+        np.concatenate(([0], np.cumsum([text is not None for text in texts]))),
+        np.array([float(text) for text in texts if text is not None]),
+    )
+
+
 READER = Reader(
     "number",
     "number",
@@ -60,6 +69,7 @@ READER = Reader(
     lambda rows: pa.array(rows, pa.float64()),
     from_arrow,
     from_json,
+    from_cells=from_cells,
     dimensions="1",
     numbers="iuf",
 )

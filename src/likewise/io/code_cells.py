@@ -12,13 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.items import binary
-from likewise.items.codes import of_bytes
-from likewise.items.payloads import Fault, Rows, ends
-from likewise.items.words import is_word
+from likewise.items.codes import is_decimal
+from likewise.items.payloads import ends
 
 #: Codes examined before a decision, so that a damaged one rarely decides for all.
 SAMPLE = 1000
-DECIMAL = re.compile(rb"-?[0-9]{1,20}")
 HEXADECIMAL = re.compile(rb"0x[0-9a-fA-F]*|[0-9a-fA-F]*[a-fA-F][0-9a-fA-F]*|[0-9]{20,}")
 #: A hexadecimal code of this length has no letters with a probability of 1 in 4,000.
 LONG = 18
@@ -64,25 +62,3 @@ def telling(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
                 yield texts
                 texts, seen = [], 0
     yield texts
-
-
-def is_decimal(text: bytes) -> bool:
-    """Return whether a cell is a decimal number from -2^63 to 2^64 - 1."""
-    return DECIMAL.fullmatch(text) is not None and is_word(int(text))
-
-
-def decimal(texts: pa.LargeBinaryArray) -> Rows:
-    """Return decimal numbers from -2^63 to 2^64 - 1 as codes of 64 bits; other texts are faults."""
-    found = texts.to_pylist()
-    faults = {
-        row: Fault(
-            f"{text.decode('utf-8', 'replace')!r:.40} is no whole number from -2^63 to 2^64 - 1, and the first codes of this column are decimal; "
-            "write all of a column in decimal, or all in hexadecimal with 0x before the digits"
-        )
-        for row, text in enumerate(found)
-        if text is not None and not is_decimal(text)
-    }
-    there = np.array([text is not None and row not in faults for row, text in enumerate(found)], bool)
-    numbers = [int(text) % 2**64 for row, text in enumerate(found) if there[row]]
-    gone = texts.is_null().to_numpy(zero_copy_only=False)
-    return of_bytes(Rows(gone, ends(8 * there), np.array(numbers, "<u8").view(np.uint8), faults=faults))

@@ -26,6 +26,7 @@ from likewise.io.presence import Lack
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
 from likewise.items import binary, unusable
+from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
@@ -90,6 +91,7 @@ def read(
         records = replace(records, text=binary.from_list([]))
         return Sketched(task.source, *at, records, columns, digest, CHUNK_COPIES * nbytes + sum(values.nbytes for values in columns.values()))
 
+    stated = of_payload(want.kind).stated
     read_of = [0] * len(sources)  # rows read so far, by source
     for entry in work.done("chunk"):
         if entry.get("dimension") and not want.width:
@@ -104,7 +106,7 @@ def read(
     for chunk in engine.map(stage, tasks(sources, want, work, skip=skip), room):
         if chunk.source == ended:
             continue
-        if want.kind == "sparse" and (dimension := first_dimension(chunk.records)):
+        if stated and (dimension := first_dimension(chunk.records)):
             want = want if want.width else with_dimension(want, dimension, partial(place, sources[chunk.source], read_of[chunk.source]))
             if has_other_dimension(chunk.records, want.width):  # parsed before the first dimension was known
                 chunk = stage(Task(chunk.source, chunk_at(sources[chunk.source], want, chunk.start)))
@@ -122,7 +124,7 @@ def read(
             name, _ = place(sources[chunk.source], read_of[chunk.source], first.row)
             raise DataError(f"{name}, {first.reason}; {LISTED if listed else LEFT_OUT}")
         columns = {name: values for name, values in columns.items() if name not in without}
-        more = {"dimension": dimension} if want.kind == "sparse" else {}
+        more = {"dimension": dimension} if stated else {}
         append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns), **more)
         read_of[chunk.source] += len(records)
         advance(chunk.nbytes)
@@ -443,9 +445,11 @@ class Collection:
 
     def _matrix(self, want: Want) -> str | None:
         """Return a message if the rows of a source look like those of a matrix of 0 and 1, else None."""
+        if not any(entry.get("matrix") for entry in self.work.done("chunk")):
+            return None
         widths: dict[int, set[int]] = {}
         kinds, first = self.column("kind"), 0
-        for entry in self.work.done("chunk") if want.kind == "elements" else ():
+        for entry in self.work.done("chunk"):
             if (kinds[first : first + entry["rows"]] == TEXT).any():
                 widths.setdefault(entry["source"], set()).add(entry.get("matrix", 0))
             first += entry["rows"]

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from likewise.errors import DataError
 from likewise.io import fields, reaching
 from likewise.io.batches import reading
-from likewise.io.field_names import REACHING, steps, top
+from likewise.io.field_names import steps, top
 from likewise.io.ids import as_json, from_json, to_json
 from likewise.items import binary, json_values, payloads, reader, sparse_names, unusable
 from likewise.items.arrow import is_string, plain
 from likewise.items.readers import reader_of, sure_reader_of
+from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
@@ -46,14 +47,14 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     table: pa.Table = chunk.data
     n = len(table)
     with reading(where, "a table"):
-        names = fields.names(want, chunk.state)
-        columns = [_find(table, name, where, reach=want.kind in REACHING) for name in names]
+        raw, names = of_payload(want.kind).raw, fields.names(want, chunk.state)
+        columns = [_find(table, name, where, reach=raw) for name in names]
         others = {name: _find(table, name, where) for name in (want.id, want.per, want.score) if name is not None}
         identity = _json(others[want.id], n) if want.id is not None else None
         rejected: list[Rejected] = []
         width = nulls = None
         matrix = 0
-        if want.kind in ("text", "string"):
+        if raw:
             there = [(column, name) for column, name in zip(columns, names, strict=True) if column is not None]
             texts = [_text(column, name, rejected, chunk.start, want.most) for column, name in there]
             kind, text = joined(texts, n, rejected)

@@ -12,9 +12,6 @@ from collections.abc import Iterable, Sequence
 from likewise.choices import AT
 from likewise.records import Want
 
-#: Kinds of payload (records.PAYLOADS) whose paths go through lists: all strings there, joined by line ends, are the text.
-REACHING = ("text", "string")
-
 
 def mapped(entries: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """(field, glob) of entries ``FIELD@GLOB``."""

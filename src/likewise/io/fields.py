@@ -14,6 +14,7 @@ from likewise.errors import UsageError
 from likewise.io.field_names import alternatives
 from likewise.items.sparse_names import SPARSE, are_parts, looks_sparse
 from likewise.items.vectors import is_wide
+from likewise.kinds import of_payload
 from likewise.records import Want
 
 #: Maximum number of columns in one range.
@@ -30,7 +31,7 @@ def names(want: Want, there: Sequence[str] | None = None) -> list[str]:
     if want.whole or (there is not None and want.text in there):
         return [want.text]
     parts = want.text.split("+")
-    if want.kind != "vector":
+    if not of_payload(want.kind).numbered:
         return parts
     return [name for part in parts for name in _numbered(part, want, there)]
 

@@ -297,7 +297,7 @@ class _Found:
         if _key(found) in self.guarded_keys or (path.is_symlink() and self._in_output(path)):
             return False
         kind = tell(path) if stat.S_ISREG(found.st_mode) and not self.layouts.passes(path) else None
-        if kind is None or self.want.kind not in formats.HOLDS.get(kind, (self.want.kind,)):
+        if kind is None or not formats.holds(kind, self.want):
             self.skipped.append(path)
             return False
         self._add_file(path, found, kind)

@@ -22,6 +22,7 @@ from likewise.io.ids import as_json
 from likewise.io.layouts import PARTITION
 from likewise.io.ranges import Range
 from likewise.items import binary
+from likewise.kinds import of_payload
 from likewise.records import TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -87,7 +88,7 @@ class Partitioned:
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
         """Return the rows of a chunk, completed by the partition columns."""
         parts = fields.names(want._replace(kind="text"))
-        if want.kind in ("text", "string") and not self.columns.keys().isdisjoint(parts):
+        if of_payload(want.kind).raw and not self.columns.keys().isdisjoint(parts):
             records = self._joined(parts, [self.format.parse(chunk, want._replace(text=part), where) for part in parts])
         else:
             records = self.format.parse(chunk, want, where)

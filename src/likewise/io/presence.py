@@ -17,8 +17,9 @@ from likewise.choices import AT
 from likewise.errors import DataError, UsageError
 from likewise.io import fields
 from likewise.io.field_names import mapped, mentioned, of_source, top
-from likewise.io.formats import HOLDS
 from likewise.io.inputs import printable
+from likewise.items.readers import reader_of
+from likewise.kinds import of_payload
 from likewise.records import REJECTED, Chunk, Want
 
 if TYPE_CHECKING:
@@ -61,11 +62,10 @@ def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple
 
 def _without(source: Source, want: Want) -> Sequence[str] | None:
     """Return the fields of a source that has rows but not the wanted field; None if it has the field, or damage hides it."""
-    kind = getattr(source.format, "__name__", "").rpartition(".")[2]
     asked = source.asked(want)
-    if kind in HOLDS:
-        return None
     format: Any = source.format
+    if hasattr(format, "holds"):
+        return None
     try:
         if hasattr(format, "schema"):
             schema = format.schema(source.path, asked)
@@ -79,7 +79,9 @@ def _without(source: Source, want: Want) -> Sequence[str] | None:
 def _has_column(source: Source, asked: Want, schema: Any) -> bool:
     table = pa.table([pa.nulls(0, field.type) for field in schema], schema)  # pyarrow's empty_table cannot make dictionaries of every type
     nothing = Chunk(table, 0, 0, tuple(schema.names))
-    parts = [asked._replace(text=name) for name in fields.every(asked, schema.names)] if asked.kind in ("text", "string", "elements") else [asked]
+    reader = reader_of(asked.kind)
+    some = reader is None or not (reader.whole or reader.columns)  # a row with one of the parts has a value
+    parts = [asked._replace(text=name) for name in fields.every(asked, schema.names)] if some else [asked]
     return any(source.parse(nothing, part).found for part in parts)
 
 
@@ -89,7 +91,7 @@ def _has_name(asked: Want, there: Sequence[str]) -> bool:
 
 
 def _is_numbered(asked: Want, there: Sequence[str]) -> bool:
-    return asked.kind == "vector" and any(name in there for name in fields.every(asked, there))
+    return of_payload(asked.kind).numbered and any(name in there for name in fields.every(asked, there))
 
 
 def _lacks(source: Source, want: Want) -> bool:

@@ -25,6 +25,7 @@ from likewise.items.unusable import noun
 from likewise.items.words import is_word
 from likewise.records import Want
 
+DECIMAL = re.compile(rb"-?[0-9]{1,20}")
 #: The codes, uint64[n, words], and the number of bits of each.
 Codes = tuple[NDArray[np.uint64], int]
 
@@ -188,6 +189,33 @@ def hexadecimal(texts: pa.LargeBinaryArray) -> Rows:
     return of_bytes(Rows(rows.gone, (rows.begins) // 2, used[::2] << 4 | used[1::2], faults=rows.faults))
 
 
+def from_cells(cells: pa.LargeBinaryArray, columns: int, want: Want, decimal: bool) -> Rows:
+    """Cells of a CSV file as codes; ``decimal`` numbers, else hexadecimal digits."""
+    return of_decimals(cells) if decimal else hexadecimal(cells)
+
+
+def is_decimal(text: bytes) -> bool:
+    """Return whether a cell is a decimal number from -2^63 to 2^64 - 1."""
+    return DECIMAL.fullmatch(text) is not None and is_word(int(text))
+
+
+def of_decimals(texts: pa.LargeBinaryArray) -> Rows:
+    """Return decimal numbers from -2^63 to 2^64 - 1 as codes of 64 bits; other texts are faults."""
+    found = texts.to_pylist()
+    faults = {
+        row: Fault(
+            f"{text.decode('utf-8', 'replace')!r:.40} is no whole number from -2^63 to 2^64 - 1, and the first codes of this column are decimal; "
+            "write all of a column in decimal, or all in hexadecimal with 0x before the digits"
+        )
+        for row, text in enumerate(found)
+        if text is not None and not is_decimal(text)
+    }
+    there = np.array([text is not None and row not in faults for row, text in enumerate(found)], bool)
+    numbers = [int(text) % 2**64 for row, text in enumerate(found) if there[row]]
+    gone = texts.is_null().to_numpy(zero_copy_only=False)
+    return of_bytes(Rows(gone, ends(8 * there), np.array(numbers, "<u8").view(np.uint8), faults=faults))
+
+
 def ambiguous(batch: Any) -> bool:
     """True for a list or signed array of several numbers that are all 0 or 1: it could be the bits of one code, or as many codes of one word."""
     if isinstance(batch, np.ndarray):
@@ -205,6 +233,7 @@ def alone(given: Any) -> bool:
     return isinstance(given, SINGLE) or is_whole(given) or isinstance(given, bool)
 
 
+#: A payload is bits, the lowest of a byte first, padded with zeros to whole words of 8 bytes.
 READER = Reader(
     "code",
     "code",
@@ -217,5 +246,7 @@ READER = Reader(
     single=(int, *SINGLE),
     strings=1,
     from_strings=hexadecimal,
+    from_cells=from_cells,
+    decimal=True,
     whole=True,
 )

@@ -159,6 +159,7 @@ def spans(offsets: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
     return list(pairwise([0, *ends.tolist()]))
 
 
+#: A payload is float32, finite, feature after feature, all of one length.
 READER = Reader(
     "features",
     "set of features",

@@ -1,4 +1,4 @@
-"""Values of rows as arrays, however they were stored: checked, joined, and written as the payloads of records.PAYLOADS."""
+"""Values of rows as arrays, however they were stored: checked, joined, and written as payloads."""
 
 from __future__ import annotations
 

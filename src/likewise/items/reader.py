@@ -29,7 +29,7 @@ CSR = ("indptr", "indices", "data", "shape")
 class Reader:
     """Reads items of one kind."""
 
-    kind: str  # a key of records.PAYLOADS
+    kind: str  # the payload of the kind (Kind.payload)
     item: str  # one item, in messages
     forms: str  # the accepted forms of a batch in Python, for messages
     from_python: Callable[[list[Any]], pa.Array]  # a column of items, None for a missing one; raises TypeError for values that no column can hold
@@ -47,6 +47,9 @@ class Reader:
         None  # a column of the offsets, indices and values of a CSR matrix, and its number of columns
     )
     refuse_array: Callable[[np.ndarray], None] = lambda array: None  # raises UsageError for an array that is not meant as items
+    from_cells: Callable[[pa.LargeBinaryArray, int, Want, bool], Rows] | None = None  # of cells of a CSV file, so many columns an item; True: decimal
+    decimal: bool = False  # the cells of a column may be hexadecimal or decimal
+    in_kernel: bool = False  # JSON lists of these items are parsed by kernels.json
     by_parts: bool = False  # the parts of sparse vectors (items.sparse_names) may be columns or fields of their own
     columns: tuple[str, ...] = ()  # the columns of a table that is a batch of items
     whole: bool = False  # a row without one of its parts has no value

@@ -8,7 +8,7 @@ from likewise.kinds.kind import loaded
 
 
 def reader_of(payload: str) -> Reader | None:
-    """The reader of a payload (records.PAYLOADS); None for texts and strings, which are read raw."""
+    """The reader of a payload; None for texts and strings, which are read raw."""
     path = of_payload(payload).reader
     return loaded(path) if path else None
 

@@ -179,6 +179,7 @@ def alone(given: Any) -> bool | None:
     return (isinstance(given[0], str | bytes) or not hasattr(given[0], "__iter__")) if len(given) else None
 
 
+#: A payload is uint64, a word (items.words) for each element, in any order, with repeats.
 READER = Reader(
     "elements",
     "set",

@@ -258,6 +258,7 @@ def is_sparse(batch: Any) -> bool:
     return csr_of(batch) is not None
 
 
+#: A payload is pairs of a uint64 index and a float64 value; indices ascending and distinct, values finite and not 0.
 READER = Reader(
     "sparse",
     "sparse vector",

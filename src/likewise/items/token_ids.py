@@ -35,6 +35,7 @@ def from_json(texts: Texts, want: Want) -> Rows:
     return rows_of(values, lists_of(values), lambda flat: np.array([number % 2**64 for number in flat], np.uint64).view(np.int64))
 
 
+#: A payload is int64, one a token.
 READER = Reader(
     "tokens",
     "list of token ids",
@@ -45,4 +46,5 @@ READER = Reader(
     dimensions="2",
     numbers="iu",
     arrays=2,
+    in_kernel=True,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
@@ -18,6 +19,7 @@ from likewise.items.python_values import as_vectors, typed
 from likewise.items.reader import Reader, column_of, read_column
 from likewise.items.sets import read_only
 from likewise.items.sparse_names import SPARSE, SPARSE_AMONG_LISTS, looks_sparse
+from likewise.items.unusable import held
 from likewise.records import Want
 
 Vectors = NDArray[Any]  # float32[n, d] or float64[n, d]
@@ -98,6 +100,29 @@ def from_json(texts: Texts, want: Want) -> Rows:
         return rows_of(values, lists_of(values), lambda flat: np.fromiter(flat, np.float64, len(flat)).astype(item(want), copy=False))
 
 
+def from_cells(cells: pa.LargeBinaryArray, width: int, want: Want, decimal: bool) -> Rows:
+    """Cells of a CSV file as vectors of ``width`` numbers. A vector is missing if one of its cells is empty or not a number."""
+    try:
+        numbers = pc.cast(pc.cast(cells, pa.large_string()), pa.float64())
+    except pa.ArrowInvalid:
+        numbers = pa.array([None if text is None else _number(text) for text in cells.to_pylist()], pa.float64())
+    gone = numbers.is_null().to_numpy(zero_copy_only=False).reshape(-1, width).any(axis=1)
+    with np.errstate(over="ignore"):
+        array = np.asarray(numbers.fill_null(0).to_numpy(), item(want))
+    other = ""
+    if gone.any():
+        suspects = cells.take(pa.array(np.flatnonzero(np.repeat(gone, width)))).to_pylist()
+        other = next((held(text.decode("utf-8", "replace")) for text in suspects if text and _number(text) is None), "")
+    return Rows(gone, np.arange(len(gone) + 1) * width, array, other=other)
+
+
+def _number(text: bytes) -> float | None:
+    try:
+        return None if b"_" in text else float(text)
+    except ValueError:
+        return None
+
+
 def checked(rows: Rows, want: Want) -> Rows:
     """Return rows of numbers with their widths. Numbers that are not finite are faults."""
     if not np.isfinite(rows.values).all():
@@ -113,6 +138,7 @@ def alone(given: Any) -> bool:
     return isinstance(given, Sequence) and not isinstance(given, SINGLE) and len(given) > 0 and is_number(given[0])
 
 
+#: A payload is finite numbers, float64 if ``Want.wide``, else float32.
 READER = Reader(
     "vector",
     "vector",
@@ -124,6 +150,7 @@ READER = Reader(
     dimensions="2",
     numbers="iuf",
     from_csr=as_vectors,
+    from_cells=from_cells,
     checked=checked,
     whole=True,
 )

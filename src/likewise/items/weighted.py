@@ -157,6 +157,7 @@ def alone(given: Any) -> bool | None:
     return False
 
 
+#: A payload is pairs of a uint64 word and a float64 weight, finite and >= 0, in any order, with repeats and weights of 0.
 READER = Reader(
     "weighted",
     "weighted set",

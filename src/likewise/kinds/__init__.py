@@ -58,7 +58,7 @@ def kind_of(name: str) -> Kind:
 
 
 def of_payload(payload: str) -> Kind:
-    """The kind with this payload (records.PAYLOADS). Raises StopIteration for an unknown payload."""
+    """The kind with this payload. Raises StopIteration for an unknown payload."""
     return next(kind for kind in kinds().values() if kind.payload == payload)
 
 

@@ -84,13 +84,14 @@ class Kind:
     noun: str  # singular: "code"
     item: str  # one item in reports: "a code of bits"
     field: str  # the default field
-    payload: str  # the payload that readers return for a row (records.PAYLOADS)
+    payload: str  # the payload that readers return for a row
     zeros: tuple[str, str] = ("", "")  # messages for one item without a direction, and for several; empty: every item has one or needs none
     reader: str = ""  # "module:name" of an `items.reader.Reader`; empty: values are read raw
     values: str = "u1"  # the dtype of one value of a payload: a numpy name, or "module:name"
     needed: str  # the expected values, for messages: "vectors: lists of finite numbers"
     advice: dict[str, str] = {}  # noqa: RUF012 - unsuitable type of values -> advice
     widths: tuple[str, str] = ("", "")  # the item that sets the common width, and the rule; for messages. Empty: items have no width
+    stated: bool = False  # an item may state its width; the first one that does is found while the items are read
     numbered: bool = False  # an item is a list of numbers, which may be in columns of their own: x0, x1, x2
     holds: str  # the content that a message calls missing
     look: str = WHOLE  # how two items are displayed side by side: WORDS to WHOLE
@@ -115,6 +116,11 @@ class Kind:
     all_compared: bool = False  # its exact join compares all pairs
     audited: bool = True  # an exact search exists, so results can be audited
     sparse: bool = False  # vectors stored by their nonzero coordinates
+
+    @property
+    def raw(self) -> bool:
+        """True if values are strings that are read as they are. A path through lists then means all strings there, joined by line ends."""
+        return not self.reader
 
     @property
     def wide(self) -> bool:

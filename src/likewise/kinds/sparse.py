@@ -35,7 +35,7 @@ class SparseVectors(Stored):
     look, part, marked = MEMBERS, "coordinate", ("coordinates", "What both hold with one value stands first. ")
     needs_data = True
     zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"
-    sparse = True
+    sparse = stated = True
 
     def width_of(self, width: int) -> str:
         return f"dimension {width:,}"

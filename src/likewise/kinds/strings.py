@@ -48,7 +48,7 @@ class Strings(Stored):
     name, noun, item = "strings", "string", "a string"
     needed = "strings"
     field = holds = "text"
-    payload = "string"
+    payload = "string"  # as for texts; nothing of it is normalized
     look, marked = SIGNS, ("characters", "")
     same = "The two strings are the same, character by character."
     measures = (EDIT, LEVENSHTEIN)

@@ -36,7 +36,7 @@ class Texts(Stored):
         "lists of strings": "join the parts of a text, or compare sets with --by elements",
         "lists of floats": "vectors are compared by cosine",
     }
-    field = payload = holds = "text"
+    field = payload = holds = "text"  # a payload is UTF-8, a lone surrogate as three bytes
     look, marked = WORDS, ("words", "Case and signs are marked too, although the comparison may pass over them. ")
     same = "The two texts are the same, character by character."
     cut = ELEMENTS

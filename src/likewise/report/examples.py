@@ -35,7 +35,7 @@ class Example:
     removed_text: str
     kept_position: int | None = None
     removed_position: int | None = None
-    kind: str = "text"  # of payload (records.PAYLOADS)
+    kind: str = "text"  # of payload
     value: str = "similarity"  # or distance
     by: str = "words:5"
     groups: differences.Groups | None = None  # of elements

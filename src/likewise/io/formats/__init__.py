@@ -33,8 +33,6 @@ FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "npz": (("npz",), False),
     "text": ((*"txt text md markdown rst adoc org tex html htm xhtml srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
 }
-#: Formats that can hold only some kinds of items (records.PAYLOADS). In a folder their files are skipped if another kind is wanted.
-HOLDS = {"npy": ("vector", "code", "elements", "tokens", "features"), "npz": ("features",), "text": ("text", "string")}
 
 #: First bytes -> format. Behind the magic bytes of a compression, the decompressed bytes are tested.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"\x93NUMPY": "npy"}
@@ -54,6 +52,7 @@ class Format(Protocol):
     returns the names that may be fields of a chunk.
     Formats that can be read in ranges have ``plan(path, size)``, which returns ranges of about ``size`` bytes, and ``few(path)``, which returns the
     end of a small range at the beginning (END if this source can be read only from its beginning). Their ``chunks`` takes a range, ``part``.
+    ``holds(want)``, if present, returns whether the format can hold the wanted kind of item. In a folder, other files are skipped.
     ``check_written(path)``, if present, raises UsageError for a source whose rows cannot be written back unchanged.
     """
 
@@ -78,6 +77,12 @@ class Format(Protocol):
 def load(name: str) -> Format:
     """Import and return the module of a format, so that a run loads only the formats it needs."""
     return cast(Format, importlib.import_module(f"{__name__}.{name}"))
+
+
+def holds(name: str, want: Want) -> bool:
+    """Return whether a format can hold the wanted kind of item."""
+    asked = getattr(load(name), "holds", None)
+    return asked is None or asked(want)
 
 
 def pickled(format: Format) -> Any:

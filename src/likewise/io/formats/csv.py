@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from likewise.errors import DataError, UsageError
 from likewise.io import code_cells, fields
@@ -27,9 +26,11 @@ from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, save_rows, values
 from likewise.io.headers import once
-from likewise.items import binary, codes, payloads, unusable, vectors
+from likewise.items import binary, payloads
+from likewise.items.readers import reader_of, sure_reader_of
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
+from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
@@ -37,7 +38,6 @@ __all__ = ["chunks", "parse", "write"]
 HEADER_BYTES = 1 << 16
 #: The first nonempty one of alternative fields (text|content) is used.
 EMPTY_IS_MISSING = True
-LISTS = {"tokens": "tokens", "elements": "elements", "weighted": "elements with weights", "sparse": "indices and values", "features": "features"}
 #: Columns searched in one pass: a set of them is the bits of an integer.
 AT_ONCE = 60
 LINE_ENDS = b"\r\n"
@@ -54,15 +54,16 @@ class Header(NamedTuple):
 
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Yield chunks that end after a record; State.more is the Header. Raises UsageError for items that a cell cannot hold."""
-    if want.kind in LISTS:
-        raise UsageError(f"{path}: a cell of a CSV file is a text and no list of {LISTS[want.kind]}; convert the file to JSON lines or Parquet")
+    reader = reader_of(want.kind)
+    if reader is not None and reader.from_cells is None:
+        raise UsageError(f"{path}: a cell of a CSV file cannot hold a {reader.item}; convert the file to JSON lines or Parquet")
     header = _header(path)
     if header is None:
         return
     for name in {name for one in fields.each(want, header.columns) for name in values(one, header.columns)[0]}:
         if header.columns.count(name) > 1:
             raise DataError(f"{path}: the header has the column {name!r} {header.columns.count(name)} times; rename all but one")
-    if want.kind == "code":
+    if reader is not None and reader.decimal:
         forms = code_forms(path, want)
         header = header._replace(decimal=frozenset(name for name in forms if forms[name] == "decimal" or (not forms[name] and want.decimal)))
     yield from pieces(path, max(start, header.end), _cut(path, header), want, cr=True)
@@ -204,7 +205,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         fields=header.columns[:MAX_FIELDS],
         found=len(there) == len(texts),
     )
-    if want.kind in ("text", "string"):
+    if of_payload(want.kind).raw:
         if there:
             records.text = binary.build(*column(*there)[::-1])
     else:
@@ -230,49 +231,26 @@ def _find(chunk: Chunk, names: list[str], most: int) -> tuple[np.ndarray, ...]:
 
 
 def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], first: np.ndarray, last: np.ndarray) -> None:
-    """Put vectors or codes into ``records``."""
+    """Put the items in the cells of these columns into ``records``."""
     text, offsets = cells(chunk.data, first.reshape(-1, 1), last.reshape(-1, 1))
     cell = nullable(offsets, text, np.diff(offsets) > 0)
-    if want.kind == "vector":
-        rows = vectors.checked(_vectors(cell, len(names), want), want)
-    elif len(names) > 1:
-        raise UsageError(f"--field {want.text!r}: a code is in one column")
-    else:
-        rows = (code_cells.decimal if names[0] in chunk.state.more.decimal else codes.hexadecimal)(cell)
-    kind, records.text, records.width = payloads.laid(rows, want)
-    if want.kind == "vector" and rows.gone.any():
-        cells_of = cell.take(pa.array(np.flatnonzero(np.repeat(rows.gone, len(names)))))
-        records.other = next((unusable.held(text.decode("utf-8", "replace")) for text in cells_of.to_pylist() if text and _number(text) is None), "")
-    records.kind[:] = kind
+    reader, numbered = sure_reader_of(want.kind), of_payload(want.kind).numbered
+    assert reader.from_cells is not None
+    if len(names) > 1 and not numbered:
+        raise UsageError(f"--field {want.text!r}: a {reader.item} is in one column")
+    rows = reader.checked(reader.from_cells(cell, len(names), want, names[0] in chunk.state.more.decimal), want)
+    records.kind[:], records.text, records.width = payloads.laid(rows, want)
+    records.other = rows.other
     ruler = Ruler(chunk, cr=True) if rows.faults else None
 
     def place(row: int, fault: payloads.Fault) -> str:
-        return ruler.place(int(first[row, fault.item if want.kind == "vector" else 0]))  # type: ignore[union-attr]
+        return ruler.place(int(first[row, fault.item if numbered else 0]))  # type: ignore[union-attr]
 
     def raw(row: int) -> bytes:
         begin = int(records.start[row] - chunk.start)
         return chunk.data[begin : begin + records.length[row]].tobytes().rstrip(LINE_ENDS)
 
     records.rejected = sorted([*records.rejected, *payloads.refused(rows, names, "column", records.id, place, raw)])
-
-
-def _vectors(cell: pa.LargeBinaryArray, width: int, want: Want) -> payloads.Rows:
-    """Parse cells as vectors of ``width`` numbers. A vector is missing if one of its cells is empty or not a number."""
-    try:
-        numbers = pc.cast(pc.cast(cell, pa.large_string()), pa.float64())
-    except pa.ArrowInvalid:
-        numbers = pa.array([None if text is None else _number(text) for text in cell.to_pylist()], pa.float64())
-    gone = numbers.is_null().to_numpy(zero_copy_only=False).reshape(-1, width).any(axis=1)
-    with np.errstate(over="ignore"):
-        array = np.asarray(numbers.fill_null(0).to_numpy(), payloads.item(want))
-    return payloads.Rows(gone, np.arange(len(gone) + 1) * width, array)
-
-
-def _number(text: bytes) -> float | None:
-    try:
-        return None if b"_" in text else float(text)
-    except ValueError:
-        return None
 
 
 def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndarray, fault: np.ndarray, place: np.ndarray) -> Iterator[Rejected]:

@@ -24,7 +24,7 @@ from likewise.io import fields as names
 from likewise.io import json_text
 from likewise.io.compression import kind_of, open_read
 from likewise.io.encoding import BOM
-from likewise.io.field_names import REACHING, beginnings, steps
+from likewise.io.field_names import beginnings, steps
 from likewise.io.formats import PEEK_BYTES, first_bytes
 from likewise.io.formats.lines import (
     PASSED_OVER,
@@ -47,10 +47,13 @@ from likewise.io.headers import once
 from likewise.io.ids import as_json, compact, from_json
 from likewise.io.ranges import END, WHOLE, Range
 from likewise.io.ranges import cut as equal_ranges
-from likewise.items import binary, json_values, payloads, reader, sparse_names, unusable
-from likewise.items.readers import sure_reader_of
+from likewise.items import binary, json_values, payloads, sparse_names, unusable
+from likewise.items.reader import Reader
+from likewise.items.reader import from_json as from_json_texts
+from likewise.items.readers import reader_of
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
 from likewise.kernels.json_strings import identities
+from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
@@ -165,10 +168,9 @@ def inside(path: Path) -> str:
 def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, following: np.ndarray) -> Records:
     """Parse the records data[begin[i]:end[i]]; the bytes data[begin[i]:following[i]] are copied to the output."""
     wanted, others = values(want)
-    texts = len(wanted) - len(others)
-    fault, place, first, last, is_text, text, offsets = read(
-        chunk.data, begin, end, *tables(wanted), texts, want.kind == "tokens", want.kind in REACHING, want.most
-    )
+    texts, reader = len(wanted) - len(others), reader_of(want.kind)
+    in_kernel = reader is not None and reader.in_kernel
+    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, in_kernel, reader is None, want.most)
     column = {role: (np.ascontiguousarray(first[:, value]), np.ascontiguousarray(last[:, value])) for role, value in others.items()}
     there = names.found(wanted[:texts], (first[:, :texts] >= 0).any(axis=0).tolist())
     records = Records(
@@ -183,8 +185,8 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
         fields=() if there else fields(chunk.data[b:e] for b, e, bad in zip(begin.tolist(), end.tolist(), fault.tolist(), strict=True) if not bad),
         found=there,
     )
-    if want.kind not in ("text", "string", "tokens"):
-        read_items(records, chunk, want, wanted[:texts], first, last)
+    if reader is not None and not in_kernel:
+        read_items(records, chunk, want, reader, wanted[:texts], first, last)
     elif (gone := records.kind == NO_TEXT).any():
         records.other = other(chunk.data, first[gone, :texts], last[gone, :texts])
     return records
@@ -197,14 +199,14 @@ def other(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> str:
     return unusable.of_texts([data[begin[i] : end[i]].tobytes() for i in at.tolist()], np.ones(len(at), bool))
 
 
-def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], first: np.ndarray, last: np.ndarray) -> None:
+def read_items(records: Records, chunk: Chunk, want: Want, reader: Reader, parts: list[str], first: np.ndarray, last: np.ndarray) -> None:
     """Fill ``records`` with sets, vectors or codes. Part p of a row is at first[row, p] : last[row, p]."""
     raw = chunk.data.tobytes()
     places = [list(zip(first[:, part].tolist(), last[:, part].tolist(), strict=True)) for part in range(len(parts))]
     texts = [[raw[at:stop] if at >= 0 and raw[at : at + 4] != b"null" else None for at, stop in part] for part in places]
-    if want.kind in ("sparse", "elements") and sparse_names.are_parts(parts):
+    if reader.by_parts and sparse_names.are_parts(parts):
         texts = [[names.as_record(row) for row in zip(*texts, strict=True)]]
-    rows = reader.from_json(texts, sure_reader_of(want.kind), want)
+    rows = from_json_texts(texts, reader, want)
     kind, records.text, records.width = payloads.laid(rows, want)
     records.nulls, records.other, records.matrix = rows.nulls, rows.other, rows.matrix
     records.kind = np.where(records.kind == REJECTED, REJECTED, kind).astype(np.uint8)
@@ -213,7 +215,7 @@ def read_items(records: Records, chunk: Chunk, want: Want, parts: list[str], fir
     def place(row: int, fault: payloads.Fault) -> str:
         values = [part for part in range(len(parts)) if first[row, part] >= 0]
         at = int(first[row, values[0]])
-        if want.kind == "vector" and fault.item >= 0:
+        if of_payload(want.kind).numbered and fault.item >= 0:
             at = json_values.place(raw, [(int(first[row, part]), int(last[row, part])) for part in values], fault.item)
         return ruler.place(at)  # type: ignore[union-attr]
 

@@ -22,7 +22,7 @@ from likewise.io.ranges import WHOLE, Range, cut, few
 from likewise.items import unusable
 from likewise.items.given import shown
 from likewise.items.python_values import as_json
-from likewise.items.readers import reader_of, sure_reader_of
+from likewise.items.readers import reader_of
 from likewise.items.sparse import holds_none
 from likewise.records import Chunk, Each, Want, in_turn
 
@@ -65,7 +65,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
             raise UsageError(f"an input is a dict of columns of {len(sizes)} lengths: {counted}; give columns of one length")
         return pa.table(columns)
     rows = list(given)
-    if reader and not any(isinstance(row, Mapping) and (want.kind != "weighted" or want.text in row) for row in rows):
+    if reader and not any(isinstance(row, Mapping) and (Mapping not in reader.single or want.text in row) for row in rows):
         return pa.table({want.text: reader.listed(rows)})
     for position, row in enumerate(rows):
         if not isinstance(row, str | bytes | Mapping | Sequence | np.ndarray | None):
@@ -95,8 +95,9 @@ def _described(given: Any) -> str:
 
 def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedArray:
     compared = name == want.text or name in mentioned(want.text)
-    if compared and reader_of(want.kind) and (want.kind == "weighted" or not any(isinstance(value, Mapping) for value in values)):
-        return sure_reader_of(want.kind).items(values)
+    reader = reader_of(want.kind) if compared else None
+    if reader and (Mapping in reader.single or not any(isinstance(value, Mapping) for value in values)):
+        return reader.items(values)
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1:
         try:

@@ -25,7 +25,7 @@ from likewise.io.ranges import WHOLE, Range, cut, few
 from likewise.items.readers import reader_of, sure_reader_of
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
-__all__ = ["chunks", "few", "known", "parse", "schema", "write"]
+__all__ = ["chunks", "few", "holds", "known", "parse", "schema", "write"]
 
 KIND = "a .npy file"
 COLUMN = "array"
@@ -95,11 +95,17 @@ def run(path: Path, found: Header, first: int, count: int) -> np.ndarray:
     return np.frombuffer(data, found.dtype)
 
 
+def holds(want: Want) -> bool:
+    """Return True if an array can hold the wanted kind of item."""
+    reader = reader_of(want.kind)
+    return reader is not None and bool(reader.dimensions)
+
+
 def check(path: Path, found: Header, want: Want) -> None:
     """Raise UsageError or DataError for an array that does not hold the wanted kind of item, or whose rows are too long."""
-    reader = reader_of(want.kind)
-    if reader is None or not reader.dimensions:
+    if not holds(want):
         raise UsageError(f"{path}: rows of a .npy file are numbers, and no {want.kind}; leave it out, or compare vectors, as with --by cosine")
+    reader = sure_reader_of(want.kind)
     if not reader.fits(found.shape, found.dtype):
         hint = "; save one item as a row: array.reshape(1, -1)" if reader.is_one(found) else ""
         raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected are {reader.forms}{hint}")

@@ -21,9 +21,10 @@ from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.formats.npy import COLUMN, Header, header_of, known, parse
 from likewise.items.given import borders
 from likewise.items.python_values import of_lists, of_numbers
+from likewise.items.readers import reader_of
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
-__all__ = ["chunks", "known", "parse", "write"]
+__all__ = ["chunks", "holds", "known", "parse", "write"]
 
 KIND = "a .npz file"
 NAMES = ("vectors", "offsets")
@@ -51,10 +52,14 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise DataError(f"{path}: cannot be read as {KIND}: {error}. Copy or make the file again") from error
 
 
-def ragged(file: zipfile.ZipFile, path: Path, want: Want) -> Ragged:
-    """Return the offsets and the header of the vectors. Raises UsageError for other kinds of items, DataError for missing or invalid arrays."""
-    if want.kind != "features":
-        raise UsageError(f"{path}: a .npz file holds sets of feature vectors, which compare --by features; leave it out, or save an array as .npy")
+def holds(want: Want) -> bool:
+    """Return True if the wanted kind of item is a list of feature vectors."""
+    reader = reader_of(want.kind)
+    return reader is not None and reader.arrays == 2 and reader.part_dimension == 2
+
+
+def ragged(file: zipfile.ZipFile, path: Path) -> Ragged:
+    """Return the offsets and the header of the vectors. Raises DataError for missing or invalid arrays."""
     members = {info.filename: info for info in file.infolist()}
     if missing := [name for name in NAMES if f"{name}.npy" not in members]:
         there = ", ".join(name.removesuffix(".npy") for name in members) or "none"
@@ -95,7 +100,11 @@ def taken(stream: IO[bytes], count: int, path: Path) -> bytes:
 def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Yield sets as tables of one column."""
     with opened(path) as file:
-        header, offsets, row = ragged(file, path, want)
+        if not holds(want):
+            raise UsageError(
+                f"{path}: a .npz file holds sets of feature vectors, which compare --by features; leave it out, or save an array as .npy"
+            )
+        header, offsets, row = ragged(file, path)
         large = np.flatnonzero(np.diff(offsets) * row > want.most)
         if len(large):
             size = int(np.diff(offsets)[large[0]]) * row
@@ -122,7 +131,7 @@ def write(
         shutil.copyfile(source, target)
         return len(keep)
     with opened(source) as file:
-        header, offsets, row = ragged(file, source, Want(kind="features"))
+        header, offsets, row = ragged(file, source)
         if other := sorted({info.filename.removesuffix(".npy") for info in file.infolist()} - {*NAMES}):
             raise UsageError(f"{source}: holds {', '.join(other)} too, and what of it belongs to which set is not known; choose --output ids or mask")
         sizes = np.diff(offsets)[keep]

@@ -17,9 +17,10 @@ from likewise.io.encoding import other
 from likewise.io.ids import as_json
 from likewise.io.ranges import WHOLE, Range, few, joined
 from likewise.items import binary
+from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
-__all__ = ["chunks", "few", "known", "parse", "schema", "write"]
+__all__ = ["chunks", "few", "holds", "known", "parse", "schema", "write"]
 
 KIND = "text"
 
@@ -29,6 +30,11 @@ class Files(NamedTuple):
 
     paths: tuple[Path, ...]
     names: tuple[str, ...]
+
+
+def holds(want: Want) -> bool:
+    """Return True if text files can hold the wanted kind of item."""
+    return of_payload(want.kind).raw
 
 
 def plan(path: Files, size: int) -> list[Range]:
@@ -83,7 +89,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     """Return the files of a chunk as rows. The id of a file is its name; it has no other field and holds only text."""
     names, raw = chunk.data.columns
     rows = len(raw)
-    textual = want.kind in ("text", "string")
+    textual = of_payload(want.kind).raw
     kind = np.full(rows, TEXT if textual else NO_TEXT, np.uint8)
     text, rejected = raw, [Rejected(row, reason, b"") for row, reason in chunk.state.items()]
     kind[list(chunk.state)] = REJECTED
