@@ -80,20 +80,24 @@ class MeasureFacts:
 class Kind:
     """A kind of item: how it is named, read, sketched, compared, joined, searched and shown. One instance in one file."""
 
+    # Every kind declares these.
     name: str  # plural: "codes"
     noun: str  # singular: "code"
     item: str  # one item in reports: "a code of bits"
     field: str  # the default field
     payload: str  # the payload that readers return for a row
+    needed: str  # the expected values, for messages: "vectors: lists of finite numbers"
+    holds: str  # the content that a message calls missing
+
+    # A kind declares these where it differs.
+    measures: tuple[MeasureFacts, ...] = ()
     zeros: tuple[str, str] = ("", "")  # messages for one item without a direction, and for several; empty: every item has one or needs none
     reader: str = ""  # "module:name" of an `items.reader.Reader`; empty: values are read raw
     values: str = "u1"  # the dtype of one value of a payload: a numpy name, or "module:name"
-    needed: str  # the expected values, for messages: "vectors: lists of finite numbers"
     advice: dict[str, str] = {}  # noqa: RUF012 - unsuitable type of values -> advice
     widths: tuple[str, str] = ("", "")  # the item that sets the common width, and the rule; for messages. Empty: items have no width
     stated: bool = False  # an item may state its width; the first one that does is found while the items are read
     numbered: bool = False  # an item is a list of numbers, which may be in columns of their own: x0, x1, x2
-    holds: str  # the content that a message calls missing
     look: str = WHOLE  # how two items are displayed side by side: WORDS to WHOLE
     same: str = ""  # the text above two equal items; empty: list their members, because their order may differ
     marked: tuple[str, str] = ("", "")  # the unit in which differences are marked, and a note about it
@@ -102,7 +106,6 @@ class Kind:
     longest: str = "the longest"  # the item that --keep longest keeps
     shortest: str = "the shortest"
     hashed: bool = False  # payloads hold hashes of members, which are not displayed
-    measures: tuple[MeasureFacts, ...] = ()
     cut: MeasureFacts | None = None  # the measure of the sets of shingles that items are cut into; None: items are not cut
     unit: str = ""  # the only unit that they are cut by; empty: any other unit
     bands: str = PLANNED  # or ASKED, or NEVER
@@ -116,6 +119,30 @@ class Kind:
     all_compared: bool = False  # its exact join compares all pairs
     audited: bool = True  # an exact search exists, so results can be audited
     sparse: bool = False  # vectors stored by their nonzero coordinates
+
+    # Every kind defines these; of a `stored.Stored`, `sketch` in place of `sketcher`.
+
+    def alone(self, given: Any) -> bool | None:
+        """True if ``given`` is a single item, False if it is a batch, None if it could be either."""
+        raise NotImplementedError
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        """The function that converts a caller's batch to one that measures accept. a, b: the batches; b is None if there is only one."""
+        raise NotImplementedError
+
+    def sketcher(self, job: Job) -> Stage:
+        """The function from the rows of a chunk to their columns, with band keys if the job has bands. For kinds that are read from inputs."""
+        raise NotImplementedError
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        """The join that finds similar pairs of these items without bands.
+
+        among: the pairs that will be requested. per: uint64[n], only pairs of items with equal values are requested; None: pairs of all items. walk:
+        the pairs serve a greedy walk, which skips most items that are similar to an earlier one.
+        """
+        raise NotImplementedError
+
+    # A kind defines these where it is of the sort that they name, or differs.
 
     @property
     def raw(self) -> bool:
@@ -162,14 +189,6 @@ class Kind:
         """The text of `written` as a JSON value."""
         return text
 
-    def alone(self, given: Any) -> bool | None:
-        """True if ``given`` is a single item, False if it is a batch, None if it could be either."""
-        raise NotImplementedError
-
-    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
-        """The function that converts a caller's batch to one that measures accept. a, b: the batches; b is None if there is only one."""
-        raise NotImplementedError
-
     def shingled(self, batch: Any, method: Text, seed: int) -> Shingled:
         """A batch as sets of shingles, for kinds that are cut."""
         raise NotImplementedError
@@ -185,10 +204,6 @@ class Kind:
 
     def width_of(self, width: int) -> str:
         """A width of items (Records.width), for messages."""
-        raise NotImplementedError
-
-    def sketcher(self, job: Job) -> Stage:
-        """The function from the rows of a chunk to their columns, with band keys if the job has bands. For kinds that are read from inputs."""
         raise NotImplementedError
 
     def become(self, batch: Any, facts: MeasureFacts) -> Any:
@@ -209,14 +224,6 @@ class Kind:
 
     def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:
         """The k items of ``base`` most similar to each query. same: the queries are the items themselves."""
-        raise NotImplementedError
-
-    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
-        """The join that finds similar pairs of these items without bands.
-
-        among: the pairs that will be requested. per: uint64[n], only pairs of items with equal values are requested; None: pairs of all items. walk:
-        the pairs serve a greedy walk, which skips most items that are similar to an earlier one.
-        """
         raise NotImplementedError
 
     def rule(self, job: Job, mode: int) -> Any:
