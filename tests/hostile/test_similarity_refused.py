@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -427,3 +429,32 @@ def test_weighted_sets_as_arrays():
     assert (values.tolist(), weights.tolist(), offsets.tolist()) == ([5, 2**64 - 1, 3], [0.5, 1, 3], [0, 2, 2, 3])
     values, _, _ = weighted([{"a": 1}], 3)
     assert values.tolist() == Hasher(3).listed(["a"]).tolist()
+
+
+@pytest.mark.parametrize("by", ["elements", "weighted", "cosine", "hamming", "words:1", "tokens:1", "features/chamfer"])
+def test_a_list_that_contains_itself_is_refused(by):
+    """Arrow would follow it until the stack ends, and the process with it."""
+    own: list = [1, 2]
+    own.append(own)
+    deep: list = []
+    for _ in range(30_000):
+        deep = [deep]
+    for item in (own, deep):
+        with pytest.raises(lw.UsageError):
+            lw.similarity([item], [item], by=by)
+        with pytest.raises(lw.LikewiseError):
+            lw.pairs([item, item], by=by)
+
+
+def test_a_sparse_matrix_of_weights_has_its_columns():
+    class Csr:
+        shape, indptr, indices, data = (2, 4), np.array([0, 1, 2]), np.array([1, 9]), np.array([1.0, 2.0])
+
+    with pytest.raises(lw.UsageError, match="row 1: index 9 is out of range; the matrix has 4 columns"):
+        lw.similarity(Csr(), Csr(), by="weighted")
+
+
+def test_features_are_any_sequences_of_numbers():
+    given = [[range(3), range(1, 4)], [collections.deque([1, 2, 0])]]
+    as_lists = [[[0, 1, 2], [1, 2, 3]], [[1, 2, 0]]]
+    assert lw.similarity(given, given, by="features/chamfer").tolist() == lw.similarity(as_lists, as_lists, by="features/chamfer").tolist()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.items.arrow import all_refused, is_arrow, listed, numbers_of, plain
-from likewise.items.given import refuse_masked
+from likewise.items.given import SINGLE, refuse_masked
 from likewise.items.json_values import Texts, decoded, floats, lists_of, rows_of
 from likewise.items.payloads import Fault, Rows, ends
 from likewise.items.python_values import as_json, of_lists, of_numbers
@@ -129,6 +129,11 @@ def of_features(rows: Rows, sizes: NDArray[np.int64], numbers: NDArray[np.float3
     return found
 
 
+def has_rows(value: Any) -> bool:
+    """True for a sequence or array, however deep: numpy follows at most 64 levels of lists."""
+    return value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence) and not isinstance(value, SINGLE)
+
+
 def alone(given: Any) -> bool | None:
     """True for a single set of features, a 2-D array or a list of lists of numbers; None for an empty list, which could also be a batch."""
     if isinstance(given, np.ndarray) and given.dtype != object:
@@ -138,7 +143,7 @@ def alone(given: Any) -> bool | None:
     if not len(given):
         return None
     first = given[0]
-    return not len(first) or np.ndim(first[0]) == 0 if isinstance(first, Sequence) else np.ndim(first) < 2
+    return not len(first) or not has_rows(first[0]) if isinstance(first, Sequence) else np.ndim(first) < 2
 
 
 def place(offsets: NDArray[np.int64], row: int, first: int = 0) -> str:

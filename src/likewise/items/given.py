@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -16,6 +16,10 @@ from likewise.items.arrow import unpacked
 #: Sequences in Python, but single values here.
 BYTES = (bytes, bytearray, memoryview)
 SINGLE = (str, *BYTES)
+
+#: Levels of lists and mappings that a value may have: Arrow follows them on the C stack, which ends the process where there are thousands.
+DEEPEST = 64
+NESTED = (list, tuple, dict)
 
 LONGEST = 60  # characters of a value in a message
 DIGITS = 190  # bits of an integer of about LONGEST characters
@@ -47,6 +51,17 @@ _SHORT = _Short()
 def shown(value: Any) -> str:
     """A value for a message."""
     return _SHORT.repr(value)
+
+
+def refuse_deep(values: Iterable[Any]) -> None:
+    """Raises UsageError if lists, tuples or dicts are nested in more than `DEEPEST` levels, as in a list that contains itself."""
+    level = {id(value): value for value in values if isinstance(value, NESTED)}
+    for _ in range(DEEPEST):
+        parts = (value.values() if isinstance(value, dict) else value for value in level.values())
+        level = {id(part): part for some in parts if not set(NESTED).isdisjoint(map(type, some)) for part in some if isinstance(part, NESTED)}
+        if not level:
+            return
+    raise UsageError(f"a list or mapping is nested in more than {DEEPEST} levels, or contains itself")
 
 
 def rows(given: Any, forms: str, *hints: tuple[type | tuple[type, ...], str]) -> Sequence[Any] | NDArray[Any]:

@@ -49,7 +49,11 @@ def of_csr(given: Any, made: Callable[[np.ndarray, pa.Array, pa.Array, int], pa.
 
 
 def as_pairs(offsets: np.ndarray, index: pa.Array, value: pa.Array, columns: int) -> pa.Array:
-    """The rows of a CSR matrix as lists of pairs (column, value)."""
+    """The rows of a CSR matrix as lists of pairs (column, value). Raises UsageError for an index that is no column."""
+    place = index.to_numpy()
+    if (bad := np.flatnonzero((place < 0) | (place >= columns))).size:
+        row = int(np.searchsorted(offsets, bad[0], side="right")) - 1
+        raise UsageError(f"row {row}: index {place[bad[0]]} is out of range; the matrix has {columns:,} columns")
     return of_lists(offsets, pa.StructArray.from_arrays([index, value], PAIR))
 
 
@@ -107,9 +111,11 @@ def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
 
 
 def plain(value: Any) -> Any:
-    """An array or number of numpy as JSON values. Raises TypeError for anything else, such as a time, which numpy would convert to a number."""
+    """An array or number of numpy, or any sequence, as JSON values. Raises TypeError for others, such as a time, which numpy makes a number."""
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO" and (value.dtype.kind != "f" or value.dtype.itemsize <= 8):
         return value.tolist()
     if isinstance(value, np.ndarray):
         raise TypeError(f"an array of {value.dtype}")
+    if isinstance(value, Sequence) and not isinstance(value, SINGLE):
+        return list(value)
     raise TypeError(f"a value of type {type(value).__name__}")

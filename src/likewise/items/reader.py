@@ -12,7 +12,7 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.items import unusable
 from likewise.items.arrow import PAIR, chunked, is_arrow, is_string, plain, valid
-from likewise.items.given import borders, is_number, refuse_masked, shown
+from likewise.items.given import borders, is_number, refuse_deep, refuse_masked, shown
 from likewise.items.given import rows as rows_of_batch
 from likewise.items.json_values import Texts
 from likewise.items.payloads import Rows, fit, item, joined, nothing
@@ -90,6 +90,7 @@ class Reader:
 
     def items(self, rows: list[Any]) -> pa.Array:
         """A column of these items, in which None stands for a missing one. Raises UsageError for values that cannot be items."""
+        refuse_deep(rows)
         try:
             return self.from_python(rows)
         except TypeError as error:

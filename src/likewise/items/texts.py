@@ -10,7 +10,7 @@ import pyarrow as pa
 from likewise.errors import DataError, UsageError
 from likewise.items import binary, unusable
 from likewise.items.arrow import chunked, is_arrow, plain
-from likewise.items.given import BYTES, SINGLE, rows
+from likewise.items.given import BYTES, SINGLE, refuse_deep, rows
 from likewise.items.reader import read
 from likewise.items.token_ids import READER
 
@@ -40,6 +40,7 @@ def of_text(text: Any, row: int, kind: str) -> bytes | None:
         return bytes(text)
     if text is None:
         return None
+    refuse_deep([text])
     other = unusable.held(text)
     raise UsageError(f"row {row} holds {other}; {unusable.needed(other, kind)}")
 

@@ -20,7 +20,7 @@ from likewise.io.field_names import mentioned, top
 from likewise.io.formats.arrow import save
 from likewise.io.ranges import WHOLE, Range, cut, few
 from likewise.items import unusable
-from likewise.items.given import shown
+from likewise.items.given import refuse_deep, shown
 from likewise.items.python_values import as_json
 from likewise.items.readers import reader_of
 from likewise.items.sparse import holds_none
@@ -94,6 +94,7 @@ def _described(given: Any) -> str:
 
 
 def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedArray:
+    refuse_deep(values)
     compared = name == want.text or name in mentioned(want.text)
     reader = reader_of(want.kind) if compared else None
     if reader and (Mapping in reader.single or not any(isinstance(value, Mapping) for value in values)):
