@@ -208,6 +208,7 @@ def names(n: int) -> list[str]:
 def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
     monkeypatch.setattr(strings, "MEASURED_AT_ONCE", 70)
+    monkeypatch.setattr("likewise.joins.strings.MEASURED_AT_ONCE", 70)
     texts, engine = names(700), Threads(threads)
     done: list[int] = []
     try:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.joins.combined import shared_keys
 from likewise.joins.prefix import Joined, Longs
+from likewise.joins.strings import Strings
 from likewise.kernels import join as kernels
 from likewise.kernels.deletions import BASE, rests
 from likewise.kernels.join import GRAMS
-
-if TYPE_CHECKING:
-    from likewise.joins.edit_join import Strings
 
 #: More deletions leave too many distinct rests.
 MOST_DELETIONS = 2
