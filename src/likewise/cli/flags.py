@@ -42,7 +42,7 @@ class Flag:
 
     @property
     def default(self) -> str:
-        """The default in words; empty where it is that of options.py, or there is none."""
+        """The default in words; empty if options.py has it, or if the flag has no default."""
         return self.shown() if callable(self.shown) else self.shown or ""
 
 
