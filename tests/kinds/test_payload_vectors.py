@@ -214,7 +214,7 @@ def test_vectors_in_csv(tmp_path: Path) -> None:
         False,
     ) == [[*range(200)]]
     for kind in ("elements", "weighted", "sparse", "tokens"):
-        with pytest.raises(UsageError, match="a cell of a CSV file is a text and no list"):
+        with pytest.raises(UsageError, match="a cell of a CSV file cannot hold a"):
             of_file(path, Want("x0", kind=kind))
 
 
