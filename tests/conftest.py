@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Generator
 from contextlib import nullcontext
@@ -17,6 +18,11 @@ import pytest
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
 from likewise.cli.main import main, status_of
+
+
+def pytest_configure() -> None:
+    """A shell makes processes in the background ignore Ctrl-C, and their children too. Tests of Ctrl-C need it as it is in the foreground."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
