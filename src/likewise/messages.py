@@ -88,3 +88,30 @@ def shown(threshold: float) -> str:
         if abs(float(short) - threshold) <= 1e-4 * min(abs(threshold), abs(1 - threshold)):
             return short
     return repr(threshold)
+
+
+def figure(value: float, name: str) -> str:
+    """A similarity, or a distance, in a column of them.
+
+    >>> figure(0.625, "similarity"), figure(0.99999994, "similarity"), figure(3.0, "distance"), figure(0.674526, "distance")
+    ('0.6250', '> 0.9999', '3', '0.67453')
+    """
+    if name == "similarity":
+        return "> 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
+    return f"{value:,.0f}" if float(value).is_integer() and value < 1e15 else f"{value:.5g}"
+
+
+def ranged(first: float, last: float) -> str:
+    """A range of values.
+
+    >>> ranged(0.8, 0.82), ranged(3, 3), ranged(0.0, 12.5)
+    ('0.8-0.82', '3', '0-12.5')
+    """
+    return f"{first:.4g}" if first == last else f"{first:.4g}-{last:.4g}"
+
+
+def by_reason(counts: dict[str, int]) -> list[str]:
+    """Return the numbers of removed items by reason; ``counts`` as in report.json."""
+    equal = counts.get("removed_equal", 0)  # earlier versions counted these as near-duplicates
+    exact, near = counted(counts["removed_exact"], "exact copy", "exact copies"), counted(counts["removed_near"], "near-duplicate")
+    return [exact, *([f"{equal:,} with the same shingles"] if equal else []), near]

@@ -12,8 +12,8 @@ import pytest
 
 from command_line import run
 from likewise import families, kinds
+from likewise.messages import by_reason
 from likewise.methods import SUFFIXES, UNITS, Measure, Text, parse
-from likewise.report import wording
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -99,8 +99,8 @@ def test_the_summary_in_the_readme_is_what_the_program_prints(tmp_path):
     removed = [int(number.replace(",", "")) for number in re.findall(r"[0-9][0-9,]*", shown["removed"])]
     total, exact, equal, near = removed
     counts = {"removed_exact": exact, "removed_equal": equal, "removed_near": near}
-    assert shown["removed"] == f"{total:,}  ({', '.join(wording.removals(counts))})"
-    assert printed["removed"] == f"3  ({', '.join(wording.removals(dict.fromkeys(counts, 1)))})"
+    assert shown["removed"] == f"{total:,}  ({', '.join(by_reason(counts))})"
+    assert printed["removed"] == f"3  ({', '.join(by_reason(dict.fromkeys(counts, 1)))})"
     assert total == exact + equal + near == 100_000 - int(shown["kept"].replace(",", ""))
     assert sum(int(number.replace(",", "")) for number in re.findall(r": ([0-9,]*[0-9])", shown["similar"])) == near
 

@@ -79,12 +79,13 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
 def summary(report: dict[str, Any], out: Path, progress: Told, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """What a person wants to know at the end."""
-    from likewise.report import removals, wording
+    from likewise.messages import by_reason
+    from likewise.report import removals
 
     counts, clusters = report["counts"], report["clusters"]
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
     yield "kept", f"{counts['kept']:,}{aside(report)}"
-    yield "removed", f"{counts['removed']:,}  ({', '.join(wording.removals(counts))})"
+    yield "removed", f"{counts['removed']:,}  ({', '.join(by_reason(counts))})"
     if spread := removals.in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:

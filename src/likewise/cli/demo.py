@@ -127,12 +127,12 @@ def files(folder: Path) -> Iterator[Path]:
 
 def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], screen: Screen, progress: Any) -> Iterator[str]:
     """What was found, as one would tell it, with a removed text for an example."""
-    from likewise.report import wording
+    from likewise.messages import by_reason
 
     counts, clusters = result.report["counts"], result.report["clusters"]
     yield ""
     yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {progress.time_in_all}:"
-    yield f"{', '.join(wording.removals(counts))}, in {counted(clusters['number'], 'cluster')}."
+    yield f"{', '.join(by_reason(counts))}, in {counted(clusters['number'], 'cluster')}."
     for name, text in promise(result.report):
         yield f"{name.capitalize()}: {text}."
     if clusters["largest"]:

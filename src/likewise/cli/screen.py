@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -14,13 +13,13 @@ from typing import Any, TextIO
 
 import click
 
-from likewise.drawing.controls import CONTROL, escaped_json
+from likewise.drawing.controls import escaped_json
+from likewise.drawing.controls import harmless as harmless
+from likewise.drawing.controls import in_line as in_line
 from likewise.errors import naming
 from likewise.messages import counted as counted
+from likewise.messages import figure as figure
 from likewise.messages import percent as percent
-
-#: CONTROL, which text of a corpus must never bring to a terminal, and line ends, which in a name would begin a message of their own.
-UNLINED = re.compile(rf"\n|{CONTROL.pattern}")
 
 
 @dataclass
@@ -74,28 +73,6 @@ def width(most: int = 100) -> int:
     return max(40, min(most, shutil.get_terminal_size().columns))
 
 
-def harmless(text: str) -> str:
-    """Text with control characters and what turns the writing direction spelled out, so that a terminal shows it and does not obey it.
-
-    >>> harmless("a\\x1b[31mb")
-    'a\\\\x1b[31mb'
-    """
-    return spelled(CONTROL, text)
-
-
-def in_line(text: str) -> str:
-    """The same, on one line.
-
-    >>> in_line("a\\nb")
-    'a\\\\nb'
-    """
-    return spelled(UNLINED, text)
-
-
-def spelled(what: re.Pattern[str], text: str) -> str:
-    return what.sub(lambda match: match[0].encode("unicode_escape").decode(), text.encode("utf-8", "backslashreplace").decode())
-
-
 def typed(arguments: Iterable[str]) -> str:
     """A command as a shell reads it, whatever bytes its arguments have.
 
@@ -135,14 +112,3 @@ def duration(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60} s"
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
-
-
-def figure(value: float, name: str) -> str:
-    """A similarity, or a distance, in a column of them.
-
-    >>> figure(0.625, "similarity"), figure(0.99999994, "similarity"), figure(3.0, "distance"), figure(0.674526, "distance")
-    ('0.6250', '> 0.9999', '3', '0.67453')
-    """
-    if name == "similarity":
-        return "> 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
-    return f"{value:,.0f}" if float(value).is_integer() and value < 1e15 else f"{value:.5g}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from likewise.drawing import charts
 from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.kinds import kind_of, of_payload
 from likewise.kinds.kind import MeasureFacts
-from likewise.messages import at_least, counted, percent, share
+from likewise.messages import at_least, by_reason, counted, percent, ranged, share
 from likewise.planning import spread
 from likewise.planning.choose import OPH_STEEP_ABOVE
-from likewise.report import charts, curve, removals, wording
+from likewise.report import curve, wording
 from likewise.report.examples import Example, side_by_side
 from likewise.report.style import STYLE
 
@@ -62,7 +63,7 @@ def headline(n: dict[str, int]) -> str:
 def subtitle(report: Report) -> Html | None:
     """Return the share of removed items by reason; None for an empty run."""
     n, number = report["counts"], report["clusters"]["number"]
-    *first, last = wording.removals(n)
+    *first, last = by_reason(n)
     said = f"{share(n['removed'], n['read'])} of all items were removed: {', '.join(first)} and {last}, in {counted(number, 'cluster')}."
     return tag("p", said, class_="faint") if n["read"] else None
 
@@ -103,7 +104,7 @@ def removed(report: Report) -> Html | None:
     middle = wording.amount(found["median"], value, str(report["method"]["by"]))
     said = f"{counted(found['near'], 'near-duplicate')} by {value} to the item kept in its place. The median is {middle}. "
     said += "Exact copies are not in this chart."
-    shown = [(removals.ranged(first, last), number) for first, last, number in found["by_value"]]
+    shown = [(ranged(first, last), number) for first, last, number in found["by_value"]]
     return section("How similar the removed items are", tag("p", said), charts.bars(shown, "item", f"Near-duplicates by {value}"), templates(report))
 
 

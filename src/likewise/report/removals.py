@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from likewise.io.collection import Collection
 from likewise.job import Job
-from likewise.messages import counted
+from likewise.messages import counted, ranged
 from likewise.methods import Text
 from likewise.runs.results import Decision
 
@@ -104,11 +104,3 @@ def in_a_line(report: Report) -> str | None:
     if len(shown) == BINS:
         shown = [[shown[i][0], shown[i + TOGETHER - 1][1], sum(each[2] for each in shown[i : i + TOGETHER])] for i in range(0, BINS, TOGETHER)]
     return ", ".join(f"{ranged(first, last)}: {number:,}" for first, last, number in shown)
-
-
-def ranged(first: float, last: float) -> str:
-    """
-    >>> ranged(0.8, 0.82), ranged(3, 3), ranged(0.0, 12.5)
-    ('0.8-0.82', '3', '0-12.5')
-    """
-    return f"{first:.4g}" if first == last else f"{first:.4g}-{last:.4g}"

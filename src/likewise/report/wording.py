@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from likewise.kinds import kind_of, kinds, measures
 from likewise.kinds.kind import MeasureFacts
-from likewise.messages import counted, shown
+from likewise.messages import shown
 
 #: The compared value if elements are grouped.
 GROUPED = "the Jaccard similarity of the sets of groups that their elements are of: the groups that both have, divided by those that either has"
@@ -103,13 +103,6 @@ def limit(threshold: float, name: str, by: str) -> str:
     ('0.99999', '3 bits')
     """
     return f"{shown(threshold)} {units(by)[threshold != 1] if name == 'distance' else ''}".rstrip()
-
-
-def removals(counts: dict[str, int]) -> list[str]:
-    """Return the numbers of removed items by reason; ``counts`` as in report.json."""
-    equal = counts.get("removed_equal", 0)  # earlier versions counted these as near-duplicates
-    exact, near = counted(counts["removed_exact"], "exact copy", "exact copies"), counted(counts["removed_near"], "near-duplicate")
-    return [exact, *([f"{equal:,} with the same shingles"] if equal else []), near]
 
 
 def aside(counts: dict[str, int], by: str) -> list[str]:
