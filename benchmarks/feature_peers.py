@@ -70,11 +70,11 @@ def bag_of_words(task: Task, count: int) -> dict[str, Any]:
     return products(task, embed, trained)
 
 
-def muvera(task: Task, centred: bool) -> dict[str, Any]:
+def muvera(task: Task, centered: bool) -> dict[str, Any]:
     from muvera import Muvera
 
-    centre = task.values.mean(axis=0) if centred else 0
-    sets = [unit(task.one(item) - centre).astype(np.float32) for item in range(task.sets)]
+    center = task.values.mean(axis=0) if centered else 0
+    sets = [unit(task.one(item) - center).astype(np.float32) for item in range(task.sets)]
     family = Muvera(num_repetitions=5, num_simhash_projections=5, dimension=task.values.shape[1], seed=42)
     seconds, documents = timed(lambda: np.asarray(family.encode_documents(sets), np.float32), 1)
     asked = np.asarray(family.encode_queries([sets[query] for query in task.queries]), np.float32)
@@ -146,13 +146,13 @@ def pyramid(task: Task, axes: int = 6, levels: int = 6) -> dict[str, Any]:
                     before, weight = shared, weight / 2
                 out[at, right] = total / np.sqrt(own[asked[at]] * own[right])
 
-    centre = task.values.mean(axis=0)
-    turned = np.linalg.svd(task.values[:: max(1, len(task.values) // 40000)] - centre, full_matrices=False)[2][:axes].T
-    spread = (task.values - centre) @ turned
+    center = task.values.mean(axis=0)
+    turned = np.linalg.svd(task.values[:: max(1, len(task.values) // 40000)] - center, full_matrices=False)[2][:axes].T
+    spread = (task.values - center) @ turned
     low, high, shift = spread.min(axis=0), spread.max(axis=0), np.random.default_rng(2).random(axes)
 
     def embed() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        places = ((task.values - centre) @ turned - low) / (high - low) * 2 ** (levels - 1)
+        places = ((task.values - center) @ turned - low) / (high - low) * 2 ** (levels - 1)
         keys, counts, ends, at = [], [], np.zeros((task.sets, levels + 1), np.int64), 0
         for item in range(task.sets):
             mine = places[task.offsets[item] : task.offsets[item + 1]]

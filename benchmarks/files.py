@@ -5,7 +5,7 @@
 
 DATA: what vectors.py, sets.py and neighbors.py take; the Parquet files that the command line reads (licence texts as lists of numbers) are made there
 once. Wall time runs from the start of the process to its end; `start` is what lies outside its steps: Python, imports, compiled kernels loaded.
-Pairs are read back from the file that was written, and scored against the truth. Neighbours are scored tie-safe: one counts when it is truly no
+Pairs are read back from the file that was written, and scored against the truth. Neighbors are scored tie-safe: one counts when it is truly no
 farther than the true k-th.
 """
 

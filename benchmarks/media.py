@@ -3,7 +3,7 @@
 
     python benchmarks/media.py video | patches DATA
 
-video: 60 films of moving coloured shapes, made here with OpenCV, each in six versions (whole; a third of it; other scenes in front; half as large and
+video: 60 films of moving colored shapes, made here with OpenCV, each in six versions (whole; a third of it; other scenes in front; half as large and
 strongly compressed; half the frames a second; brighter), each a query for the other five. Then one video of 12,000 key frames, and windows over it.
 patches: DATA/fm.X.npy, Fashion-MNIST, 10,000 pictures as sets of up to 121 patches of 7 x 7; 500 of them, moved by two pixels and with noise, are
 to be found.
@@ -70,7 +70,7 @@ def compared(sets: Any, queries: np.ndarray, right: np.ndarray, sample: np.ndarr
 
     seconds, pooled = timed(lambda: unit(np.add.reduceat(values - sample.mean(axis=0), offsets[:-1])))
     matched, scores = timed(lambda: pooled[queries] @ pooled.T)
-    told("mean pooling, centred", without(scores), right, pooled[0].nbytes, seconds, matched)
+    told("mean pooling, centered", without(scores), right, pooled[0].nbytes, seconds, matched)
     for name, more in (("bytes, square roots", {"normalize": "sqrt"}), ("bits", {})):
         family = Histograms(Hyperplane(seed=1), bits, 10, space=Space.fit(sample, axes), **more)
         as_kept = occupied if name == "bits" else np.asarray
@@ -98,7 +98,7 @@ def compared(sets: Any, queries: np.ndarray, right: np.ndarray, sample: np.ndarr
 
 
 def scene(draw: np.random.Generator) -> Callable[[float], np.ndarray]:
-    """Some coloured shapes that move over a background, by the time in seconds."""
+    """Some colored shapes that move over a background, by the time in seconds."""
     import cv2
 
     ground = cv2.resize(draw.integers(0, 256, (3, 4, 3), np.uint8), (160, 120), interpolation=cv2.INTER_LINEAR)
@@ -106,9 +106,9 @@ def scene(draw: np.random.Generator) -> Callable[[float], np.ndarray]:
 
     def at(seconds: float) -> np.ndarray:
         frame = ground.copy()
-        for radius, place, speed, colour in shapes:
+        for radius, place, speed, color in shapes:
             x, y = (place + speed * seconds) % (160, 120)
-            cv2.circle(frame, (int(x), int(y)), int(radius), colour, -1)
+            cv2.circle(frame, (int(x), int(y)), int(radius), color, -1)
         return frame
 
     return at

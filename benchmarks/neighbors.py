@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The k most similar vectors: likewise beside its peers, the whole job from arrays to neighbours, building included, with recall in the same row.
+"""The k most similar vectors: likewise beside its peers, the whole job from arrays to neighbors, building included, with recall in the same row.
 
     python benchmarks/neighbors.py DATA [--rounds 3] [--tasks fm wl] [--only NAME ...] [--peers PYTHON] [--json FILE]
 
@@ -135,7 +135,7 @@ def contend(name: str, data: Path, task: str, target: Path) -> None:
 
 
 def recall(data: Path, task: str, ids: np.ndarray) -> float:
-    """The share of neighbours found: an id counts once, when it is truly as near as the true k-th, but for the rounding of float32."""
+    """The share of neighbors found: an id counts once, when it is truly as near as the true k-th, but for the rounding of float32."""
     measure, truth = TASKS[task]
     items, queries, last = np.load(data / f"{task}.X.npy"), np.load(data / f"{task}.Q.npy"), np.load(data / truth)["S"][:, K - 1]
     if measure == "cosine":

@@ -88,7 +88,7 @@ OTHERS = {
     "words": (11.97, 0.899, "start"),
     "VLAD": (15, 0.950, "middle"),
     "pyramid": (13.39, 0.937, "start"),
-    "MUVERA, centred": (16.32, 0.777, "end"),
+    "MUVERA, centered": (16.32, 0.777, "end"),
 }
 LEAST_BITS = 6
 LINES = ("curve", "curve second", "curve third")

@@ -19,7 +19,7 @@ def page() -> str:
         "",
         "A flag has the same name and the same meaning in every verb that has it. This page is made from the program's own table.",
         "The same holds for the options of the Python functions, with `_` for `-`. A function refuses an option that",
-        "it has not, and names those that have it; pairs and neighbours are written by `write(path)` of what comes back, so these take no `out`.",
+        "it has not, and names those that have it; pairs and neighbors are written by `write(path)` of what comes back, so these take no `out`.",
         "`neighbors` has no threshold unless one is given.",
         "",
     ]

@@ -23,7 +23,7 @@ def by_numpy():
     for band in range(BANDS):
         keys = (slots[:, band] * factors).sum(axis=1, dtype=np.uint64)
         order = np.argsort(keys)
-        yield from neighbours(ids[order], keys[order])
+        yield from neighbors(ids[order], keys[order])
 
 
 def by_daft():
@@ -34,10 +34,10 @@ def by_daft():
     bands = table.collect().with_column("bands", col("signature").chunk(ROWS)).with_column("band", numbers(col("id")))
     buckets = bands.select("id", "bands", "band").explode("bands", "band").groupby("band", "bands").agg(col("id").list_agg().alias("items"))
     items = buckets.where(col("items").length() > 1).select("items").to_arrow()["items"].combine_chunks()
-    yield from neighbours(items.flatten().to_numpy(), np.repeat(np.arange(len(items)), items.value_lengths()))
+    yield from neighbors(items.flatten().to_numpy(), np.repeat(np.arange(len(items)), items.value_lengths()))
 
 
-def neighbours(ids, keys):
+def neighbors(ids, keys):
     """Pairs of ids with equal keys, which lie together: each with the next, the one after it, ..."""
     distance = 1
     while len(left := np.flatnonzero(keys[distance:] == keys[:-distance])):

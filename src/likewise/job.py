@@ -37,7 +37,7 @@ class Job:
     field: str  # the compared column
     fields: tuple[str, ...] = ()  # NAME@GLOB: the field of sources that match the glob, instead of ``field``
     want: Want  # the fields to read, and how
-    plan: Plan | None  # the bands for candidates; None: items are joined without bands, or nearest neighbours are searched
+    plan: Plan | None  # the bands for candidates; None: items are joined without bands, or nearest neighbors are searched
     exact: bool  # the recall must be 1
     facts: Facts
     grouped: Grouping | None = None  # maps elements to groups
@@ -68,7 +68,7 @@ class Job:
 
     @property
     def threshold(self) -> Fraction:
-        """The minimum similarity of a pair, or the maximum distance; a meaningless 0 for a nearest-neighbour search without a limit."""
+        """The minimum similarity of a pair, or the maximum distance; a meaningless 0 for a nearest-neighbor search without a limit."""
         return self.options.bound or Fraction(0)
 
     @property

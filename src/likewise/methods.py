@@ -148,7 +148,7 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
     if found is None:
         return text(spec, normalize)  # type: ignore[arg-type]
     if normalize is not None:
-        raise UsageError(f"--normalize {normalize!r}: only text is normalised; leave it out with --by {found}")
+        raise UsageError(f"--normalize {normalize!r}: only text is normalized; leave it out with --by {found}")
     return found
 
 

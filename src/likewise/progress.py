@@ -9,7 +9,7 @@ import time
 INTERRUPTED = threading.Event()
 
 
-def heed() -> None:
+def raise_if_interrupted() -> None:
     """Raise KeyboardInterrupt if a signal to stop has come. Called now and then, on any thread."""
     if INTERRUPTED.is_set():
         raise KeyboardInterrupt
@@ -40,7 +40,7 @@ class Progress:
     def begin(self, stage: str, total: int, unit: str) -> None:
         """Begin a stage of ``total`` units: "bytes", "items", "elements"; 0 if unknown. It ends when the next begins, or with `finish`."""
         self.finish()
-        heed()
+        raise_if_interrupted()
         self._stage, self._since = stage, time.perf_counter()
 
     def advance(self, amount: int) -> None:

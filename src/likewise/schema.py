@@ -13,7 +13,7 @@ ROW_COLUMNS: dict[str, np.dtype] = {
     "tokens": np.dtype("u4"),
     "chars": np.dtype("u4"),
     "size": np.dtype("u4"),  # elements of the item's set: distinct shingles, or slots if estimates are compared
-    "copy": np.dtype(("u8", 2)),  # 128-bit identity of the normalised text
+    "copy": np.dtype(("u8", 2)),  # 128-bit identity of the normalized text
     "per": np.dtype("u8"),  # hash of the grouping value; 0 without --per
     "score": np.dtype("f8"),  # the value that --keep max:F or min:F orders by
 }

@@ -405,7 +405,7 @@ def test_the_curve_marks_any_threshold_at_any_width(threshold: float, width: int
     assert len(axis) == 6 + width and axis.count(curve.BLOCKS.mark) == 1 and f"{threshold:g}" in scale and len(scale) <= 6 + width
 
 
-def test_neighbours_in_a_file_are_as_many_as_asked_for(tmp_path):
+def test_neighbors_in_a_file_are_as_many_as_asked_for(tmp_path):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
     for k in (1, 2):
         done = run("neighbors", tmp_path / "in.jsonl", "-k", k, "-o", tmp_path / f"{k}.jsonl", "--by", "words:2", "--seed", 5)

@@ -42,7 +42,7 @@ def test_show_a_removed_item_beside_its_witness(out: Path) -> None:
     assert result.stdout.rstrip().endswith("dark [-forest-]{+wood+}") and "\x1b" not in result.stdout
 
 
-def test_show_marks_with_colours_where_they_are_wanted(out: Path) -> None:
+def test_show_marks_with_colors_where_they_are_wanted(out: Path) -> None:
     text = run("show", out, "b", "--color", "always").stdout
     assert click.style("forest", fg="red", strikethrough=True) in text and click.style("wood", fg="green", underline=True) in text
     assert "[-" not in text.replace("\x1b[", "")

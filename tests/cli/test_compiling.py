@@ -25,7 +25,7 @@ from likewise.kernels import jit
 from likewise.progress import INTERRUPTED
 
 #: All that a run on JSON lines needs beside what the second process compiles.
-OWN = {"json.lines", "json.read", "json_strings.identities", "elements.hash_strings", "text.normalise", "bytes.gather"}
+OWN = {"json.lines", "json.read", "json_strings.identities", "elements.hash_strings", "text.normalize", "bytes.gather"}
 
 
 def test_the_second_process_compiles_what_the_run_needs(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
     assert process.returncode == 130
     assert "interrupted" in said
     assert said.count("compiling for this machine, which only the first run of its kind waits for\n") == 1
-    assert not any((tmp_path / "kernels").rglob("text.normalise*.nbc"))
+    assert not any((tmp_path / "kernels").rglob("text.normalize*.nbc"))
 
 
 @pytest.mark.parametrize("threads", [1, 2])

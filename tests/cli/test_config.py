@@ -173,7 +173,7 @@ def test_an_error_says_that_the_value_stands_in_the_environment() -> None:
     assert result.exit_code == 2 and "--threshold '0,8'" in result.stderr and "(set by LIKEWISE_THRESHOLD)" in result.stderr
 
 
-def test_a_misspelt_variable_is_named() -> None:
+def test_a_misspelled_variable_is_named() -> None:
     result = CliRunner().invoke(main, ["plan"], env={"LIKEWISE_TRESHOLD": "0.5"})
     assert result.exit_code == 0
     assert "LIKEWISE_TRESHOLD is set in the environment but names no flag; did you mean LIKEWISE_THRESHOLD?" in result.stderr

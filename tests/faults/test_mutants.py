@@ -1,6 +1,6 @@
 """Whether the tests would notice: faults that other programs had are put into a copy of the source, and the named tests must fail on it.
 
-Each fault is a few lines of one file. The tests that are named are about behaviour (means, chances, decisions), not stored values.
+Each fault is a few lines of one file. The tests that are named are about behavior (means, chances, decisions), not stored values.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ MUTANTS = {
         "kernels/minhash.py",
         "    if count == 0:\n",
         "    if count >= 0:\n",
-        ("statistics/test_statistics.py::test_mean_and_variance[16-8-oph]", "statistics/test_statistics.py::test_no_slot_is_favoured[50-128-oph]"),
+        ("statistics/test_statistics.py::test_mean_and_variance[16-8-oph]", "statistics/test_statistics.py::test_no_slot_is_favored[50-128-oph]"),
     ),
     "mixing in 32 bits": Mutant(
         "the upper half of an element is lost before it is mixed: ids that differ there alone are one",

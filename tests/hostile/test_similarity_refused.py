@@ -420,7 +420,7 @@ def test_options_that_do_not_go_together():
     ):
         with pytest.raises(lw.UsageError, match=message):
             lw.similarity({1}, {1}, by="elements", groups=groups)
-    with pytest.raises(lw.UsageError, match="only text is normalised"):
+    with pytest.raises(lw.UsageError, match="only text is normalized"):
         lw.similarity("a", "a", by="edit", normalize="nfc")
 
 

@@ -168,7 +168,7 @@ def test_copies_are_equal_features_not_equal_histograms():
 
 
 @pytest.mark.parametrize("by", MEASURES)
-def test_neighbours(by):
+def test_neighbors(by):
     sets = planted(40, 20, size=5)
     values = all_pairs(sets, by)
     exact = lw.neighbors(sets, by=by, k=3, exact=True)
@@ -183,7 +183,7 @@ def test_neighbours(by):
 
 
 @pytest.mark.parametrize("by", WHOLE)
-def test_neighbours_by_encodings(by):
+def test_neighbors_by_encodings(by):
     """More sets than a query is compared with."""
     sets = planted(250, 60)
     near = lw.neighbors(sets[:250], query=sets[250:], by=by, k=1)

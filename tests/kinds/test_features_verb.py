@@ -198,8 +198,8 @@ def test_what_cannot_be_meant_is_refused(photos, tmp_path, names, choices, said)
 
 def film(path, frames, rate=20):
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"MJPG"), rate, (64, 48))
-    for colour in frames:
-        writer.write(np.full((48, 64, 3), colour, np.uint8))
+    for color in frames:
+        writer.write(np.full((48, 64, 3), color, np.uint8))
     writer.release()
 
 
@@ -208,13 +208,13 @@ def test_key_frames_of_a_video(tmp_path):
     table = made(tmp_path, tmp_path / "film.avi", every=0.5)
     rows = np.array(table["features"].to_pylist()[0])
     assert rows.shape == (4, 64)
-    red, blue = 3, 3 * 16  # the highest level of one colour, the lowest of the others
+    red, blue = 3, 3 * 16  # the highest level of one color, the lowest of the others
     assert rows.argmax(axis=1).tolist() == [red, red, blue, blue]
     assert (rows.max(axis=1) > 0.9).all()  # but for what the compression adds
 
 
-def test_colours_between_two_levels_count_for_both():
-    shares = videos.colours(np.full((10, 10, 3), (0, 0, 42.5), np.float32).astype(np.uint8)) ** 2
+def test_colors_between_two_levels_count_for_both():
+    shares = videos.colors(np.full((10, 10, 3), (0, 0, 42.5), np.float32).astype(np.uint8)) ** 2
     level = 42 / 255 * 3
     assert np.allclose([shares[0], shares[1]], [1 - level, level], atol=1e-6)
     assert np.isclose(shares.sum(), 1)

@@ -311,7 +311,7 @@ def test_arrays_that_cannot_be_compared_are_named(tmp_path):
         ({"by": "l2", "threshold": 0.8}, "l2 is a distance; give --within D"),
         ({"by": "cosine", "within": 0.2}, "a cosine is no distance; give --threshold"),
         ({"by": "cosine", "threshold": 1.5}, "above 0 and up to 1"),
-        ({"by": "cosine", "normalize": "lower"}, "only text is normalised"),
+        ({"by": "cosine", "normalize": "lower"}, "only text is normalized"),
         ({"by": "linf", "within": 1}, "no hash family"),
         ({"by": "edit", "within": 2, "verify": "none"}, "strings are always compared exactly"),
         ({"by": "l2", "within": 2, "verify": "none"}, "vectors are always compared exactly"),

@@ -30,7 +30,7 @@ def test_pairs_and_removed_hold_whole_numbers(by, items, expected):
     assert (none.num_rows, none.schema.field("distance").type) == (0, pa.int64())
 
 
-def test_neighbours_by_hamming_have_whole_distances():
+def test_neighbors_by_hamming_have_whole_distances():
     found = lw.neighbors(CODES, by="hamming", k=1).to_arrow()
     assert found.schema.field("distance").type == pa.int64() and found["distance"].to_pylist() == [1, 1, 3]
 

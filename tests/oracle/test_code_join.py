@@ -22,7 +22,7 @@ NONE = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
 
 
 def random_codes(rng: np.random.Generator, count: int, bits: int, apart: int = 3) -> np.ndarray:
-    """uint64[count, words]: a few centres, and codes around them in which some bits are changed; and equal ones."""
+    """uint64[count, words]: a few centers, and codes around them in which some bits are changed; and equal ones."""
     kinds = rng.random((max(1, count // 6), bits)) < 0.5
     flags = kinds[rng.integers(0, len(kinds), count)]
     for row in flags:

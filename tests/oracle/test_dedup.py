@@ -82,7 +82,7 @@ def words(seed: int, n: int) -> list[str]:
 
 
 def test_a_chain_never_removes_an_item_for_one_that_is_not_alike():
-    """Windows of 60 words shifted by 10: neighbours share 46 of 66 shingles (.70), windows two apart 36 of 76 (.47)."""
+    """Windows of 60 words shifted by 10: neighbors share 46 of 66 shingles (.70), windows two apart 36 of 76 (.47)."""
     stream = words(1, 2000)
     texts = [" ".join(stream[i : i + 60]) for i in range(0, 1500, 10)]
     result = lw.dedup(texts, by="whitespace:5", threshold="0.6")

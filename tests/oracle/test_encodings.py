@@ -88,7 +88,7 @@ def test_an_encoding_is_that_of_the_item_alone():
 
 
 def positive_sets(count: int = 150) -> tuple[np.ndarray, np.ndarray]:
-    """Sets of features without negative numbers, as gradients and colours are, and a noisy copy of most of each."""
+    """Sets of features without negative numbers, as gradients and colors are, and a noisy copy of most of each."""
     draw = np.random.default_rng(6)
     a = np.abs(draw.normal(2, 0.4, (count, 30, 16)))
     b = np.abs(a + draw.normal(0, 0.15, a.shape))
@@ -101,7 +101,7 @@ def found_first(queries: np.ndarray, documents: np.ndarray) -> float:
 
 
 def test_features_without_negative_numbers():
-    """Planes through the origin leave all in a few bins: the copy is seldom found. From a centre it is, one of a sample of other sets too."""
+    """Planes through the origin leave all in a few bins: the copy is seldom found. From a center it is, one of a sample of other sets too."""
     a, b = positive_sets()
     other = Space.fit(positive_sets(40)[0][::-1] + 0.01, unit=True)
     share = {}

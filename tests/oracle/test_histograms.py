@@ -123,7 +123,7 @@ def test_summed_histograms_are_sums():
     assert len(set(map(tuple, masks[:, 1:]))) > 1
 
 
-def test_normalisations():
+def test_normalizations():
     """(3, 1) of one table with one bit: shares 3/4 and 1/4."""
     counts = np.array([3.0, 1.0, 0.0, 4.0])
     family = Histograms(Stripe(1.0), bits=1, tables=2)
@@ -311,7 +311,7 @@ def test_refused_features_are_named():
     sets = [np.ones((9000, 2)), np.ones((3, 2)), [[1.0, 1.0], [0.0, 0.0]]]
     with pytest.raises(UsageError, match="row 2: feature 2 of 2 is the zero vector"):
         Histograms(Hyperplane(), 2, 2).embed(sets)
-    with pytest.raises(UsageError, match=r"row 0: feature 1 of 9000 is the zero vector.*from the centre"):
+    with pytest.raises(UsageError, match=r"row 0: feature 1 of 9000 is the zero vector.*from the center"):
         Histograms(Hyperplane(), 2, 2, space=Space(np.ones(2))).embed(sets)
     with pytest.raises(UsageError, match="row 1: feature 3 of 3: its coordinates add up to"):
         Histograms(Stripe(1e-20), 2, 2).embed([[[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]])

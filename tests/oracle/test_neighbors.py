@@ -74,7 +74,7 @@ def compared(name, base, queries, query, rows):
 
 
 def empty(name, batch):
-    """Items that are nobody's neighbours."""
+    """Items that are nobody's neighbors."""
     if name in SETS:
         return np.diff(batch[1]) == 0
     return ~batch.any(axis=1) if name in DIRECTIONS else np.zeros(len(batch), bool)
@@ -168,7 +168,7 @@ SHAPES = {"gaussian": gaussian, "clustered": clustered, "positive": positive, "u
 
 
 def shares_found(name, base, queries, found, k):
-    """For each place 1 to k, in how many queries' results as many neighbours are as near as the true one of that place."""
+    """For each place 1 to k, in how many queries' results as many neighbors are as near as the true one of that place."""
     got = np.full((length(name, queries), k), np.inf if name in DISTANCES else -np.inf)
     place = np.arange(len(found.query)) - np.searchsorted(found.query, found.query)
     got[found.query, place] = found.value
@@ -182,7 +182,7 @@ def shares_found(name, base, queries, found, k):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", CODED)
 def test_recall_is_as_promised(name, shape, scaled):
-    """Each of the neighbours, the last as well, is found with the chance that was asked for; the bound is four standard errors below it."""
+    """Each of the neighbors, the last as well, is found with the chance that was asked for; the bound is four standard errors below it."""
     rng, n, q, k, recall = np.random.default_rng(7), 4000, scaled(300, 60), 5, 0.9
     batch = rng.permutation(SHAPES[shape](rng, n + q))
     base, queries = batch[:n], batch[n:]
@@ -256,7 +256,7 @@ def test_among_themselves_no_item_is_its_own(name):
 
 @pytest.mark.parametrize("name", CODED)
 def test_copies_cost_nothing(name):
-    """A collection of copies: the first k of each are neighbours, and the others are not looked at."""
+    """A collection of copies: the first k of each are neighbors, and the others are not looked at."""
     rng, n, k = np.random.default_rng(2), 6000, 4
     kinds = gaussian(rng, 3)
     base = kinds[rng.integers(0, 3, n)]
@@ -288,7 +288,7 @@ def test_rounding_decides_nothing(name, dtype, monkeypatch):
         assert rows_of(found) == brute(name, alike, np.full((1, 60), 0.1, dtype), 60)
 
 
-def test_what_has_no_neighbours():
+def test_what_has_no_neighbors():
     base = np.eye(3, dtype=np.float32)
     zero = np.zeros((1, 3), np.float32)
     assert rows_of(neighbors(base, zero, "cosine", 2)) == []
@@ -376,8 +376,8 @@ def test_scan_counts_bits(n, q, words, more, seed, opposite):
 def test_work_grows_slower_than_the_collection():
     """Ten times the items of the same kind, and less than three times the comparisons."""
     rng, q = np.random.default_rng(8), 100
-    centres = rng.standard_normal((4000, 64))
-    batch = (centres[rng.integers(0, 4000, 30_000 + q)] + 0.5 * rng.standard_normal((30_000 + q, 64))).astype(np.float32)
+    centers = rng.standard_normal((4000, 64))
+    batch = (centers[rng.integers(0, 4000, 30_000 + q)] + 0.5 * rng.standard_normal((30_000 + q, 64))).astype(np.float32)
     few, many = (neighbors(batch[q : q + n], batch[:q], "l2", 10) for n in (3000, 30_000))
     assert few.compared.mean() < 300
     assert many.compared.mean() < 200
@@ -423,7 +423,7 @@ VERBS = {
 
 @pytest.mark.parametrize("by", VERBS)
 @pytest.mark.parametrize("limited", [False, True])
-def test_neighbours_through_the_verb(by, limited):
+def test_neighbors_through_the_verb(by, limited):
     """Of some items among others, and of each among all; what was compared with all is promised to be all."""
     make, field, limit = VERBS[by]
     values = make(np.random.default_rng(1))
@@ -447,8 +447,8 @@ def test_neighbours_through_the_verb(by, limited):
 
 
 @pytest.mark.parametrize("asking", [True, False])
-def test_neighbours_of_one_group(asking):
-    """Only rows of the same shop are neighbours; a shop that has nothing to ask, or to find, has none."""
+def test_neighbors_of_one_group(asking):
+    """Only rows of the same shop are neighbors; a shop that has nothing to ask, or to find, has none."""
     values = VERBS["l1"][0](np.random.default_rng(2))
     shops = [place % 3 if place < 120 else place % 4 for place in range(150)]
     rows = [{"id": place, "vector": value, "shop": shop} for place, (value, shop) in enumerate(zip(values, shops, strict=True))]
@@ -463,11 +463,11 @@ def test_neighbours_of_one_group(asking):
     assert not len(lw.neighbors([{"vector": None, "shop": 1}], by="l1", per="shop"))
 
 
-def test_of_neighbours_the_promise_is_what_was_done():
-    """Codes and sets are searched exactly unasked; of many vectors each neighbour is found with the recall that was asked for."""
+def test_of_neighbors_the_promise_is_what_was_done():
+    """Codes and sets are searched exactly unasked; of many vectors each neighbor is found with the recall that was asked for."""
     many = clustered(np.random.default_rng(3), 3000)
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, recall=0.9).report["recall"] == 0.9
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, exact=True).report["recall"] == 1
     assert lw.neighbors(np.arange(50, dtype=np.uint64), by="hamming", k=2).report["recall"] == 1
-    with pytest.raises(UsageError, match="neighbours are looked for by texts, elements, weighted, cosine, angle, l1, l2, hamming and features"):
+    with pytest.raises(UsageError, match="neighbors are looked for by texts, elements, weighted, cosine, angle, l1, l2, hamming and features"):
         lw.neighbors(["a", "b"], by="edit", k=1)

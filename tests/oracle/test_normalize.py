@@ -1,4 +1,4 @@
-"""The normalisation steps, in plain Python, and the pinned Unicode data under them."""
+"""The normalization steps, in plain Python, and the pinned Unicode data under them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_only_touched_characters_are_ever_changed():
 
 
 def test_ranges_are_in_order():
-    for ranges in (scripts.ACCENTS, scripts.VOWEL_MARKS, scripts.VARIATION_SELECTORS, scripts.CONTROL_SPACES, scripts.PICTURES):
+    for ranges in (scripts.ACCENTS, scripts.VOWEL_MARKS, scripts.VARIATION_SELECTORS, scripts.CONTROL_SPACES, scripts.PICTOGRAPHS):
         flat = [bound for pair in ranges for bound in pair]
         assert flat == sorted(flat)
     assert all(CATEGORY[code][0] == "M" for low, high in scripts.ACCENTS for code in range(low, high + 1) if CATEGORY[code] != "Cn")

@@ -82,7 +82,7 @@ angles = pytest.mark.parametrize(("dimension", "degrees"), [*itertools.product((
 def test_rotated_slots_agree_as_the_curve_says(dimension, degrees):
     agree, p = agreement(dimension, degrees), 1 - degrees / 180
     assert abs(agree.mean() - p) < 4 * math.sqrt(p * (1 - p) / agree.size)
-    each = (agree.mean(axis=0) - p) / math.sqrt(p * (1 - p) / SEEDS)  # no slot is favoured
+    each = (agree.mean(axis=0) - p) / math.sqrt(p * (1 - p) / SEEDS)  # no slot is favored
     assert abs(each).max() < (5.5 if 0.05 < p < 0.95 else 12)
 
 

@@ -116,7 +116,7 @@ def test_token_ids():
         shingler(methods.parse("tokens", "lower"), 0)
 
 
-def test_copies_are_equal_normalised_texts():
+def test_copies_are_equal_normalized_texts():
     texts = ["Été", "e\u0301TE\u0301", "été ", "ete", "", "\u200b", "été\0", "x" * 100, "x" * 101, "x" * 16, "x" * 8 + "\0" * 8, "x" * 8]
     copy = [tuple(row) for row in shingled(texts, "words").copy.tolist()]
     keys = ["été", "été", "été ", "ete", "", "", *texts[6:]]

@@ -1,4 +1,4 @@
-"""A centre and axes for features, and histograms of what was moved there."""
+"""A center and axes for features, and histograms of what was moved there."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from likewise.items.features import features
 from likewise.measures.matching import correlation, every
 
 
-def test_a_centre_and_axes():
+def test_a_center_and_axes():
     """Whitened features have variance 1 along each axis, and no two go together."""
     draw = np.random.default_rng(3)
     sample = draw.normal(size=(2000, 5)) @ draw.normal(size=(5, 5)) + 100
     moved = Space.fit(sample, 3).moved(features([sample])[0])
     np.testing.assert_allclose(moved.mean(axis=0), 0, atol=1e-4)
     np.testing.assert_allclose(np.cov(moved.T, bias=True), np.eye(3), atol=1e-4)
-    centred = Space.fit(sample).moved(features([sample])[0])
-    np.testing.assert_allclose(centred, (sample - sample.mean(axis=0)).astype(np.float32), atol=1e-4)
+    centered = Space.fit(sample).moved(features([sample])[0])
+    np.testing.assert_allclose(centered, (sample - sample.mean(axis=0)).astype(np.float32), atol=1e-4)
     unit = Space.fit(sample, 4, unit=True)
     np.testing.assert_allclose(np.linalg.norm(unit.moved(features([sample])[0]), axis=1), 1, atol=1e-6)
     assert unit.dimension == 4
@@ -39,7 +39,7 @@ def test_a_sample_in_any_form_gives_one_space():
     sample = np.random.default_rng(3).normal(size=(40, 3)).astype(np.float32)
     spaces = [Space.fit(given, 2) for given in (sample, sample.tolist(), [sample[:9], sample[9:]], [sample[:9].tolist(), sample[9:].tolist()])]
     for other in spaces[1:]:
-        assert (other.centre == spaces[0].centre).all()
+        assert (other.center == spaces[0].center).all()
         assert (other.axes == spaces[0].axes).all()
     assert (spaces[0].axes[abs(spaces[0].axes).argmax(axis=0), [0, 1]] > 0).all()
 
@@ -67,14 +67,14 @@ def test_histograms_in_a_space_are_those_of_what_was_moved():
     assert family.expected(sets[0], sets[1]) == pytest.approx(replace(family, space=None).expected(*np.split(space(sets[:2])[0], [len(sets[0])])))
 
 
-def test_a_centre_tells_features_without_negative_numbers_apart():
-    """Sixty sets of colours, each twice with noise: without a centre the second of a set is not found."""
+def test_a_center_tells_features_without_negative_numbers_apart():
+    """Sixty sets of colors, each twice with noise: without a center the second of a set is not found."""
     draw = np.random.default_rng(8)
     base = [np.abs(draw.normal(3, 0.1, (20, 8))) for _ in range(60)]
     again = [np.abs(one + draw.normal(0, 0.02, one.shape)) for one in base]
     found = {}
-    for name, space in (("none", None), ("centre", Space.fit(base))):
+    for name, space in (("none", None), ("center", Space.fit(base))):
         family = Histograms(Hyperplane(), bits=6, tables=10, space=space)
         found[name] = (every(correlation, family.embed(base), family.embed(again)).argmax(axis=1) == np.arange(60)).mean()
-    assert found["centre"] > 0.95
+    assert found["center"] > 0.95
     assert found["none"] < 0.6

@@ -199,11 +199,11 @@ def test_directions_of_signs_would_not_do():
         assert low <= (a == b).mean() <= high
 
 
-# neighbours
+# neighbors
 
 
 @pytest.mark.parametrize("by", ["cosine", "l2"])
-def test_neighbours_are_those_of_brute_force(by):
+def test_neighbors_are_those_of_brute_force(by):
     made = rows()[:-2]  # whose distances no rounded one tells apart
     for k, same_, limit in ((3, True, {}), (40, True, {}), (3, False, {}), (5, True, {"threshold": 0.5} if by == "cosine" else {"within": 3})):
         base = made if same_ else made[20:]
@@ -222,8 +222,8 @@ def test_neighbours_are_those_of_brute_force(by):
             assert [(round(-one if by == "cosine" else one, 9) + 0.0, at) for at, one in got.get(query, [])] == want
 
 
-def test_neighbours_by_other_measures_and_of_nothing():
-    with pytest.raises(lw.UsageError, match="neighbours are looked for by"):
+def test_neighbors_by_other_measures_and_of_nothing():
+    with pytest.raises(lw.UsageError, match="neighbors are looked for by"):
         lw.neighbors(records(rows()), by="l1", k=1)
     assert len(lw.neighbors(records([{}, {}]), by="cosine", k=1)) == 0
     assert len(lw.neighbors(records([{1: 1.0}, {2: 1.0}]), by="cosine", k=1)) == 0  # nothing in common

@@ -1,4 +1,4 @@
-"""The compiled normalisation and tokenisers against their reference implementations in plain Python."""
+"""The compiled normalization and tokenizers against their reference implementations in plain Python."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def array(texts: list[str]) -> pa.LargeBinaryArray:
     return pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
 
 
-def normalised(texts: list[str], steps: tuple[str, ...], in_lines: bool = False) -> list[str | None]:
+def normalized(texts: list[str], steps: tuple[str, ...], in_lines: bool = False) -> list[str | None]:
     """What the kernel makes of each text; None where it hands one back."""
     data, start, length = buffers(array(texts), np.ones(len(texts), bool))
-    table, manner = tables.normalisation(steps, in_lines)
-    out, start, length, chars, hard = kernel.normalise(data, start, length, table, unicode.values("combining"), manner, np.empty(0, np.uint8))
+    table, manner = tables.normalization(steps, in_lines)
+    out, start, length, chars, hard = kernel.normalize(data, start, length, table, unicode.values("combining"), manner, np.empty(0, np.uint8))
     assert chars[~hard].tolist() == [len(text) for text, back in zip(texts, hard, strict=True) if not back]
     each = zip(start.tolist(), length.tolist(), hard, strict=True)
     return [None if back else out[at : at + size].tobytes().decode("utf-8", "surrogatepass") for at, size, back in each]
@@ -65,14 +65,14 @@ def normalised(texts: list[str], steps: tuple[str, ...], in_lines: bool = False)
 @pytest.mark.parametrize("names", STEPS)
 @settings(max_examples=12, deadline=None)
 @given(texts=st.lists(TEXTS, max_size=8))
-def test_normalisation(names, in_lines, texts):
+def test_normalization(names, in_lines, texts):
     steps = methods.steps(names)
-    for text, got in zip(texts, normalised(texts, steps, in_lines), strict=True):
+    for text, got in zip(texts, normalized(texts, steps, in_lines), strict=True):
         assert got is None or got == normalize(text, steps, in_lines=in_lines)
 
 
 @pytest.mark.parametrize("names", STEPS)
-def test_normalisation_of_each_character(names):
+def test_normalization_of_each_character(names):
     """Alone, and after a letter: what a table says of a character that stands among others."""
     steps = methods.steps(names)
     texts = [
@@ -80,7 +80,7 @@ def test_normalisation_of_each_character(names):
         for code in [*range(0x3400), *range(0xA000, 0x12000), *range(0x1D000, 0x1FB00), *range(0xE0000, 0xE0200)]
         for before in ("", "a")
     ]
-    got = normalised(texts, steps)
+    got = normalized(texts, steps)
     assert [(text, kept) for text, kept in zip(texts, got, strict=True) if kept is not None and kept != normalize(text, steps)] == []
 
 
@@ -89,17 +89,17 @@ def test_sigma_beside_each_character(names):
     steps = methods.steps(names)
     codes = [*range(0x3000), *range(0xA000, 0xB000), *range(0xF900, 0x10500), *range(0x1D400, 0x1D800), *range(0x1F100, 0x1F200)]
     texts = [text for char in map(chr, codes) for text in (f"{char}Σ", f"a{char}Σ", f"aΣ{char}b")]
-    assert [(text, got) for text, got in zip(texts, normalised(texts, steps), strict=True) if got not in (None, normalize(text, steps))] == []
+    assert [(text, got) for text, got in zip(texts, normalized(texts, steps), strict=True) if got not in (None, normalize(text, steps))] == []
     words = ["ΟΔΟΣ ΣΟΦΟΣ", "Σ", "ΑΣ' Σ", "ΑΣ'Α", "İSTANBUL İ"]
-    assert normalised(words, steps) == [normalize(word, steps) for word in words]
+    assert normalized(words, steps) == [normalize(word, steps) for word in words]
 
 
 @pytest.mark.parametrize("names", STEPS)
-def test_normalisation_of_each_pair(names):
+def test_normalization_of_each_pair(names):
     """Of characters that have given trouble: every way in which one can depend on the one before it."""
     steps = methods.steps(names)
     texts = [f"{one}{two}b" for one in NASTY for two in NASTY]
-    assert [(text, got) for text, got in zip(texts, normalised(texts, steps), strict=True) if got not in (None, normalize(text, steps))] == []
+    assert [(text, got) for text, got in zip(texts, normalized(texts, steps), strict=True) if got not in (None, normalize(text, steps))] == []
 
 
 def test_ascii_in_blocks():
@@ -110,8 +110,8 @@ def test_ascii_in_blocks():
         for in_lines in (False, True):
             steps = methods.steps(names)
             expected = [normalize(text, steps, in_lines=in_lines) for text in texts]
-            assert normalised(texts, steps, in_lines) == expected
-            assert [normalised([text], steps, in_lines)[0] for text in texts[::7]] == expected[::7]
+            assert normalized(texts, steps, in_lines) == expected
+            assert [normalized([text], steps, in_lines)[0] for text in texts[::7]] == expected[::7]
 
 
 EVERYDAY = [
@@ -138,7 +138,7 @@ EVERYDAY = [
 @pytest.mark.parametrize("text", EVERYDAY)
 def test_everyday_text_is_not_handed_back(text):
     """The slow way is for rare characters: whole languages must not need it."""
-    assert normalised([text], methods.steps("nfc,lower,invisible")) == [normalize(text, methods.steps("nfc,lower,invisible"))]
+    assert normalized([text], methods.steps("nfc,lower,invisible")) == [normalize(text, methods.steps("nfc,lower,invisible"))]
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -204,10 +204,10 @@ def test_invisible_characters_never_split_words():
     method = methods.parse("words:1", "lower")  # without the step
     plain, hidden, apart = (shingler(method, 0)(array([text]), np.ones(1, bool)) for text in ("Sofa bed", "So\u00adfa\u200d bed\ufeff", "so fa bed"))
     assert plain.values.tolist() == hidden.values.tolist() != apart.values.tolist()
-    assert plain.copy.tolist() != hidden.copy.tolist()  # the normalised texts do differ
+    assert plain.copy.tolist() != hidden.copy.tolist()  # the normalized texts do differ
 
 
 def test_the_table_of_some_steps_is_made_once():
-    table, _ = tables.normalisation(("nfc", "lower"))
-    assert tables.normalisation(("nfc", "lower"))[0] is table
-    assert tables.normalisation(("nfc", "lower"), True)[0] is not table
+    table, _ = tables.normalization(("nfc", "lower"))
+    assert tables.normalization(("nfc", "lower"))[0] is table
+    assert tables.normalization(("nfc", "lower"), True)[0] is not table

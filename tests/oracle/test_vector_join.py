@@ -291,7 +291,7 @@ def test_copies_with_noise_are_counted_before_they_are_compared():
 
 @pytest.mark.parametrize("lift", [0.0, 1.0, 3.0])
 def test_points_differ_no_more_often_than_said(lift):
-    """Points 2 apart, 5 from the centre on: by 2 asin(2/2A)/π, A² = 25 + lift² at the least; those at 5, on opposite sides of a ray, by just that."""
+    """Points 2 apart, 5 from the center on: by 2 asin(2/2A)/π, A² = 25 + lift² at the least; those at 5, on opposite sides of a ray, by just that."""
     prepared = prepare(pairs_at("l2", 2.0, 400, 30, 0), "l2", 2.0)
     rng = np.random.default_rng(1)
     shares = []

@@ -95,7 +95,7 @@ def test_walk_equals_the_sequential_walk_when_every_bucket_is_overfull(sets, ban
 
 
 def test_a_long_chain_keeps_every_second_item():
-    """x0 ~ x1 ~ x2 ...: each like its neighbours only (3 of 5 elements), all in one bucket: x1 goes for x0, x2 stays, x3 goes for x2."""
+    """x0 ~ x1 ~ x2 ...: each like its neighbors only (3 of 5 elements), all in one bucket: x1 goes for x0, x2 stays, x3 goes for x2."""
     chain = [{i, i + 1, i + 2, i + 3} for i in range(300)]
     keys = np.array([[i // 2 for i in range(300)], [(i + 1) // 2 for i in range(300)]])
     found = walk(batch(chain, Fraction(3, 5)), buckets_of(keys, split=True))

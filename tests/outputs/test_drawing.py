@@ -12,7 +12,7 @@ import pytest
 from likewise.cli import curve
 from likewise.drawing.curves import APART, STEPS, Drawn, reach, s_curves
 from likewise.drawing.markup import Html
-from likewise.drawing.style import COLOURS
+from likewise.drawing.style import COLORS
 from likewise.drawing.svg import Plane, standalone, svg, ticks
 from likewise.errors import UsageError
 
@@ -96,7 +96,7 @@ def test_a_step_is_steep():
     assert max(x for x, y in points if y == FLOOR) == middle < min(x for x, y in points if y == TOP) < middle + 3
 
 
-def test_several_curves_are_told_apart_without_colour():
+def test_several_curves_are_told_apart_without_color():
     picture = s_curves(FIFTY, 0.8)
     lines = elements(picture, "polyline")
     assert len({line.get("stroke-dasharray") for line in lines}) == len({line.get("class") for line in lines}) == 3
@@ -159,27 +159,27 @@ def test_a_file_of_its_own():
 NAMES = "svg title desc style rect defs pattern circle path line polygon polyline text g"
 
 
-def test_a_file_has_the_colours_of_light_and_dark_and_no_rule_for_other_parts_of_a_page():
+def test_a_file_has_the_colors_of_light_and_dark_and_no_rule_for_other_parts_of_a_page():
     style = parsed(s_curves([LINE], 0.5)).findtext(SVG + "style") or ""
     light, dark = style.split("@media (prefers-color-scheme: dark) {")
     for scheme, rules in enumerate((light, dark)):
         for name in ("ink", "page", "curve", "second", "third", "missed", "vain"):
-            assert COLOURS[name][scheme] + ";" in rules
+            assert COLORS[name][scheme] + ";" in rules
     selectors = re.findall(r"([^{}]+)\{[^{}]*\}", light + dark.removesuffix("}\n"))
     assert len(selectors) > 20 and all(selector.strip().startswith(".chart ") for selector in selectors)
 
 
-def luminance(colour: str) -> float:
-    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+def luminance(color: str) -> float:
+    digits = color[1:] if len(color) == 7 else "".join(digit * 2 for digit in color[1:])
     parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
     return sum(w * (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4) for w, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_lines_and_words_stand_out_from_the_page(scheme):
-    page = luminance(COLOURS["page"][scheme])
+    page = luminance(COLORS["page"][scheme])
     for name, least in (("ink", 7), ("faint", 4.5), ("curve", 3), ("second", 3), ("third", 3), ("missed", 3), ("vain", 3)):
-        low, high = sorted([page, luminance(COLOURS[name][scheme])])
+        low, high = sorted([page, luminance(COLORS[name][scheme])])
         assert (high + 0.05) / (low + 0.05) >= least, name
 
 

@@ -189,7 +189,7 @@ def test_what_does_not_fit():
 
 
 def test_least_error_is_that_of_datasketch():
-    """notes B: its optimiser takes 9 bands of 13 rows of 128 for 0.8, which finds four pairs of ten at the threshold."""
+    """notes B: its optimizer takes 9 bands of 13 rows of 128 for 0.8, which finds four pairs of ten at the threshold."""
     plan = choose("0.8", tune="error")
     assert (plan.bands, plan.rows) == (9, 13)
     assert plan.recall == pytest.approx(0.399, abs=5e-4)

@@ -45,7 +45,7 @@ def test_direction_and_length_disagree_about_who_is_nearest(by, order, values):
         lw.neighbors(rows, by="inner", k=3)
 
 
-def test_a_query_without_a_direction_has_no_neighbours_and_one_of_nan_is_refused():
+def test_a_query_without_a_direction_has_no_neighbors_and_one_of_nan_is_refused():
     rows = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], np.float32)
     found = lw.neighbors(rows, query=np.zeros((1, 4), np.float32), by="cosine", k=2)
     assert len(found) == 0 and any("zero vector" in said for said in found.report["warnings"])

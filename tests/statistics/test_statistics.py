@@ -178,7 +178,7 @@ def test_two_runs_of_consecutive_integers(size, mode):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("slots", [96, 100, 128])
 @pytest.mark.parametrize("union", [4, 50, 1000])
-def test_no_slot_is_favoured(union, slots, mode):
+def test_no_slot_is_favored(union, slots, mode):
     """Each slot agrees as often as any other: chi-square over the slots, and the furthest of them."""
     trials = min(10_000, 2_000_000 // union)
     agree = agreement(MinHash(slots, mode), *random_pairs(trials, union, union // 2, 5)).mean(axis=0)

@@ -33,7 +33,7 @@ def test_lines_by_integration(width, distance):
 
 @pytest.mark.parametrize("distance", [0.01, 0.3, 1.0, 1.49, 1.51, 2.0, 5.0, 40.0])
 def test_stripes_by_integration(distance):
-    """Two points t apart are in stripes of one colour with chance |1 - (t/w mod 2)|; and the series of curves.stripe, term by term."""
+    """Two points t apart are in stripes of one color with chance |1 - (t/w mod 2)|; and the series of curves.stripe, term by term."""
     width = 3.0
     t = np.linspace(0, 9 * distance, 400_001)
     chance = mean_over(2 / math.sqrt(2 * math.pi) * np.exp(-((t / distance) ** 2) / 2) / distance, abs(1 - t / width % 2), t[1])

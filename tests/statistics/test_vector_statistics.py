@@ -175,9 +175,9 @@ def test_amplified_functions_are_those_of_the_slots(name, dimension):
 def wilson(count: float, trials: int, z: float = 4.0) -> tuple[float, float]:
     """Bounds of a chance by what was counted (Wilson 1927)."""
     share = count / trials
-    centre = share + z * z / (2 * trials)
+    center = share + z * z / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return (centre - half) / (1 + z * z / trials), (centre + half) / (1 + z * z / trials)
+    return (center - half) / (1 + z * z / trials), (center + half) / (1 + z * z / trials)
 
 
 @cells
@@ -302,7 +302,7 @@ STRUCTURES = {
     "alternating": (np.ones(16), np.where(np.arange(16) % 4 == 0, -1.0, 1.0)),
     "grid": (np.arange(16.0), np.arange(16.0)[::-1].copy()),
     "next on a grid": (np.arange(16.0), np.arange(16.0) + axis(16, 0)),
-    "positive, not centred": (10 + np.sin(np.arange(16)), 10 + np.cos(np.arange(16))),
+    "positive, not centered": (10 + np.sin(np.arange(16)), 10 + np.cos(np.arange(16))),
     "powers of two": (2.0 ** np.arange(16), 2.0 ** np.arange(1, 17)),
     "counts": (np.array([9, 4, 1, 1, 1, *[0] * 11], float), np.array([7, 5, 0, 1, 2, 1, *[0] * 10], float)),
 }

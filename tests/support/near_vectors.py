@@ -24,11 +24,11 @@ def near(seed: int, n: int, dimension: int = 24, dtype: Any = np.float32) -> np.
 
 
 def clustered(seed: int, count: int, dimension: int, dtype: Any = np.float32) -> np.ndarray:
-    """Vectors at all distances from a few centres of length around 10."""
+    """Vectors at all distances from a few centers of length around 10."""
     rng = np.random.default_rng(seed)
-    centres = rng.normal(0, 10 / math.sqrt(dimension), (max(1, count // 8), dimension))
+    centers = rng.normal(0, 10 / math.sqrt(dimension), (max(1, count // 8), dimension))
     noise = rng.normal(0, 4 / math.sqrt(dimension), (count, dimension)) * rng.random((count, 1)) ** 2
-    return (centres[rng.integers(0, len(centres), count)] + noise).astype(dtype)
+    return (centers[rng.integers(0, len(centers), count)] + noise).astype(dtype)
 
 
 def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float]:

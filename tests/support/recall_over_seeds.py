@@ -15,10 +15,10 @@ def alone(pairs: int) -> list[list[int]]:
 
 
 def clumps(number: int) -> np.ndarray:
-    """Vectors around 20 centres that are far apart: float32[number, 16]."""
+    """Vectors around 20 centers that are far apart: float32[number, 16]."""
     draw = np.random.default_rng(0)
-    centres = draw.normal(size=(20, 16)) * 40
-    return (centres[np.arange(number) % 20] + draw.normal(size=(number, 16)) * 1.7).astype(np.float32)
+    centers = draw.normal(size=(20, 16)) * 40
+    return (centers[np.arange(number) % 20] + draw.normal(size=(number, 16)) * 1.7).astype(np.float32)
 
 
 def recalls_alone(pairs: int, seeds: int) -> np.ndarray:

@@ -10,9 +10,9 @@ SIMILARITIES = (0.0, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0)
 def wilson(count: float, trials: int, z: float = 4.0) -> tuple[float, float]:
     """Confidence bounds of a probability (Wilson 1927)."""
     share = count / trials
-    centre = share + z * z / (2 * trials)
+    center = share + z * z / (2 * trials)
     half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return (centre - half) / (1 + z * z / trials) - 1e-12, (centre + half) / (1 + z * z / trials) + 1e-12  # slack for rounding
+    return (center - half) / (1 + z * z / trials) - 1e-12, (center + half) / (1 + z * z / trials) + 1e-12  # slack for rounding
 
 
 def assert_sensitive(family, shares: dict[float, float], trials: int) -> None:

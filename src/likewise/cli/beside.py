@@ -14,7 +14,7 @@ from likewise.kinds.kind import DIGITS, NUMBERS
 
 #: Words that stay at each end of a long stretch that is the same in both; -v shows all.
 CONTEXT = 15
-#: How what differs is marked: (kind of run) -> (begin, end) without colours, and the style with them.
+#: How what differs is marked: (kind of run) -> (begin, end) without colors, and the style with them.
 MARKS = {"delete": ("[-", "-]"), "insert": ("{+", "+}")}
 STYLES: dict[str, dict[str, Any]] = {"delete": {"fg": "red", "strikethrough": True}, "insert": {"fg": "green", "underline": True}}
 

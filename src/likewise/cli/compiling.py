@@ -1,7 +1,7 @@
 """The first run on a machine compiles the kernels that it needs, and says so. The first ever shares that with a second process, where there is a
 second core for it.
 
-Compiled kernels are found on disk when they are wanted. The run itself begins with those that read and normalise; by the time that it comes to the
+Compiled kernels are found on disk when they are wanted. The run itself begins with those that read and normalize; by the time that it comes to the
 others, the second process has them.
 """
 
@@ -53,7 +53,7 @@ def start() -> str:
 
 
 def as_they_are(data: np.ndarray, start: np.ndarray, length: np.ndarray, *_: object) -> tuple[np.ndarray, ...]:
-    """kernels.text.normalise for texts of plain ASCII, with nothing to compile."""
+    """kernels.text.normalize for texts of plain ASCII, with nothing to compile."""
     from likewise.kernels.text import SPARE
 
     return np.append(data, np.zeros(SPARE, np.uint8)), start, length, length.astype(np.uint32), np.zeros(len(length), bool)
@@ -64,7 +64,7 @@ def main(work: Path) -> None:
     import likewise
     from likewise.kernels import text
 
-    text.normalise = as_they_are
+    text.normalize = as_they_are
     likewise.dedup([" ".join(map(str, range(first, 100))) for first in (0, 1)], work=work)  # alike, so that they are compared
 
 

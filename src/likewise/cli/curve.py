@@ -115,7 +115,7 @@ def levels(chance: Callable[[float], float], width: int, height: int, span: Span
 
 
 def strokes(heights: Sequence[int]) -> list[range]:
-    """The levels that a line takes in each column: its own, and down to where a lower neighbour ends, so that steep lines have no gaps."""
+    """The levels that a line takes in each column: its own, and down to where a lower neighbor ends, so that steep lines have no gaps."""
     lowest = [min(own, *(beside + 1 for beside in heights[max(0, place - 1) : place + 2])) for place, own in enumerate(heights)]
     return [range(low, own + 1) for low, own in zip(lowest, heights, strict=True)]
 

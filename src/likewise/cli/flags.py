@@ -108,7 +108,7 @@ FLAGS: dict[str, Flag] = {
     "recall": Flag(SIMILARITY, "--recall", "Least chance that a pair exactly at the threshold is found.", "R", settings={"type": float}),
     "normalize": Flag(SIMILARITY, "--normalize", f"Steps before the text is cut: {', '.join(STEPS)}; or none.", "LIST", "by unit"),
     "exact": Flag(SIMILARITY, "--exact", "Miss nothing: an exact join of sets or strings, a scan of all pairs of other items.", settings=SWITCH),
-    "k": Flag(SIMILARITY, "-k --k", "Neighbours of each query.", "K", "10", {"type": int}),
+    "k": Flag(SIMILARITY, "-k --k", "Neighbors of each query.", "K", "10", {"type": int}),
     "bands": Flag(SIMILARITY, "--bands", "Set the number of bands by hand.", "B", "planned", {"type": int}),
     "rows": Flag(SIMILARITY, "--rows", "Set the rows of a band by hand.", "R", "planned", {"type": int}),
     "slots": Flag(SIMILARITY, "--slots", "At most so many slots in a signature.", "K", "planned", {"type": int}),
@@ -162,7 +162,7 @@ FLAGS: dict[str, Flag] = {
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 when something was found.", settings=SWITCH),
     "quiet": Flag(MESSAGES, "-q --quiet", "No messages; results and errors only.", settings=SWITCH),
     "verbose": Flag(MESSAGES, "-v --verbose", "Say more.", settings=SWITCH),
-    "color": Flag(MESSAGES, "--color", "Colours: auto (on a terminal), always or never.", "WHEN", "auto", WHEN),
+    "color": Flag(MESSAGES, "--color", "Colors: auto (on a terminal), always or never.", "WHEN", "auto", WHEN),
     "progress": Flag(MESSAGES, "--progress", "A bar: auto (on a terminal, else a line now and then), always or never.", "WHEN", "auto", WHEN),
 }
 

@@ -160,7 +160,7 @@ def status_of(group: Likewise, args: list[str]) -> int:
         except click.exceptions.Exit as stop:
             status = stop.exit_code
         sys.stdout.flush()
-        progress.heed()  # a signal that nobody has heeded: who called is to know
+        progress.raise_if_interrupted()  # a signal that nobody has heeded: who called is to know
         return int(status or 0)
     except BrokenPipeError:
         silence(sys.stdout)

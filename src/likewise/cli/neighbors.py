@@ -23,7 +23,7 @@ from likewise.options import resolve
     recall={"help": "Least chance that each of the true nearest is found."},
     threshold={"help": "Leave out what is less similar.", "shown": ""},
     within={"help": "Leave out what is further away."},
-    out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, neighbours go to standard output.", "metavar": "FILE"},
+    out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, neighbors go to standard output.", "metavar": "FILE"},
     overwrite={"help": "Replace FILE once the new one is complete."},
     work={"shown": "a temporary folder"},
 )
@@ -59,7 +59,7 @@ def command(
         recall = found.report["recall"]
         each = "recall is measured, not promised" if recall is None else f"each is found with at least {percent(recall, down=True)}"
         sure = "none is missed" if recall == 1 else each
-        said = f"{counted(len(found), 'neighbour')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
+        said = f"{counted(len(found), 'neighbor')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
         screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {progress.time_in_all}")
     progress.steps()
     return int(exit_code and len(found) > 0)

@@ -1,4 +1,4 @@
-"""Where a verb speaks: data on standard output, everything else on standard error, colours only where a person looks."""
+"""Where a verb speaks: data on standard output, everything else on standard error, colors only where a person looks."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Verb(click.Command):
         settle(ctx, given)
         kept = set(given)
         screen = Screen(**{name: given.pop(name) for name in TALK if name in given})
-        for message in misspelt_variables():
+        for message in misspelled_variables():
             screen.warn(message)
         if ctx.obj is not None and (used := [name for name in ctx.obj.settings if name in kept and place_of(ctx, name) == OF_A_FILE]):
             screen.say(f"settings of {ctx.obj.path}: {', '.join(used)}")
@@ -167,7 +167,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
     ctx.default_map = ctx.obj.settings
 
 
-def misspelt_variables() -> list[str]:
+def misspelled_variables() -> list[str]:
     """Messages about LIKEWISE_ variables that set nothing."""
     known = [variable(name) for name in FLAGS]
     unknown = [name for name in os.environ if name.startswith("LIKEWISE_") and name not in known]

@@ -31,7 +31,7 @@ def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:
 
 
 def swatch(class_: str) -> Html:
-    """Return the colour sample of a legend entry."""
+    """Return the color sample of a legend entry."""
     return tag("svg", tag("rect", width=14, height=14, class_=class_), viewBox="0 0 14 14", class_="swatch", aria_hidden="true")
 
 

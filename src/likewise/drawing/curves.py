@@ -160,7 +160,7 @@ def marks(plane: Plane, lines: Sequence[Line], threshold: float | None) -> Itera
             yield from numbered(at, place)
 
 
-#: Pixels between the centres of two numbers, and from a number to either end of the axis.
+#: Pixels between the centers of two numbers, and from a number to either end of the axis.
 APART, FROM_END = 26, 14
 
 

@@ -1,11 +1,11 @@
-"""Colours, light and dark, and the style rules of pictures, for the report's page and for pictures in files of their own."""
+"""Colors, light and dark, and the style rules of pictures, for the report's page and for pictures in files of their own."""
 
 from __future__ import annotations
 
 import re
 
-#: Colours by name, on a light and on a dark page. Areas and lines also differ by pattern or dashes, so that no information is in colour alone.
-COLOURS = {
+#: Colors by name, on a light and on a dark page. Areas and lines also differ by pattern or dashes, so that no information is in color alone.
+COLORS = {
     "ink": ("#1c2024", "#e4e7ea"),
     "faint": ("#5b636b", "#a0a8b0"),
     "page": ("#fff", "#16191c"),
@@ -48,13 +48,13 @@ CHART = """
 
 
 def variables(scheme: int) -> str:
-    """The colours of a light (0) or dark (1) page as CSS variables."""
-    return " ".join(f"--{name}: {colours[scheme]};" for name, colours in COLOURS.items())
+    """The colors of a light (0) or dark (1) page as CSS variables."""
+    return " ".join(f"--{name}: {colors[scheme]};" for name, colors in COLORS.items())
 
 
 def written_out(scheme: int) -> str:
-    """The rules of pictures with colours in place of variables, for programs that draw SVG but are not browsers."""
-    return re.sub(r"var\(--([\w-]+)\)", lambda match: COLOURS[match[1]][scheme], CHART)
+    """The rules of pictures with colors in place of variables, for programs that draw SVG but are not browsers."""
+    return re.sub(r"var\(--([\w-]+)\)", lambda match: COLORS[match[1]][scheme], CHART)
 
 
 #: The style sheet of a picture in its own file.

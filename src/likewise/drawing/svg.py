@@ -15,7 +15,7 @@ Span = tuple[float, float]
 
 
 def svg(width: int, height: int, label: str, *children: Html | None) -> Html:
-    """A picture that scales with the page; ``label`` describes it in words. Its colours come from the page's style sheet."""
+    """A picture that scales with the page; ``label`` describes it in words. Its colors come from the page's style sheet."""
     return tag("svg", *children, viewBox=f"0 0 {width} {height}", role="img", aria_label=label, class_="chart", style=f"max-width: {width}px")
 
 
@@ -24,7 +24,7 @@ OPENING = re.compile(r'<svg viewBox="0 0 (\d+) (\d+)" role="img" aria-label="([^
 
 
 def standalone(picture: Html, title: str) -> str:
-    """A picture of `svg` as a complete file for any browser or notebook, with its own colours and background, light and dark.
+    """A picture of `svg` as a complete file for any browser or notebook, with its own colors and background, light and dark.
 
     Raises ValueError for markup that `svg` did not make.
     """
@@ -53,7 +53,7 @@ def standalone(picture: Html, title: str) -> str:
 
 
 def patterns() -> Html:
-    """Dots and slanted lines, which distinguish two areas without colour. Ids apply to the whole page, hence the prefix."""
+    """Dots and slanted lines, which distinguish two areas without color. Ids apply to the whole page, hence the prefix."""
     dots = tag("circle", cx=3, cy=3, r=1.7, class_="dots")
     lines = tag("path", d="M0 6 L6 0 M-1 1 L1 -1 M5 7 L7 5", class_="lines")
     tile = {"width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}

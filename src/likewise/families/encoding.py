@@ -26,8 +26,8 @@ class Encoding:
     paper). A vector has tables · 2^bits · d dimensions and suits any index for inner products. The product is a mean over tables, and at most the
     exact sum; divided by the number of the query's features, it approximates `measures.chamfer` by product.
 
-    Features, and so the products, are those in ``space``: relative to its centre, along its axes, of length 1 if it says so. Features without
-    negative numbers need a centre: planes through the origin leave nearly all of them in a few bins, and rankings are then far worse. They are
+    Features, and so the products, are those in ``space``: relative to its center, along its axes, of length 1 if it says so. Features without
+    negative numbers need a center: planes through the origin leave nearly all of them in a few bins, and rankings are then far worse. They are
     refused without a space.
 
     >>> space = Space(np.array([0.5, 0.5]))
@@ -70,7 +70,7 @@ class Encoding:
         values, offsets = sets
         if self.space is None and len(values) > 1 and values.min() >= 0:
             raise UsageError(
-                "these features have no negative numbers, and planes through the origin hardly part them: give a centre, as "
+                "these features have no negative numbers, and planes through the origin hardly part them: give a center, as "
                 "space=Space.fit(sample, unit=True) does; space=Space(np.zeros(dimension)) leaves them as they are"
             )
         dimension = values.shape[1] if self.space is None else self.space.dimension

@@ -56,7 +56,7 @@ class Histograms:
     Counts of a union are the sum of counts: `counts` returns them, and `finish` makes of them what `embed` returns. A window that slides over the
     frames of a video costs an addition and a subtraction a frame, exact if weights are whole numbers.
 
-    Hyperplanes pass through the origin. Features without negative numbers lie on one side of many of them: give a ``space`` with a centre.
+    Hyperplanes pass through the origin. Features without negative numbers lie on one side of many of them: give a ``space`` with a center.
 
     >>> family = Histograms(Stripe(4.0), bits=3, tables=2)
     >>> family.embed([[[0.0, 1.0], [2.0, 5.0]], [[0.1, 1.0], [2.0, 5.1], [9.0, 9.0]]]).sum(axis=1)

@@ -90,7 +90,7 @@ def rotated(items: Vectors, slots: int, seed: int) -> Signature:
     dimension = items.shape[1]
     bits = code_bits(dimension, slots)
     codes = np.empty((len(items), bits // 64), np.uint64)
-    centre = np.zeros_like(items, shape=dimension)
-    scale = to_unit(lengths_of(items, centre, squared_lengths(items, centre)))
-    sign_codes(items, centre.astype(float), scale, turns(seed, dimension, bits), np.zeros(bits, np.float32), 0, len(items), codes)
+    center = np.zeros_like(items, shape=dimension)
+    scale = to_unit(lengths_of(items, center, squared_lengths(items, center)))
+    sign_codes(items, center.astype(float), scale, turns(seed, dimension, bits), np.zeros(bits, np.float32), 0, len(items), codes)
     return np.unpackbits(codes.astype("<u8").view(np.uint8), axis=1, count=slots, bitorder="little")

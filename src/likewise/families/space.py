@@ -1,4 +1,4 @@
-"""The space in which features are compared: relative to a centre, and along principal axes, both fitted to a sample of features."""
+"""The space in which features are compared: relative to a center, and along principal axes, both fitted to a sample of features."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ LEAST_VARIANCE = 1e-10
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Space:
-    """Features are mapped to (feature - centre) · axes, and with ``unit`` scaled to length 1. Without axes they are only moved to the centre.
+    """Features are mapped to (feature - center) · axes, and with ``unit`` scaled to length 1. Without axes they are only moved to the center.
 
     Planes through the origin do not separate features that all lie on one side of it, such as those without negative numbers (SIFT, histograms,
-    colours): nearly all fall into one bin. A centre among them solves that, and `fit` finds one.
+    colors): nearly all fall into one bin. A center among them solves that, and `fit` finds one.
 
     >>> space = Space.fit([[1.0, 5.0], [1.0, 7.0], [3.0, 5.0], [3.0, 7.0]])
-    >>> space.centre
+    >>> space.center
     array([2., 6.], dtype=float32)
     """
 
-    centre: NDArray[np.float32]  # [d]
+    center: NDArray[np.float32]  # [d]
     axes: NDArray[np.float32] | None = None  # [d, k]
     unit: bool = False
 
     def __post_init__(self) -> None:
-        centre = vectors([self.centre])[0]
+        center = vectors([self.center])[0]
         axes = None if self.axes is None else vectors(self.axes)
-        if axes is not None and len(axes) != len(centre):
-            raise UsageError(f"Space: the centre has {len(centre)} numbers, and the axes have {len(axes)} rows; give as many")
-        object.__setattr__(self, "centre", read_only(np.ascontiguousarray(centre, np.float32)))
+        if axes is not None and len(axes) != len(center):
+            raise UsageError(f"Space: the center has {len(center)} numbers, and the axes have {len(axes)} rows; give as many")
+        object.__setattr__(self, "center", read_only(np.ascontiguousarray(center, np.float32)))
         object.__setattr__(self, "axes", None if axes is None else read_only(np.ascontiguousarray(axes, np.float32)))
 
     @classmethod
@@ -57,10 +57,10 @@ class Space:
         if not len(found):
             raise UsageError("Space.fit: the sample has no features")
         values = found.astype(np.float64)
-        centre = values.mean(axis=0)
+        center = values.mean(axis=0)
         if axes is None:
-            return cls(centre.astype(np.float32), unit=unit)
-        values -= centre
+            return cls(center.astype(np.float32), unit=unit)
+        values -= center
         variances, turned = np.linalg.eigh(values.T @ values / len(values))
         wide = int((variances > LEAST_VARIANCE * variances[-1]).sum()) if variances[-1] > 0 else 0
         many = index(axes)
@@ -68,12 +68,12 @@ class Space:
             raise UsageError(f"Space.fit axes {axes!r}: give a whole number from 1 to {wide}, the axes along which this sample varies")
         chosen = turned[:, ::-1][:, :many]
         chosen = chosen * np.sign(chosen[abs(chosen).argmax(axis=0), np.arange(many)])  # the sign of an axis is arbitrary: fix it
-        return cls(centre.astype(np.float32), (chosen / np.sqrt(variances[::-1][:many])).astype(np.float32), unit)
+        return cls(center.astype(np.float32), (chosen / np.sqrt(variances[::-1][:many])).astype(np.float32), unit)
 
     @property
     def dimension(self) -> int:
         """The dimension of features in this space."""
-        return len(self.centre) if self.axes is None else self.axes.shape[1]
+        return len(self.center) if self.axes is None else self.axes.shape[1]
 
     def __call__(self, sets: Any, run: Run = map) -> Features:
         """The same sets in this space: values float32[total, k] and offsets. ``run`` maps over blocks of features, on threads as well.
@@ -85,13 +85,13 @@ class Space:
 
     def moved(self, values: NDArray[np.float32], run: Run = map) -> NDArray[np.float32]:
         """Features float32[n, d] in this space: float32[n, k]. Raises UsageError for features of another dimension."""
-        if len(values) and values.shape[1] != len(self.centre):
-            raise UsageError(f"item 0 has features of {values.shape[1]} numbers, and this space is for {len(self.centre)}: fit one on such features")
+        if len(values) and values.shape[1] != len(self.center):
+            raise UsageError(f"item 0 has features of {values.shape[1]} numbers, and this space is for {len(self.center)}: fit one on such features")
         out = np.empty((len(values), self.dimension), np.float32)
-        axes = np.zeros((-(-len(self.centre) // STEP) * STEP, 0 if self.axes is None else self.axes.shape[1]), np.float32)
+        axes = np.zeros((-(-len(self.center) // STEP) * STEP, 0 if self.axes is None else self.axes.shape[1]), np.float32)
         if self.axes is not None:
             axes[: len(self.axes)] = self.axes
-        list(run(lambda rows: move(values, self.centre, axes, self.unit, *rows, out), blocks(len(values))))
+        list(run(lambda rows: move(values, self.center, axes, self.unit, *rows, out), blocks(len(values))))
         return read_only(out)
 
 

@@ -67,8 +67,8 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
     Raises UsageError for token ids with steps of normalization.
     """
     if method.unit == "tokens" and method.normalize:
-        raise UsageError(f"--normalize {','.join(method.normalize)}: token ids have no text to normalise; leave it out or give none")
-    table, manner = tables.normalisation(method.normalize, method.unit in IN_LINES)
+        raise UsageError(f"--normalize {','.join(method.normalize)}: token ids have no text to normalize; leave it out or give none")
+    table, manner = tables.normalization(method.normalize, method.unit in IN_LINES)
     ranks = unicode.values("combining")
     classes = tables.classes(method.unit)
     seed64 = np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF)
@@ -79,7 +79,7 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
 
     def shingle(texts: pa.LargeBinaryArray, live: np.ndarray) -> Shingled:
         data, start, length = buffers(texts, live)
-        out, start, length, chars, hard = text.normalise(data, start, length, table, ranks, manner, scratch.text)
+        out, start, length, chars, hard = text.normalize(data, start, length, table, ranks, manner, scratch.text)
         scratch.text = out
         if hard.any():
             out = by_hand(texts, np.flatnonzero(hard), method, out, start, length, chars)

@@ -24,20 +24,20 @@ def blocks(count: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + ROWS_AT_ONCE, count)) for begin in range(0, count, ROWS_AT_ONCE)]
 
 
-def squared_lengths(vectors: Vectors, centre: Vectors, run: Run = map) -> Numbers:
-    """Σ (x - c)² of each vector, as kernels.lanes adds it: float64[n]. centre: [d], of the vectors' type. ``run`` maps over blocks of rows."""
+def squared_lengths(vectors: Vectors, center: Vectors, run: Run = map) -> Numbers:
+    """Σ (x - c)² of each vector, as kernels.lanes adds it: float64[n]. center: [d], of the vectors' type. ``run`` maps over blocks of rows."""
     out = np.empty(len(vectors))
-    list(run(lambda rows: squares(vectors, centre, *rows, out), blocks(len(vectors))))
+    list(run(lambda rows: squares(vectors, center, *rows, out), blocks(len(vectors))))
     return out
 
 
-def lengths_of(vectors: Vectors, centre: Vectors, squared: Numbers) -> Numbers:
-    """Distances of vectors from the centre, also if their squares exceed float64: float64[n], 0 only for the centre itself."""
+def lengths_of(vectors: Vectors, center: Vectors, squared: Numbers) -> Numbers:
+    """Distances of vectors from the center, also if their squares exceed float64: float64[n], 0 only for the center itself."""
     lengths: Numbers = np.sqrt(squared)
     odd = np.flatnonzero(~((squared > LEAST) & (squared < MOST)))
     for begin, end in blocks(len(odd)):
         with np.errstate(over="ignore"):
-            apart = np.minimum(abs(vectors[odd[begin:end]].astype(float) - centre), np.finfo(float).max)
+            apart = np.minimum(abs(vectors[odd[begin:end]].astype(float) - center), np.finfo(float).max)
         most = np.maximum(apart.max(axis=1, initial=0.0), np.finfo(float).smallest_subnormal)
         whole = np.sqrt(((apart / most[:, None]) ** 2).sum(axis=1))
         with np.errstate(over="ignore"):

@@ -15,7 +15,7 @@ WITHOUT_SPACES: Ranges = (
 )  # fmt: skip
 
 #: Pictographs, now and in future versions of Unicode.
-PICTURES: Ranges = ((0x1F000, 0x1FAFF),)
+PICTOGRAPHS: Ranges = ((0x1F000, 0x1FAFF),)
 
 #: The marks that `accents` removes: the blocks of diacritical marks for Latin, Greek and Cyrillic. The vowel and tone signs of other scripts
 #: (Devanagari, Thai ...) and the sound marks of Kana carry the word's meaning and are kept; those of Arabic and Hebrew are `marks`.

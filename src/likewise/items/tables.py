@@ -21,10 +21,10 @@ TOUCHED = np.concatenate([np.arange(low, high, dtype=np.int32) for low, high in 
 
 
 @lru_cache(maxsize=16)
-def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.ndarray, int]:
+def normalization(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.ndarray, int]:
     """The table of kernels.text for these steps, uint32[SIZE], and its flags COPY to LOWERED. Read-only, because it is cached: it takes some 10 ms.
 
-    The result for each character is computed step by step. That suffices for a character that does not depend on its neighbours; if it may, the entry
+    The result for each character is computed step by step. That suffices for a character that does not depend on its neighbors; if it may, the entry
     is HARD, rather too often than too rarely.
     """
     target = TOUCHED.copy()
@@ -54,7 +54,7 @@ def normalisation(steps: tuple[str, ...], in_lines: bool = False) -> tuple[np.nd
                 flags[changed] |= text.JOINS_ON
                 change[TOUCHED[changed & involves_marks(change)]] = MANY
             target = np.where(target >= 0, change[target], target)
-    if "lower" in steps and "nfkc" not in steps:  # the kernel checks the neighbours in the raw text
+    if "lower" in steps and "nfkc" not in steps:  # the kernel checks the neighbors in the raw text
         cases = unicode.values("case")[TOUCHED]
         flags[cases & 1 != 0] |= text.CASED
         flags[cases & 2 != 0] |= text.IGNORED
@@ -98,7 +98,7 @@ def classes(unit: str) -> np.ndarray:
         return np.where(unicode.white_space(), tokens.OTHER, tokens.LETTER).astype(np.uint8)
     # Unassigned characters are letters, pictographs in their block, Han in theirs: a new script must not make items empty.
     letter = unicode.of_category("L", "N", "Cn")
-    picture = unicode.of_category("Cn") & unicode.within(scripts.PICTURES)
+    picture = unicode.of_category("Cn") & unicode.within(scripts.PICTOGRAPHS)
     kinds = np.full(SIZE, tokens.OTHER, np.uint8)
     kinds[letter] = tokens.LETTER
     kinds[letter & unicode.within(scripts.WITHOUT_SPACES) | picture | unicode.of_category("S", "Co", "Cs")] = tokens.ALONE

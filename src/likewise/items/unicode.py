@@ -16,7 +16,7 @@ from likewise.items.scripts import Ranges
 from likewise.items.unicode_data import CATEGORIES, TABLES
 
 SIZE = 0x110000
-#: Targets of ``mapping`` that are not one character: several, or dependent on the neighbours; and removed.
+#: Targets of ``mapping`` that are not one character: several, or dependent on the neighbors; and removed.
 MANY, NONE = -1, -2
 
 

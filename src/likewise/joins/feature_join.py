@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 #: Encodings: bits of a bin, tables, and dimensions of a feature; features of more are projected onto this many random directions.
 BITS, TABLES, AXES = 4, 8, 16
-#: The centre's distance from the origin as a share of that of the features' mean; below 1, so that every feature has a direction from it.
+#: The center's distance from the origin as a share of that of the features' mean; below 1, so that every feature has a direction from it.
 TOWARDS = 0.999
 #: The fewest and most sets that get planted copies; the noise, as shares of a feature's length; and the shares of features replaced or left out.
 SAMPLE, NOISE, SHARES = (8, 64), np.geomspace(0.03, 3.0, 12), np.linspace(1 / 12, 1.0, 12)

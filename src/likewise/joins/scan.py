@@ -96,7 +96,7 @@ class Scan:
     def factors(self, items: Longs, second: bool) -> NDArray[np.float32]:
         """The factors whose product selects pairs, for vectors of lengths scaled to at most 1: float32[m, d or d + 2].
 
-        For angles: the vectors at length 1; the product is the cosine. For L2: the vectors from the centre with two more coordinates; the product is
+        For angles: the vectors at length 1; the product is the cosine. For L2: the vectors from the center with two more coordinates; the product is
         minus half the squared distance, and slightly more for long vectors.
         """
         given, vectors = self.prepared, self.prepared.vectors[items]
@@ -105,7 +105,7 @@ class Scan:
             unit = vectors * powers[:, None]
             return np.asarray(unit / (given.lengths[items] * powers)[:, None], np.float32)
         out = np.ones((len(items), vectors.shape[1] + 2), np.float32)
-        out[:, :-2] = vectors * self.scale - given.centre * self.scale
+        out[:, :-2] = vectors * self.scale - given.center * self.scale
         out[:, -1 if second else -2] = (given.lengths[items] * self.scale) ** 2 * ((1 - 2 * self.slack) / -2)
         return out
 

@@ -1,7 +1,7 @@
 """Codes of vectors: each bit of two vectors within a limit differs with probability ``differ`` at most.
 
 - cosine, angle: sides of hyperplanes through 0. For vectors at the angle θ a bit differs with probability θ/π.
-- l2: sides of hyperplanes at Gaussian distances, ``lift`` on average, from a centre. A vector v from the centre then represents (v, lift), in one
+- l2: sides of hyperplanes at Gaussian distances, ``lift`` on average, from a center. A vector v from the center then represents (v, lift), in one
   more dimension; if that is never shorter than A, two vectors within D are at an angle of at most 2 asin(D/2A).
 - l1: a coordinate, drawn by its range, against a uniform threshold in that range: a bit differs with probability L1 distance / sum of ranges.
 """
@@ -24,7 +24,7 @@ from likewise.stages.workers import ALONE, Workers
 BITS = 1024
 #: The maximum that rounding to float32 adds to the probability of a differing bit.
 ROUNDING = 2.0**-16
-#: The size of the sample whose mean is the centre.
+#: The size of the sample whose mean is the center.
 CENTRED = 2**12
 
 
@@ -54,14 +54,14 @@ class Coding(Protocol):
 class Sides:
     """Sides of hyperplanes.
 
-    scale: for each vector from the centre, as kernels.signs takes it; ``lift`` is in that scale. least: the minimum distance of points from the
-    centre, the lift included; None if directions are compared.
+    scale: for each vector from the center, as kernels.signs takes it; ``lift`` is in that scale. least: the minimum distance of points from the
+    center, the lift included; None if directions are compared.
     """
 
     differ: float
     bits: int
     seed: int
-    centre: np.ndarray  # float64[d]
+    center: np.ndarray  # float64[d]
     scale: np.ndarray  # float64[2, n]
     lift: float = 0.0
     least: float | None = None
@@ -73,10 +73,10 @@ class Sides:
             thresholds = (directions("gaussian", self.seed, 1, self.bits)[0] * (self.lift * grown)).astype(np.float32)
         else:
             thresholds = np.zeros(self.bits, np.float32)
-        sign_codes(vectors, self.centre, self.scale, turns(self.seed, dimension, self.bits), thresholds, begin, end, codes)
+        sign_codes(vectors, self.center, self.scale, turns(self.seed, dimension, self.bits), thresholds, begin, end, codes)
 
     def with_bits(self, bits: int) -> Self:
-        return replace(self, bits=code_bits(len(self.centre), bits))
+        return replace(self, bits=code_bits(len(self.center), bits))
 
     def of(self, items: np.ndarray) -> Self:
         return replace(self, scale=self.scale[:, items])
@@ -124,7 +124,7 @@ def differing(probability: float) -> float:
 
 
 def angle_of(distance: float, least: float) -> float:
-    """The maximum angle, in half turns, between two points this distance apart and at least ``least`` from the centre."""
+    """The maximum angle, in half turns, between two points this distance apart and at least ``least`` from the center."""
     half = distance / (2 * least) if least else float(distance > 0)
     return 2 * math.asin(min(1.0, half)) / math.pi
 
@@ -140,15 +140,15 @@ def of_angles(lengths: np.ndarray, dimension: int, degrees: float, seed: int) ->
     return Sides(differing(degrees / 180), code_bits(dimension, BITS), seed, np.zeros(dimension), to_unit(lengths))
 
 
-def of_points(lengths: np.ndarray, centre: np.ndarray, within: float, lift: float, seed: int) -> Sides:
+def of_points(lengths: np.ndarray, center: np.ndarray, within: float, lift: float, seed: int) -> Sides:
     """The coding for pairs up to an L2 distance apart.
 
-    lengths: float64[n], from the centre. lift: of the hyperplanes, in the scale of the vectors.
+    lengths: float64[n], from the center. lift: of the hyperplanes, in the scale of the vectors.
     """
     scale = float(to_one(lengths.max(initial=0.0)))  # one scale for all, because distances are compared
     least = math.hypot(lengths.min(initial=math.inf) if len(lengths) else 0.0, lift)
     scales = np.full((2, len(lengths)), [[scale], [1.0]])
-    return Sides(differing(angle_of(within, least)), code_bits(len(centre), BITS), seed, centre.astype(float), scales, lift * scale, least)
+    return Sides(differing(angle_of(within, least)), code_bits(len(center), BITS), seed, center.astype(float), scales, lift * scale, least)
 
 
 def of_coordinates(vectors: np.ndarray, within: float, seed: int, workers: Workers = ALONE) -> Levels:
@@ -160,7 +160,7 @@ def of_coordinates(vectors: np.ndarray, within: float, seed: int, workers: Worke
     return Levels(differing(share_of(within, span)), BITS, seed, np.where(np.isfinite(low), low, 0.0), span)
 
 
-def centre_of(vectors: np.ndarray) -> np.ndarray:
+def center_of(vectors: np.ndarray) -> np.ndarray:
     """The mean of an evenly spaced sample of the vectors, of their dtype: [d]."""
     return mean_of(vectors[:: max(1, len(vectors) // CENTRED)])
 
@@ -171,5 +171,5 @@ def mean_of(vectors: np.ndarray) -> np.ndarray:
         mean = vectors.mean(axis=0, dtype=float)
     if not np.isfinite(mean).all():
         mean = (vectors / len(vectors)).sum(axis=0, dtype=float)
-    centre: np.ndarray = read_only(mean.astype(vectors.dtype))
-    return centre
+    center: np.ndarray = read_only(mean.astype(vectors.dtype))
+    return center

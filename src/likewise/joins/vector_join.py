@@ -17,7 +17,7 @@ from likewise.items.lengths import lengths_of, squared_lengths
 from likewise.items.sets import read_only
 from likewise.joins.hamming_join import Check, TableJoin, Tables
 from likewise.joins.pairs import PairBlock
-from likewise.joins.sign_codes import BITS, Coding, centre_of, encode, of_angles, of_coordinates, of_points
+from likewise.joins.sign_codes import BITS, Coding, center_of, encode, of_angles, of_coordinates, of_points
 from likewise.kernels.codejoin import distance_histogram
 from likewise.kernels.vectorjoin import ANGLE, COSINE, L1, L2, decide
 from likewise.kinds import measure as facts_of
@@ -47,9 +47,9 @@ class Prepared:
     vectors: np.ndarray
     measure: str
     limit: float
-    centre: np.ndarray  # [d], of the vectors' dtype: a place among them for distances, 0 for directions
-    squares: np.ndarray  # float64[n]: squared lengths from the centre
-    lengths: np.ndarray  # float64[n]: lengths from the centre
+    center: np.ndarray  # [d], of the vectors' dtype: a place among them for distances, 0 for directions
+    squares: np.ndarray  # float64[n]: squared lengths from the center
+    lengths: np.ndarray  # float64[n]: lengths from the center
     live: np.ndarray  # bool[n]: False for zero vectors if directions are compared; they are in no pair
     codings: tuple[Coding, ...]  # the choices
 
@@ -121,9 +121,9 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, work
     vectors = read_only(np.asarray(vectors))
     count, dimension = vectors.shape
     angles, distance = facts_of(measure).directed, facts_of(measure).distance
-    centre = read_only(np.zeros(dimension, vectors.dtype)) if angles or not count else centre_of(vectors)
-    squared = squared_lengths(vectors, centre, workers.run)
-    lengths = lengths_of(vectors, centre, squared)
+    center = read_only(np.zeros(dimension, vectors.dtype)) if angles or not count else center_of(vectors)
+    squared = squared_lengths(vectors, center, workers.run)
+    lengths = lengths_of(vectors, center, squared)
     live = lengths > 0 if angles else np.ones(count, bool)
     codings: tuple[Coding, ...]
     if count < 2 or angles:
@@ -131,11 +131,11 @@ def prepare(vectors: np.ndarray, measure: str, limit: float, seed: int = 0, work
     elif facts_of(measure).power == 2:
         middle = np.partition(lengths, [(count - 1) // 2, count // 2])[[(count - 1) // 2, count // 2]] if count else np.zeros(2)
         typical = float(middle[0] / 2 + middle[1] / 2)  # the median, without overflow of the sum
-        codings = tuple(of_points(lengths, centre, limit, lift * (typical or limit), seed) for lift in LIFTS)
+        codings = tuple(of_points(lengths, center, limit, lift * (typical or limit), seed) for lift in LIFTS)
     else:
         codings = (of_coordinates(vectors, limit, seed, workers),)
     codings += tuple(coding.with_bits(2 * BITS) for coding in codings)
-    return Prepared(vectors, measure, float(limit), centre, squared, lengths, live, codings)
+    return Prepared(vectors, measure, float(limit), center, squared, lengths, live, codings)
 
 
 def vector_join(prepared: Prepared, layout: Layout, *, workers: Workers = ALONE, **how: Any) -> TableJoin:

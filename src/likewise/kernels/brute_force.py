@@ -23,8 +23,8 @@ ROWS = 256
 def propose(rule, items, queries, own, begin, first, products, squares, scale, sizes, slack, heaps, found, costs, states, counters):
     """Compare the queries from ``begin`` on with those items from ``first`` on that may be among their k nearest, judged by approximate products.
 
-    products: float32[q * m], of vectors about their centre, m a multiple of 64. squares: float32[m], of items, infinite in the padding.
-    sizes: float64[q], lengths of queries, negative for one that has no neighbours. own: query i is item i, and not its own neighbour.
+    products: float32[q * m], of vectors about their center, m a multiple of 64. squares: float32[m], of items, infinite in the padding.
+    sizes: float64[q], lengths of queries, negative for one that has no neighbors. own: query i is item i, and not its own neighbor.
     The cost times ``scale`` is squares + sizes² - 2 products, up to an error of slack[q].
     heaps, found, costs, states: a row a query, as in top_k.Best. counters: int64[q, 3], increased by products examined, 0, items compared.
     """
@@ -53,7 +53,7 @@ def propose(rule, items, queries, own, begin, first, products, squares, scale, s
 
 @kernel
 def conclude(rule, items, queries, begin, heaps, found, costs, states, out_items, out_values, out_counts):
-    """Write the neighbours of the queries from ``begin`` on to their rows of out_items, out_values and out_counts.
+    """Write the neighbors of the queries from ``begin`` on to their rows of out_items, out_values and out_counts.
 
     heaps, found, costs, states: a row a query, as in top_k.Best.
     """
@@ -68,7 +68,7 @@ def conclude(rule, items, queries, begin, heaps, found, costs, states, out_items
 def one_by_one(rule, items, queries, own, begin, end, out_items, out_values, out_counts, counters):
     """Find the k nearest items of the queries begin..end by the measure itself, for numbers of any size.
 
-    Zero vectors have no neighbours by cosine and angle. The results are those of `conclude`; counters[query, 2] is increased by items compared.
+    Zero vectors have no neighbors by cosine and angle. The results are those of `conclude`; counters[query, 2] is increased by items compared.
     """
     k, many = out_items.shape[1], end - begin
     heaps, states = np.empty((many, k)), np.zeros((many, 2), np.int64)

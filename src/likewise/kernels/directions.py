@@ -154,11 +154,11 @@ def entries(kind, seed, dimension, slots):
 
 
 @kernel
-def orthonormalise(matrix, dimension, spread):
+def orthonormalize(matrix, dimension, spread):
     """Make columns orthonormal in blocks of ``dimension``, in place. Columns that lie a multiple of ``spread`` apart share a block.
 
     matrix: float64[rows, slots]. Gram-Schmidt, done twice, which is enough for any precision (Giraud, Langou and Rozložník 2005). The first columns
-    of a block do not depend on its later ones, and a column's sums have one order whatever its neighbours are.
+    of a block do not depend on its later ones, and a column's sums have one order whatever its neighbors are.
     """
     rows, slots = matrix.shape
     sums = np.empty(spread)
@@ -184,13 +184,13 @@ def orthonormalise(matrix, dimension, spread):
 
 @lru_cache(maxsize=8)
 def directions(kind: str, seed: int, dimension: int, slots: int, narrow: bool = False, spread: int = 0):
-    """Read-only matrix of a kind of `KINDS`: float64[padded dimension, slots], or float32 if ``narrow``; see `orthonormalise` for ``spread``.
+    """Read-only matrix of a kind of `KINDS`: float64[padded dimension, slots], or float32 if ``narrow``; see `orthonormalize` for ``spread``.
 
     The last few are cached: hashing a single item costs a projection, not the making of directions.
     """
     matrix = entries(KINDS[kind], np.uint64(seed), dimension, slots)
     if spread:
-        orthonormalise(matrix, max(1, dimension), spread)
+        orthonormalize(matrix, max(1, dimension), spread)
     matrix = matrix.astype(np.float32) if narrow else matrix
     matrix.setflags(write=False)
     return matrix

@@ -19,7 +19,7 @@ def sort_distinct(values, count, places, out):
 
     values, out: uint64. places: uint32, at least ``count``, scratch.
     A counting sort by the top bits into as many buckets as there are values leaves one value in a bucket on average. A pass that carries the larger
-    of two neighbours along then puts nearly all of the rest in order, without a branch.
+    of two neighbors along then puts nearly all of the rest in order, without a branch.
     """
     if count == 0:
         return 0

@@ -1,4 +1,4 @@
-"""Feature vectors of sets: moved to a centre and to principal axes, assigned to bins by bits of hash functions, and summed bin by bin.
+"""Feature vectors of sets: moved to a center and to principal axes, assigned to bins by bits of hash functions, and summed bin by bin.
 
 Sums run over the coordinates, and over the features of a set, in their order; no item depends on the others.
 """
@@ -14,10 +14,10 @@ from likewise.kernels.projections import ROWS, project
 
 
 @kernel
-def move(vectors, centre, axes, unit, begin, end, out):
-    """Fill out[begin:end], float32[n, k], with (vector - centre) · axes, or vector - centre if ``axes`` has no columns.
+def move(vectors, center, axes, unit, begin, end, out):
+    """Fill out[begin:end], float32[n, k], with (vector - center) · axes, or vector - center if ``axes`` has no columns.
 
-    vectors: [n, d]. centre: [d]. axes: float32[padded d, k]. unit: scale results to length 1; a vector equal to the centre stays zero.
+    vectors: [n, d]. center: [d]. axes: float32[padded d, k]. unit: scale results to length 1; a vector equal to the center stays zero.
     """
     dimension = vectors.shape[1]
     tile = np.zeros((ROWS, max(axes.shape[0], dimension)), np.float32)
@@ -26,7 +26,7 @@ def move(vectors, centre, axes, unit, begin, end, out):
         rows = min(ROWS, end - first)
         for r in range(rows):
             for i in range(dimension):
-                tile[r, i] = vectors[first + r, i] - centre[i]
+                tile[r, i] = vectors[first + r, i] - center[i]
         if axes.shape[1]:
             project(tile[:rows], axes, sums[:rows])
         else:

@@ -116,7 +116,7 @@ def most_similar(most, sets, begins, holders, probes, own, begin, end, out_items
     """The k sets most similar to each of the probes begin..end, most similar first, ties by the earlier; sets that share nothing are left out.
 
     most: the maximum cost, 0 or a negated similarity. sets, probes: Ranked. begins, holders: from `lists_of`. own: probe i is set i, and not its own
-    neighbour. Fills out_items, out_values and out_counts as kernels.nearest does.
+    neighbor. Fills out_items, out_values and out_counts as kernels.nearest does.
     counters: int64[probes, 3], increased by entries of lists read, sets seen, and similarities computed.
     """
     k, n = out_items.shape[1], sets.size.size

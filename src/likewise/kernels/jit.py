@@ -16,7 +16,7 @@ from pathlib import Path
 import numba as nb
 from numba.core import event
 
-from likewise.progress import INTERRUPTED, heed
+from likewise.progress import INTERRUPTED, raise_if_interrupted
 
 #: Write permission of the group and of all others.
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -85,7 +85,7 @@ class Interruption(event.Listener):
             self.put_off = True
             signal.signal(signal.SIGINT, lambda *_: INTERRUPTED.set())
         self.depth += 1
-        heed()
+        raise_if_interrupted()
 
     def on_end(self, event: event.Event) -> None:
         self.depth -= 1
@@ -127,7 +127,7 @@ def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator
         yield
 
 
-heed()  # a signal may have come while Numba was imported
+raise_if_interrupted()  # a signal may have come while Numba was imported
 event.register("numba:compile", Interruption())
 CACHE = cache_folder()
 nb.config.CACHE_DIR = str(CACHE or "")

@@ -33,7 +33,7 @@ def _call(builder, name, result, argument):
 
 
 def _widened(builder, vector, bits):
-    """Add neighbours until numbers have ``bits`` bits: each step halves their number and doubles their width."""
+    """Add neighbors until numbers have ``bits`` bits: each step halves their number and doubles their width."""
     while vector.type.element.width < bits:
         half = vector.type.element.width
         wide = _numbers(2 * half)

@@ -2,9 +2,9 @@
 
 The bound depends on how many bits of an item's code differ from the query's, by a table, `hopes`: the true cost is lower only with a small
 probability. Items are compared exactly as long as their bound is below the k-th cost known so far (the idea of PUFFINN: Aumüller, Christiani,
-Pagh and Vesterli 2019). A true neighbour is missed only if its own code is one of those few, whatever else is in the collection.
+Pagh and Vesterli 2019). A true neighbor is missed only if its own code is one of those few, whatever else is in the collection.
 
-Vectors are stored in the order of their *sizes*, their distances from the centre, so that those of a group have similar sizes and share one limit
+Vectors are stored in the order of their *sizes*, their distances from the center, so that those of a group have similar sizes and share one limit
 on the bits that may differ. Items that are codes themselves have no sizes, and their bound is exact.
 """
 
@@ -46,7 +46,7 @@ class Codes(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Codes of queries, uint64[q, words], and their sizes, float64[q], negative for a query that has no neighbours."""
+    """Codes of queries, uint64[q, words], and their sizes, float64[q], negative for a query that has no neighbors."""
 
     codes: Any
     sizes: Any
@@ -68,7 +68,7 @@ class Task(NamedTuple):
     codes: Any  # Codes
     queries: Any  # best.Items
     asked: Any  # Asked
-    own: bool  # query i is item i, and not its own neighbour
+    own: bool  # query i is item i, and not its own neighbor
 
 
 @always
@@ -227,7 +227,7 @@ def gather(task, query, counts, at, first, groups, radius, seen, waiting, counte
 
 @inline
 def seek(task, query, counts, at, first, groups, seen, parts, waiting, counters, best):
-    """Find the neighbours of a query among some groups: first within a radius that should hold enough items, then within the k-th cost of these."""
+    """Find the neighbors of a query among some groups: first within a radius that should hold enough items, then within the k-th cost of these."""
     seen[:groups] = -1
     wanted = 2 * best.heap.size + FIRST
     radius = first_radius(task, query, counts, at, first, groups, wanted, parts)

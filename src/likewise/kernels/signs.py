@@ -186,10 +186,10 @@ def turn(work, size, signs, first):
 
 
 @kernel
-def sign_codes(vectors, centre, scale, turns, thresholds, begin, end, codes):
-    """Fill codes[begin:end], uint64[n, words]: bit j is 1 if a rotated coordinate of (vector - centre) * scale is at least thresholds[j].
+def sign_codes(vectors, center, scale, turns, thresholds, begin, end, codes):
+    """Fill codes[begin:end], uint64[n, words]: bit j is 1 if a rotated coordinate of (vector - center) * scale is at least thresholds[j].
 
-    vectors: [n, d]. centre: float64[d]. scale: float64[2, n], two factors of each vector, which give it a length around 1. turns: from `turns`.
+    vectors: [n, d]. center: float64[d]. scale: float64[2, n], two factors of each vector, which give it a length around 1. turns: from `turns`.
     thresholds: float32[bits], for the unnormalized rotation, which makes vectors size^(ROUNDS / 2) times as long.
     Bit j of a unit is coordinate j // k of rotation j % k, where k is the number of rotations of a unit: adjacent bits come from different rotations
     if there are several, because functions of one rotation agree less often together than independent ones.
@@ -215,7 +215,7 @@ def sign_codes(vectors, centre, scale, turns, thresholds, begin, end, codes):
             vector, row = vectors[first + lane], tile[lane * padded : (lane + 1) * padded]
             power, factor = scale[0, first + lane], scale[1, first + lane]
             for i in range(dimension):
-                row[i] = np.float32((np.float64(vector[i]) - centre[i]) * power * factor)
+                row[i] = np.float32((np.float64(vector[i]) - center[i]) * power * factor)
         for i in range(0, padded, LANES):
             _transpose(tile, i, padded, start, i * LANES)
         for rotation in range(rotations):
@@ -233,10 +233,10 @@ def sign_codes(vectors, centre, scale, turns, thresholds, begin, end, codes):
 
 
 @kernel
-def squares(vectors, centre, begin, end, out):
-    """Fill out[begin:end], float64[n], with Σ (x - c)² of vectors [n, d]. centre: of the same type. The order of sums is fixed (kernels.lanes)."""
+def squares(vectors, center, begin, end, out):
+    """Fill out[begin:end], float64[n], with Σ (x - c)² of vectors [n, d]. center: of the same type. The order of sums is fixed (kernels.lanes)."""
     for i in range(begin, end):
-        out[i] = lanes.squares(vectors[i], centre, 1.0, 1.0)
+        out[i] = lanes.squares(vectors[i], center, 1.0, 1.0)
 
 
 @kernel

@@ -128,7 +128,7 @@ def nearest(base, sizes, queries, values, own, ranks, lists, rule, same, begin, 
     base, queries: (indices, values, offsets). sizes, own: float64[n], the squared lengths of either, or 1/2 each for cosines.
     values: float64[m], of the queries, normalized for cosines. ranks: int64[m], of their indices in ``lists``, (begins, holders, values) of the base.
     rule: (measure, order, most, slack). most: the maximum value, a distance or a negated cosine; cosines of 0 or below are never wanted. slack: the
-    error of a cost computed from inner products, relative to the sum of both sizes. same: the queries are the base, and not their own neighbours.
+    error of a cost computed from inner products, relative to the sum of both sizes. same: the queries are the base, and not their own neighbors.
     Fills out_items, out_values and out_counts. counters: int64[queries, 3]: vectors examined, 0, and values computed.
     """
     begins, holders, weights = lists

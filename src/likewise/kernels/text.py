@@ -14,7 +14,7 @@ from likewise.kernels.utf8 import decode, encode
 
 CODE = np.uint32(0x1FFFFF)  # the bits of an entry that hold the code point
 HARD, DROP, SPACE, LINE_END, DIGIT, MARK, JOINS_BACK, JOINS_ON, CASE, CASED, IGNORED = (np.uint32(1 << bit) for bit in range(21, 32))
-#: HARD        becomes several characters, or depends on its neighbours
+#: HARD        becomes several characters, or depends on its neighbors
 #: DROP        is removed
 #: SPACE       is white space that collapses          LINE_END  \r or \n, where lines are kept
 #: DIGIT       forms a run that becomes one digit
@@ -34,7 +34,7 @@ CAPITAL_SIGMA, SMALL_SIGMA, SMALL_FINAL_SIGMA, SMALL_I, DOT_ABOVE = (np.uint32(o
 
 
 @kernel
-def normalise(data, start, length, table, ranks, manner, out):
+def normalize(data, start, length, table, ranks, manner, out):
     """Normalize the texts data[start[i] : start[i] + length[i]], UTF-8, one after the other into ``out``, or into a new array if that is too small.
 
     table: uint32[0x110000], flags above. ranks: uint8[0x110000], combining classes. manner: the flags COPY to LOWERED.

@@ -41,7 +41,7 @@ class Rule(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The neighbours of a query found so far."""
+    """The neighbors of a query found so far."""
 
     heap: Any  # float64[k]: the lowest costs, a heap with the largest first
     found: Any  # int64[2 k + SPARE]: items that may be among the k nearest

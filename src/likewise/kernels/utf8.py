@@ -1,4 +1,4 @@
-"""Decoding and encoding of one UTF-8 character. Lone surrogates take three bytes like their neighbours.
+"""Decoding and encoding of one UTF-8 character. Lone surrogates take three bytes like their neighbors.
 
 The caller guarantees that the bytes are whole characters, as the readers do.
 """

@@ -58,10 +58,10 @@ class MeasureFacts:
     function: str  # "module:function": the exact values for the i-th items of two batches
     value: str = ""  # what the value means, for reports
     units: tuple[str, str] = ("", "")  # singular and plural
-    search: str = ""  # "module:name" of a `nearest.search.Way`; empty: neighbours are found in another way, or not at all
-    scanned: bool = False  # a nearest-neighbour query is compared with all items
+    search: str = ""  # "module:name" of a `nearest.search.Way`; empty: neighbors are found in another way, or not at all
+    scanned: bool = False  # a nearest-neighbor query is compared with all items
     whole: bool = False  # values are integers
-    in_sparse: bool = False  # also finds neighbours of sparse vectors
+    in_sparse: bool = False  # also finds neighbors of sparse vectors
     empty: str = "empty"  # describes items without comparable content
     pairs: str = ""  # "module:function": the values of pairs, given as row numbers into two batches
     paired: bool = False  # parts of two items are matched one to one, which takes cubic time in their number
@@ -111,7 +111,7 @@ class Kind:
     bands: str = PLANNED  # or ASKED, or NEVER
     recall: str = EXACT  # the recall of its join; or TARGET, or NOT_PROMISED
     weighed: bool = False  # by default the cheaper of a join and bands is taken
-    looked_for: bool = True  # nearest neighbours can be searched for
+    looked_for: bool = True  # nearest neighbors can be searched for
     grouped: bool = False  # elements may be put into groups
     needs_data: bool = False  # a plan depends on the number of dimensions or bits
     ruled: bool = True  # items are compared by a rule of kernels.compare
@@ -219,7 +219,7 @@ class Kind:
         raise NotImplementedError
 
     def scans(self, job: Job) -> bool:
-        """True if a nearest-neighbour query is compared with all items. Raises UsageError if neighbours by this measure are not supported."""
+        """True if a nearest-neighbor query is compared with all items. Raises UsageError if neighbors by this measure are not supported."""
         return job.base.scanned
 
     def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:

@@ -99,7 +99,7 @@ class SparseVectors(Stored):
     def scans(self, job: Job) -> bool:
         if not job.base.in_sparse:
             can = " and ".join(name for name, facts in measures().items() if facts.in_sparse)
-            raise UsageError(f"--by {job.base.name}: of sparse vectors neighbours are looked for by {can}; choose one of them")
+            raise UsageError(f"--by {job.base.name}: of sparse vectors neighbors are looked for by {can}; choose one of them")
         return False
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:

@@ -60,7 +60,7 @@ def chamfer(
 def once(left: Places, right: Places, most: int) -> tuple[Places, Places, Places]:
     """The distinct pairs, lower number first, and the place of each pair among them: with both ways added, a value has no direction.
 
-    Among the nearest neighbours of each item of a collection, about a third of the pairs occur twice.
+    Among the nearest neighbors of each item of a collection, about a third of the pairs occur twice.
     """
     found, places = np.unique(np.minimum(left, right) * most + np.maximum(left, right), return_inverse=True)
     return found // most, found % most, places

@@ -29,7 +29,7 @@ from likewise.measures.weighted_jaccard import weighted_jaccard
 Floats = NDArray[np.float64]
 
 #: Features of length 1 share a bin of 2^BITS with probability 0.74 where their cosine is 0.9995, 0.37 at 0.995, 0.03 at 0.95 and 0.0003 at 0.5. Wider
-#: stripes tolerate more noise, but then features of images, which lie close together, share bins by chance. Stripes need no centre, so nothing is
+#: stripes tolerate more noise, but then features of images, which lie close together, share bins by chance. Stripes need no center, so nothing is
 #: fitted to data; TABLES independent histograms reduce the variance.
 WIDTH, BITS, TABLES = 1.0, 12, 10
 

@@ -1,4 +1,4 @@
-"""Nearest neighbours by codes: the memory layout of the codes, and how many differing bits to search."""
+"""Nearest neighbors by codes: the memory layout of the codes, and how many differing bits to search."""
 
 from __future__ import annotations
 

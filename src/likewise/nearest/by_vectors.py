@@ -1,4 +1,4 @@
-"""Nearest neighbours of vectors: by codes for cosine, angle and L2, or by comparing all if that is requested or faster; L1 always compares all."""
+"""Nearest neighbors of vectors: by codes for cosine, angle and L2, or by comparing all if that is requested or faster; L1 always compares all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Vectors = NDArray[Any]
 
 #: With fewer items, or at most this many dimensions, comparing all is faster than codes.
 FEW_ITEMS, FEW_NUMBERS = 2048, 32
-#: Vectors encoded by a task, and the size of the sample whose mean is the centre.
+#: Vectors encoded by a task, and the size of the sample whose mean is the center.
 CODED_AT_ONCE, CENTRED = 2048, 4096
 #: Exact search: queries whose candidates are held at once, queries and items of a product, and queries whose products a task examines.
 HELD, PRODUCT_QUERIES, PRODUCT_ITEMS, LOOKED_AT = 16384, 1024, 4096, 128
@@ -32,9 +32,9 @@ LARGEST = {4: 1e15, 8: 1e150}
 
 
 class Frame:
-    """A centre near the mean of the items. Vectors are taken relative to it: distances do not depend on it, but the quality of codes does.
+    """A center near the mean of the items. Vectors are taken relative to it: distances do not depend on it, but the quality of codes does.
 
-    For cosines and angles vectors are scaled to length 1 first. A vector of size -1 has no neighbours; a size is NaN if squares of its numbers, or of
+    For cosines and angles vectors are scaled to length 1 first. A vector of size -1 has no neighbors; a size is NaN if squares of its numbers, or of
     its length, may overflow or vanish.
     """
 
@@ -46,7 +46,7 @@ class Frame:
         with np.errstate(all="ignore"):
             rows = base[:: max(1, len(base) // CENTRED)]
             rows = self.ones(rows, self.inverse(rows)) if self.direction else rows
-            self.centre = read_only(rows.mean(axis=0, dtype=np.float64).astype(rows.dtype))
+            self.center = read_only(rows.mean(axis=0, dtype=np.float64).astype(rows.dtype))
 
     def inverse(self, rows: Vectors) -> Floats:
         """1 / length of each vector, float64[n]; 0 for the zero vector."""
@@ -58,35 +58,35 @@ class Frame:
         return (rows * inverse[:, None]).astype(np.float32)
 
     def moved(self, items: Items, begin: int, end: int, scale: float = 1.0) -> NDArray[np.float32]:
-        """Some of the vectors relative to the centre, times the scale: float32[n, d]."""
+        """Some of the vectors relative to the center, times the scale: float32[n, d]."""
         rows = items.rows[begin:end]
         if self.direction:
-            return read_only(self.ones(rows, items.inverse[begin:end]) - self.centre)
-        return read_only(((rows - self.centre) * rows.dtype.type(scale)).astype(np.float32))
+            return read_only(self.ones(rows, items.inverse[begin:end]) - self.center)
+        return read_only(((rows - self.center) * rows.dtype.type(scale)).astype(np.float32))
 
     def seen(self, rows: Vectors, bits: int) -> tuple[Items, Floats, Words]:
         """The vectors, their sizes, float64[n], and their codes, uint64[n, bits / 64].
 
-        A size is the distance from the centre; a bit of a code is the side of a hyperplane through it.
+        A size is the distance from the center; a bit of a code is the side of a hyperplane through it.
         """
         inverse = np.empty(0)
         with np.errstate(all="ignore"):
             if self.direction:
                 inverse, sizes = self.inverse(rows), np.empty(len(rows))
             else:
-                sizes = lengths_of(rows, self.centre, squared_lengths(rows, self.centre, self.search.workers.run))
+                sizes = lengths_of(rows, self.center, squared_lengths(rows, self.center, self.search.workers.run))
         items, codes = Items(rows, read_only(inverse)), np.empty((len(rows), bits // 64), np.uint64)
 
         def place(begin: int, end: int) -> None:
-            part, centre, size = rows[begin:end], self.centre.astype(np.float64), sizes[begin:end]
+            part, center, size = rows[begin:end], self.center.astype(np.float64), sizes[begin:end]
             with np.errstate(all="ignore"):  # error states are set for each thread
                 if self.direction:
-                    part, centre = self.moved(items, begin, end), np.zeros(len(centre))
-                    squares(part, read_only(np.zeros(len(centre), np.float32)), 0, end - begin, size)
+                    part, center = self.moved(items, begin, end), np.zeros(len(center))
+                    squares(part, read_only(np.zeros(len(center), np.float32)), 0, end - begin, size)
                     np.sqrt(size, out=size)
                 if bits:
-                    turned, thresholds = turns(self.search.seed, len(centre), bits), np.zeros(bits, np.float32)
-                    sign_codes(part, centre, to_unit(size), turned, thresholds, 0, end - begin, codes[begin:end])
+                    turned, thresholds = turns(self.search.seed, len(center), bits), np.zeros(bits, np.float32)
+                    sign_codes(part, center, to_unit(size), turned, thresholds, 0, end - begin, codes[begin:end])
 
         if bits or self.direction:
             self.search.over(len(rows), CODED_AT_ONCE, place)
@@ -171,7 +171,7 @@ def by_products(rule: Rule, frame: Frame, items: Items, asked: Items, sizes: Flo
     """
     search, dimension, largest = frame.search, items.rows.shape[1], float(sizes.max())
     scale = 1.0 if frame.direction else 2.0 ** -math.frexp(largest)[1]
-    known = 1.0 if frame.direction else 0.0  # vectors of length 1 were rounded before the centre was subtracted
+    known = 1.0 if frame.direction else 0.0  # vectors of length 1 were rounded before the center was subtracted
     moved, size = frame.moved(asked, start, end, scale), asked_sizes[start:end] * scale
     one, other, rounding = size + known, largest * scale + known, 2.0**-24
     slack = 2 * (dimension + 8) * rounding * one * other + 16 * rounding * (one**2 + other**2)

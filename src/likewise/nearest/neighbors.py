@@ -49,10 +49,10 @@ def neighbors(
     cosine, angle, l2, l1: finite float32 or float64 [n, d]; for cosine and l2 also sparse vectors, which are compared with all items; hamming:
     uint64[n, words], all of one length; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and
     distinct; weighted: as for elements, but with a set's elements followed by the bits of their weights.
-    recall: the minimum probability of finding each true neighbour. exact: it is 1. limit: the minimum similarity, or maximum distance, of a
-    neighbour.
-    same: the queries are the items themselves, and no item is its own neighbour.
-    A query may have fewer than k neighbours: a zero vector has none by cosine, and sets with nothing in common are not neighbours.
+    recall: the minimum probability of finding each true neighbor. exact: it is 1. limit: the minimum similarity, or maximum distance, of a
+    neighbor.
+    same: the queries are the items themselves, and no item is its own neighbor.
+    A query may have fewer than k neighbors: a zero vector has none by cosine, and sets with nothing in common are not neighbors.
     Progress is counted in queries. Raises UsageError for invalid arguments.
     """
     there = {name: facts for name, facts in measures().items() if facts.search}

@@ -30,7 +30,7 @@ class Found:
     value: Floats
     scanned: Longs  # of each query: visited codes, products, or entries of lists
     compared: Longs  # of each query: items whose value was computed
-    exact: bool  # no neighbour can be missing
+    exact: bool  # no neighbor can be missing
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class Search:
 
 
 class Way(NamedTuple):
-    """How a measure finds neighbours."""
+    """How a measure finds neighbors."""
 
     kind: int  # of kernels.top_k
-    near: Callable[..., bool]  # (search, base, queries, out): fills ``out``; returns True if no neighbour can be missing
+    near: Callable[..., bool]  # (search, base, queries, out): fills ``out``; returns True if no neighbor can be missing
 
 
 class Out:
@@ -83,7 +83,7 @@ class Out:
         return self.items, self.values, self.counts, self.counters
 
     def found(self, exact: bool) -> Found:
-        """The neighbours within the limit, as `Found`."""
+        """The neighbors within the limit, as `Found`."""
         used = np.arange(self.search.k) < self.counts[:, None]
         distances = self.search.kind in DISTANCES
         values = self.values[used] if distances else 0.0 - self.values[used]  # kernels negate similarities; this also avoids -0.0

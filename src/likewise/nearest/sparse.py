@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of sparse vectors: inverted lists of coordinates give the products of one vector with all others at once.
+"""Exact nearest neighbors of sparse vectors: inverted lists of coordinates give the products of one vector with all others at once.
 
 A cost is computed from them, small for similar vectors: minus the cosine, the squared L2 distance, the L1 distance. It has a bounded rounding error;
 whatever that leaves open is decided by the measure's exact value.

@@ -16,7 +16,7 @@ ALIKE_PER_ITEM = 1.0
 # Dissimilar pairs have density Beta(1, 60), mean 1/61: on the safe side, for character n-grams and templates. Word 5-grams lie far below (for
 # 40,000 texts and 72 bands of 4 rows it predicts 2.2 candidates per item; 0.04 were found below 0.3).
 BACKGROUND = 60
-#: Assumed mean and standard deviation of the cosines of dissimilar vectors: text embeddings, which are not centred.
+#: Assumed mean and standard deviation of the cosines of dissimilar vectors: text embeddings, which are not centered.
 COSINE_MEAN, COSINE_SPREAD = 0.2, 0.15
 #: Those of sparse vectors, which have little in common: words weighted by their rarity.
 SPARSE_MEAN, SPARSE_SPREAD = 0.05, 0.08

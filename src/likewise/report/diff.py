@@ -28,7 +28,7 @@ def split(text: str) -> list[tuple[str, str]]:
 
 
 def words(left: str, right: str) -> Runs:
-    """Return how ``right`` differs from ``left``: runs of ("equal" | "delete" | "insert", text), no two neighbours of one kind.
+    """Return how ``right`` differs from ``left``: runs of ("equal" | "delete" | "insert", text), no two neighbors of one kind.
 
     The equal and deleted runs joined are ``left``, the equal and inserted ones ``right``, except for white space: between equal words the white
     space of ``left`` is given. Long repetitive texts may get more differences than necessary, never wrong ones.

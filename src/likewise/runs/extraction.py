@@ -141,7 +141,7 @@ def extract(
     progress: Progress | None = None,
     **choices: Unpack[OfFeatures],
 ) -> Extraction:
-    """Prepare the extraction of local features of images, colours of key frames of videos, or, with ``vectors``, vectors of the tokens of texts.
+    """Prepare the extraction of local features of images, colors of key frames of videos, or, with ``vectors``, vectors of the tokens of texts.
 
     vectors: a file of token vectors, as read by `io.media.tokens.load`. most: maximum number of features per image, strongest first.
     every: seconds between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``, ``id``,

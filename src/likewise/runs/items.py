@@ -14,7 +14,7 @@ from likewise.io.work import Work
 from likewise.job import Job
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
-from likewise.progress import Progress, heed
+from likewise.progress import Progress, raise_if_interrupted
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
 
@@ -55,7 +55,7 @@ class Run:
     def advance(self, amount: int) -> None:
         """Report progress, from any thread. Raises StoppedError or KeyboardInterrupt if the run is being stopped."""
         self.threads.check()
-        heed()
+        raise_if_interrupted()
         self.progress.advance(amount)
 
 

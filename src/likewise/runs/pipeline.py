@@ -220,8 +220,8 @@ def star_pairs(items: Items, run: Run, engine: Engine) -> tuple[np.ndarray, np.n
 def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
     """The k most similar rows of the first collection for each row of the second, nearest first.
 
-    Returns (int64[m, 2] of query and row, float64[m], True if no neighbour can be missing). Without a second collection each row is a query, and not
-    its own neighbour. With ``--per`` only rows with equal values are neighbours.
+    Returns (int64[m, 2] of query and row, float64[m], True if no neighbor can be missing). Without a second collection each row is a query, and not
+    its own neighbor. With ``--per`` only rows with equal values are neighbors.
     """
     rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0))
     if not run.job.options.per:
@@ -242,7 +242,7 @@ def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) ->
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
     if not len(base) or not len(queries):
         return np.zeros((0, 2), np.int64), np.zeros(0), True
-    begun = "comparing with all" if job.compared.scans(job) else "looking for neighbours"
+    begun = "comparing with all" if job.compared.scans(job) else "looking for neighbors"
     run.begin(begun, len(queries), "items")
     sides = [words_of(collection, run, side) for side in ((base,) if same else (base, queries))]
     found = job.compared.nearest(sides[0], sides[-1], k, job, same=same, workers=run.workers)

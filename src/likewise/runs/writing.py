@@ -154,7 +154,7 @@ def published(out: Path, run: Run) -> bool:
 
 
 def publish_staged(staged: Path, out: Path, run: Run) -> None:
-    """Move the output to its place. The journal identifies it by its manifest, so that a run killed here is recognised as done."""
+    """Move the output to its place. The journal identifies it by its manifest, so that a run killed here is recognized as done."""
     overwrite = run.job.options.overwrite
     check_still(out, overwrite=overwrite)
     name = name_beside(out)

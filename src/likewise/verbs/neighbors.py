@@ -27,7 +27,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     """The ``k`` most similar items of ``inputs`` for each item of ``query``, or for each of ``inputs`` itself; similarities are exact.
 
     Columns id_a (the query), id_b, similarity or distance, nearest first; also source_a, position_a, source_b, position_b where ids do not tell
-    items apart. A query with fewer than k neighbours (at or above ``threshold``, or ``within`` a distance, where one is given) has fewer rows.
+    items apart. A query with fewer than k neighbors (at or above ``threshold``, or ``within`` a distance, where one is given) has fewer rows.
     ``recall`` is the least chance that each of the true k is among them; with ``exact`` none is missed.
 
     Other choices as of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``,
@@ -43,7 +43,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
 
 
 def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: int, progress: Progress | None) -> Pairs:
-    """`neighbors` by options that are checked. Raises UsageError for ``k``, and for items of which there are no neighbours."""
+    """`neighbors` by options that are checked. Raises UsageError for ``k``, and for items of which there are no neighbors."""
     k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
@@ -51,7 +51,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         heads = dict.fromkeys(name.partition("/")[0] for name in findable() if Measure(name).compared.looked_for)
         *most, last = heads
         names = f"texts, {', '.join(most)} and {last}"
-        raise UsageError(f"--by {options.method}: neighbours are looked for by {names}")
+        raise UsageError(f"--by {options.method}: neighbors are looked for by {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run, Local(run))
         rows, value, all_of_them = pipeline.nearest(collection, run, k)

@@ -1,4 +1,4 @@
-"""Key frames of a video as features: one frame per interval, described by the shares of its colours."""
+"""Key frames of a video as features: one frame per interval, described by the shares of its colors."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ SUFFIXES = frozenset(".mp4 .m4v .mkv .webm .avi .mov .mpg .mpeg .ts .flv .wmv .o
 #: Levels of each of blue, green and red.
 LEVELS = 4
 DIMENSION = LEVELS**3
-#: Pixels per side to which frames are reduced before their colours are counted, which averages out noise and compression artefacts.
+#: Pixels per side to which frames are reduced before their colors are counted, which averages out noise and compression artifacts.
 SIDE = 64
 #: Frames per second if a file does not state it.
 USUAL_RATE = 25.0
 
 
 def features_of(path: Path, every: float) -> NDArray[np.float32]:
-    """Return the colours of the key frames of a video, float32[m, 64], one frame every ``every`` seconds. Raises DataError that names the file."""
-    return np.array([colours(frame) for frame in key_frames(path, every)], np.float32).reshape(-1, DIMENSION)
+    """Return the colors of the key frames of a video, float32[m, 64], one frame every ``every`` seconds. Raises DataError that names the file."""
+    return np.array([colors(frame) for frame in key_frames(path, every)], np.float32).reshape(-1, DIMENSION)
 
 
 def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
@@ -56,10 +56,10 @@ def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
         raise DataError(f"{path}: no frame of this video can be decoded: it is damaged, or in no format that OpenCV reads")
 
 
-def colours(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return square roots of the shares of LEVELS^3 colours, float32[64]; a pixel between two levels counts for both, weighted by distance.
+def colors(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return square roots of the shares of LEVELS^3 colors, float32[64]; a pixel between two levels counts for both, weighted by distance.
 
-    Roots, so that the L2 distance of two frames is the Hellinger distance of their colours.
+    Roots, so that the L2 distance of two frames is the Hellinger distance of their colors.
     """
     cv2 = library()
     pixels = cv2.resize(frame, (SIDE, SIDE), interpolation=cv2.INTER_AREA).reshape(-1, 3)
