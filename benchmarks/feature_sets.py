@@ -33,7 +33,7 @@ class Task:
         self.sets = len(self.offsets) - 1
 
     def some(self, count: int) -> np.ndarray:
-        """So many queries, evenly: of pictures each version in turn."""
+        """So many queries, evenly: of images each version in turn."""
         return np.unique(np.linspace(0, len(self.queries) - 1, count).astype(int))
 
     def one(self, item: int) -> np.ndarray:

@@ -3,8 +3,8 @@
 
     python benchmarks/features.py DATA [--tasks img ms] [--only NAME ...] [--sweep] [--json FILE]
 
-DATA, all float32: img.npz, the RootSIFT features of pictures in six versions each (V[total, 128], ln the size of each set, lab its picture), every
-set a query for the other five of its picture; fit.npz, the features V of other pictures, which is all that likewise fits to; ms.S.npy [n, m, d],
+DATA, all float32: img.npz, the RootSIFT features of images in six versions each (V[total, 128], ln the size of each set, lab its image), every
+set a query for the other five of its image; fit.npz, the features V of other images, which is all that likewise fits to; ms.S.npy [n, m, d],
 planted sets, and ms.Q.npy, noisy copies of the first ones: of these the first 40 are queries, and the rest is what likewise fits to. Peers learn
 their words from the gallery itself.
 Peers run in the environment $BENCH_VENVS/vectors (numpy, numba, faiss-cpu, POT, muvera-python). Each contender is a process of its own; the best of

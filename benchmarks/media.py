@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Re-cut videos, a window that slides over a long one, and pictures as sets of patches: random histograms beside pooling and exact comparison.
+"""Re-cut videos, a window that slides over a long one, and images as sets of patches: random histograms beside pooling and exact comparison.
 
     python benchmarks/media.py video | patches DATA
 
 video: 60 films of moving colored shapes, made here with OpenCV, each in six versions (whole; a third of it; other scenes in front; half as large and
 strongly compressed; half the frames a second; brighter), each a query for the other five. Then one video of 12,000 key frames, and windows over it.
-patches: DATA/fm.X.npy, Fashion-MNIST, 10,000 pictures as sets of up to 121 patches of 7 x 7; 500 of them, moved by two pixels and with noise, are
+patches: DATA/fm.X.npy, Fashion-MNIST, 10,000 images as sets of up to 121 patches of 7 x 7; 500 of them, moved by two pixels and with noise, are
 to be found.
 Best of three timings, both cores; embedding counts, decoding does not.
 """
@@ -50,7 +50,7 @@ def precision(scores: np.ndarray, right: np.ndarray) -> float:
     return float(np.mean(found))
 
 
-def told(name: str, scores: np.ndarray, right: np.ndarray, size: float, embed: float, match: float) -> None:
+def print_row(name: str, scores: np.ndarray, right: np.ndarray, size: float, embed: float, match: float) -> None:
     print(f"{name:52} mAP {precision(scores, right):.4f}  {size:8,.0f} bytes  embed {embed:7.3f} s  match {match:8.3f} s", flush=True)
 
 
@@ -70,19 +70,19 @@ def compared(sets: Any, queries: np.ndarray, right: np.ndarray, sample: np.ndarr
 
     seconds, pooled = timed(lambda: unit(np.add.reduceat(values - sample.mean(axis=0), offsets[:-1])))
     matched, scores = timed(lambda: pooled[queries] @ pooled.T)
-    told("mean pooling, centered", without(scores), right, pooled[0].nbytes, seconds, matched)
+    print_row("mean pooling, centered", without(scores), right, pooled[0].nbytes, seconds, matched)
     for name, more in (("bytes, square roots", {"normalize": "sqrt"}), ("bits", {})):
         family = Histograms(Hyperplane(seed=1), bits, 10, space=Space.fit(sample, axes), **more)
         as_kept = occupied if name == "bits" else np.asarray
         seconds, made = timed(lambda family=family, as_kept=as_kept: as_kept(family.embed(sets, run=RUN)))
         matched, scores = timed(lambda made=made: every(correlation, made[queries], made, run=RUN))
-        told(f"histograms, {bits} bits, 10 tables, {name}", without(scores), right, made[0].nbytes, seconds, matched)
+        print_row(f"histograms, {bits} bits, 10 tables, {name}", without(scores), right, made[0].nbytes, seconds, matched)
     small = Space.fit(sample, again)(sets)
     best = np.argpartition(-scores, 20, axis=1)[:, :20]
     more, distances = timed(lambda: chamfer(small, small, np.repeat(queries, 20), best.ravel(), both=True, run=RUN))
     second = scores - 1e6
     np.put_along_axis(second, best, -distances.reshape(best.shape), axis=1)
-    told("the best 20 of these by Chamfer", second, right, made[0].nbytes, seconds, matched + more)
+    print_row("the best 20 of these by Chamfer", second, right, made[0].nbytes, seconds, matched + more)
     began = time.perf_counter()
     some = queries[:: max(1, len(queries) // 60)]
     left, others = np.repeat(some, len(everything)), np.tile(everything, len(some))
@@ -91,7 +91,7 @@ def compared(sets: Any, queries: np.ndarray, right: np.ndarray, sample: np.ndarr
     rows = np.searchsorted(queries, some)
     if itself:
         exact[np.arange(len(some)), some] = -np.inf
-    told(f"Chamfer of all ({len(some)} queries, time multiplied)", exact, right[rows], values.nbytes / len(everything), 0, took)
+    print_row(f"Chamfer of all ({len(some)} queries, time multiplied)", exact, right[rows], values.nbytes / len(everything), 0, took)
 
 
 # Videos
@@ -196,23 +196,23 @@ def window(frames: np.ndarray, draw: np.random.Generator) -> None:
 
 
 def patches(folder: Path) -> None:
-    pictures = np.load(folder / "fm.X.npy", mmap_mode="r")[:10_000].reshape(-1, 28, 28).astype(np.float32)
+    images = np.load(folder / "fm.X.npy", mmap_mode="r")[:10_000].reshape(-1, 28, 28).astype(np.float32)
     draw = np.random.default_rng(3)
-    chosen = np.sort(draw.choice(len(pictures), 500, replace=False))
+    chosen = np.sort(draw.choice(len(images), 500, replace=False))
     shift = draw.integers(0, 2, (500, 2)) * 4 - 2
-    copies = np.stack([np.roll(pictures[item], move, axis=(0, 1)) for item, move in zip(chosen, shift, strict=True)])
-    copies = np.clip(copies + draw.normal(0, 0.05 * pictures.max(), copies.shape), 0, pictures.max()).astype(np.float32)
-    both = np.concatenate([pictures, copies])
+    copies = np.stack([np.roll(images[item], move, axis=(0, 1)) for item, move in zip(chosen, shift, strict=True)])
+    copies = np.clip(copies + draw.normal(0, 0.05 * images.max(), copies.shape), 0, images.max()).astype(np.float32)
+    both = np.concatenate([images, copies])
     cut = np.lib.stride_tricks.sliding_window_view(both, (7, 7), axis=(1, 2))[:, ::2, ::2].reshape(len(both), 121, 49)
-    kept = [one[one.std(axis=1) > 0.06 * pictures.max()] for one in cut]
+    kept = [one[one.std(axis=1) > 0.06 * images.max()] for one in cut]
     sets = features([one if len(one) else whole for one, whole in zip(kept, cut, strict=True)])
-    queries = np.arange(len(pictures), len(both))
+    queries = np.arange(len(images), len(both))
     right = np.zeros((500, len(both)), bool)
     right[np.arange(500), chosen] = True
     flat = both.reshape(len(both), -1)
     seconds, scores = timed(lambda: 2 * flat[queries] @ flat.T - (flat**2).sum(axis=1))
     scores[np.arange(500), queries] = -np.inf
-    told("pixels, L2", scores, right, flat[0].nbytes, 0, seconds)
+    print_row("pixels, L2", scores, right, flat[0].nbytes, 0, seconds)
     compared(sets, queries, right, sets[0][::7], 16, 9, 10, itself=True)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from scale_model import picture as scale
+from scale_model import chart as scale
 
 from likewise.drawing.curves import Drawn, s_curves
 from likewise.drawing.markup import tag
@@ -27,12 +27,12 @@ def estimates() -> str:
         right = [range(size * i + own, size * (i + 1)) for i in range(pairs)]
         found = family.estimate(family.signature(left), family.signature(right))
         for place, (x, y) in enumerate(plane.at(tenth / 10, share) for share in found.tolist()):
-            aside = (place % 7 - 3) * 3 if 0 < tenth < 10 else 0  # without an offset all would be one dot
-            dots.append(tag("circle", cx=round(x + aside, 2), cy=y, r=2.2, class_="dot"))
+            offset = (place % 7 - 3) * 3 if 0 < tenth < 10 else 0  # without an offset all would be one dot
+            dots.append(tag("circle", cx=round(x + offset, 2), cy=y, r=2.2, class_="dot"))
     bounds = [[(j, min(max(j + side * family.standard_error(j), 0), 1)) for j in truth] for side in (-2, 2)]
     words = "The share of equal slots of 128, by the similarity of two sets with 1,000 elements in all: dots lie around the diagonal, nearly all "
     words += "within two standard errors, which are 0.088 at 0.5 and nothing at 0 and 1"
-    picture = svg(
+    chart = svg(
         plane.width,
         plane.height,
         words,
@@ -42,7 +42,7 @@ def estimates() -> str:
         plane.words("two standard errors", (0.36, 0.53), "end"),
         *dots,
     )
-    return standalone(picture, "Estimates by 128 slots")
+    return standalone(chart, "Estimates by 128 slots")
 
 
 def threshold() -> str:
@@ -97,7 +97,7 @@ LINES = ("curve", "curve second", "curve third")
 def by_bits() -> str:
     """Accuracy by bits of a bin, with a line for each number of tables."""
     plane = Plane((6.0, 13.0))
-    words = "Mean average precision of pictures by the bits of a bin, 6 to 13, for 1 to 40 tables of which a bit a bin is kept: with few bits"
+    words = "Mean average precision of images by the bits of a bin, 6 to 13, for 1 to 40 tables of which a bit a bin is kept: with few bits"
     words += " it rises steeply with both, from 0.23 to 0.91; at 13 bits one table is at 0.93 and ten are at 0.95"
     drawn = []
     for place, (tables, found) in enumerate(BITS_KEPT.items()):
@@ -111,7 +111,7 @@ def by_bits() -> str:
 def by_size() -> str:
     """Accuracy by the bytes that are kept of a set."""
     plane = Plane((3.0, 17.0))
-    words = "Mean average precision of pictures by bytes of a set, in powers of two: histograms of which a bit a bin is kept, on the left and above,"
+    words = "Mean average precision of images by bytes of a set, in powers of two: histograms of which a bit a bin is kept, on the left and above,"
     words += " reach 0.92 with 320 bytes and 0.95 with 10,240; those of bytes, mean pooling, words, VLAD, pyramid match and MUVERA need more"
     drawn = []
     for kept, shift, class_ in ((BITS_KEPT, -3, "dot"), (BYTES_KEPT, 0, "marker")):
@@ -122,8 +122,8 @@ def by_size() -> str:
     for name, (size, precision, anchor) in OTHERS.items():
         x, y = plane.at(size, precision)
         drawn.append(tag("rect", x=round(x - 4, 2), y=round(y - 4, 2), width=8, height=8, class_="marker third"))
-        aside, below = {"start": (8, 18), "middle": (0, -10), "end": (-8, 18)}[anchor]
-        drawn.append(plane.words(name, (size, precision), anchor, aside, below, class_="strong"))
+        offset, below = {"start": (8, 18), "middle": (0, -10), "end": (-8, 18)}[anchor]
+        drawn.append(plane.words(name, (size, precision), anchor, offset, below, class_="strong"))
     axes = plane.axes("bytes of a set, as a power of two; filled: a bit a bin, hollow: a byte", "mAP")
     return standalone(svg(plane.width, plane.height, words, *axes, *drawn), "Accuracy by size")
 

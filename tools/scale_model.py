@@ -95,7 +95,7 @@ RUNS = ((1e5, 2700, 1.74), (1e6, 2284, 9.34), (1e5, 216, 0.86), (1e6, 217, 2.70)
 ACROSS, UP = (5, 11), (0, 7)
 
 
-def picture() -> str:
+def chart() -> str:
     """Seconds on the machine of the benchmarks by number of documents; dots are measured runs."""
     plane = Plane()
 

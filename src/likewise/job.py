@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from likewise.kinds.kind import ASKED, NEVER, NOT_PROMISED, TARGET, Kind, MeasureFacts
+from likewise.kinds.kind import ASKED, NEVER, NOT_GUARANTEED, TARGET, Kind, MeasureFacts
 from likewise.methods import Measure, Text
 from likewise.options import MADE, OF_THE_MACHINE, Options
 from likewise.planning import Facts, Plan, choose
@@ -81,7 +81,7 @@ class Job:
         """The probability of finding a pair exactly at the threshold; None: unknown, only an audit measures it."""
         if self.plan:
             return self.plan.recall
-        if self.exact or self.compared.recall not in (TARGET, NOT_PROMISED):
+        if self.exact or self.compared.recall not in (TARGET, NOT_GUARANTEED):
             return 1.0
         return self.target if self.compared.recall == TARGET else None
 

@@ -110,13 +110,13 @@ class Measure:
 
     @property
     def compared(self) -> Kind:
-        """The kind of the compared items: those derived from the given ones (`MeasureFacts.becomes`), or these."""
-        return kinds()[self.facts.becomes.kind] if self.facts.becomes else self.kind
+        """The kind of the compared items: those derived from the given ones (`MeasureFacts.converted_to`), or these."""
+        return kinds()[self.facts.converted_to.kind] if self.facts.converted_to else self.kind
 
     @property
     def base(self) -> MeasureFacts:
         """The measure of the compared items."""
-        return measure(self.facts.becomes.measure) if self.facts.becomes else self.facts
+        return measure(self.facts.converted_to.measure) if self.facts.converted_to else self.facts
 
     @property
     def distance(self) -> bool:

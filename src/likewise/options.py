@@ -20,7 +20,7 @@ from typing import Any
 from likewise import methods
 from likewise.choices import AT, check_choices, flag, refuse_empty
 from likewise.errors import UsageError
-from likewise.kinds.kind import NEVER, NOT_PROMISED
+from likewise.kinds.kind import NEVER, NOT_GUARANTEED
 from likewise.messages import quoted
 from likewise.methods import Measure, Text
 from likewise.planning import Plan, choose
@@ -151,7 +151,7 @@ def checked(
         if recall != 1:  # the recall of a join
             check(recall, sketch, tune)
         if given := [flag(one) for one, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
-            exactly = "without bands" if method.compared.recall == NOT_PROMISED else "exactly, without bands"
+            exactly = "without bands" if method.compared.recall == NOT_GUARANTEED else "exactly, without bands"
             raise UsageError(f"{', '.join(given)}: by {method} {name} are joined {exactly}; leave that out, and --preset")
     elif isinstance(method, Measure) and method.name not in findable():
         can = ", ".join(findable())

@@ -17,7 +17,7 @@ import pytest
 
 from command_line import LIKE, TEXT, TEXTS, lines, process, run
 from likewise.cli import curve, pairs
-from likewise.cli.dedup import promise
+from likewise.cli.dedup import recall_lines
 from likewise.cli.main import main
 from likewise.cli.verbs import VERBS
 from likewise.errors import UsageError
@@ -167,8 +167,8 @@ def test_what_to_look_at_can_be_typed_whatever_it_is_called(folder: Path) -> Non
 
 def test_what_weakens_the_promise_is_said() -> None:
     plan = {"bands": 16, "rows": 6, "sketch": "oph", "recall": 0.9923}
-    budget = {"cut": 5000, "sampled": 1000, "alike": 2, "missed_at_most": 12.6, "recall": 0.9514}
-    told = dict(promise({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
+    budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 12.6, "recall": 0.9514}
+    told = dict(recall_lines({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
     assert told == {
         "promise": "a pair at 0.8 is found with at least 95.1 % (16 bands x 6 rows, oph)",
         "budget": "5,000 pairs in overfull buckets not compared; of a sample of 1,000, 2 were similar: at most 13 pairs missed (95 %)",

@@ -17,7 +17,7 @@ from click.testing import Result
 import likewise as lw
 from command_line import LIKE, TEXT, TEXTS, lines, run
 from likewise.cli import demo, doctor
-from likewise.cli.progress import Bar, Lines, told
+from likewise.cli.progress import Bar, Lines, progress_on
 from likewise.cli.screen import Screen
 from likewise.errors import no_room
 
@@ -273,12 +273,12 @@ def test_a_fault_of_ours_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_progress_fits_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert type(told(Screen(quiet=True, progress="always"))) is type(told(Screen(progress="never")))
-    assert isinstance(told(Screen(progress="always")), Bar)
+    assert type(progress_on(Screen(quiet=True, progress="always"))) is type(progress_on(Screen(progress="never")))
+    assert isinstance(progress_on(Screen(progress="always")), Bar)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert isinstance(told(Screen()), Lines)
+    assert isinstance(progress_on(Screen()), Lines)
     monkeypatch.setattr(sys, "stderr", None)
-    assert type(told(Screen(progress="always"))) is type(told(Screen(progress="never")))
+    assert type(progress_on(Screen(progress="always"))) is type(progress_on(Screen(progress="never")))
 
 
 def test_lines_come_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from command_line import SOURCE, TEXTS, run
 from likewise.cli.main import in_compiler, main, status_of
-from likewise.cli.progress import Told
+from likewise.cli.progress import ScreenProgress
 from likewise.cli.screen import Screen
 from likewise.engines.threads import usable_cores
 from likewise.kernels import jit
@@ -124,7 +124,7 @@ def test_ctrl_c_while_the_main_thread_compiles_is_put_off() -> None:
 
 def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("likewise.cli.progress.heard", jit.heard)  # as without tests
-    told = Told(Screen())
+    told = ScreenProgress(Screen())
     told.begin("reading", 100, "items")
     for added in (1, 2):
         inner = jit.nb.njit(lambda x, added=added: x + added)
@@ -179,7 +179,7 @@ def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: 
 
 def test_where_nothing_can_be_kept_no_later_run_is_promised_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("likewise.cli.progress.CACHE", None)
-    Told(Screen()).compiling()
+    ScreenProgress(Screen()).compiling()
     said = capsys.readouterr().err
     assert "each run" in said and "first" not in said
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
-from likewise.cli.progress import Told
+from likewise.cli.progress import ScreenProgress
 from likewise.cli.screen import Screen
 from likewise.cli.time_left import TimeLeft
 
@@ -97,7 +97,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_work_of_an_earlier_run_counts_as_done_but_not_as_speed(clock: list[float]) -> None:
-    told = Told(Screen(quiet=True))
+    told = ScreenProgress(Screen(quiet=True))
     told.begin("reading", 1000, "items")
     told.resumed(800)
     assert told.state() == "80 % of 1,000 items"
@@ -109,7 +109,7 @@ def test_work_of_an_earlier_run_counts_as_done_but_not_as_speed(clock: list[floa
 
 
 def test_each_stage_is_estimated_by_itself(clock: list[float]) -> None:
-    told = Told(Screen(quiet=True))
+    told = ScreenProgress(Screen(quiet=True))
     for stage, each in (("reading", 1), ("joining", 10)):
         told.begin(stage, 1000, "items")
         assert " left" not in told.state()

@@ -18,7 +18,7 @@ import pytest
 
 import likewise as lw
 from likewise.families import Bits, Hyperplane, Line, MinHash, Stripe, Threshold, WeightedMinHash
-from likewise.planning import Plan, chance
+from likewise.planning import Plan, probability
 from likewise.verbs.similarity import shingle
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -203,7 +203,7 @@ def test_twenty_bands_of_five_rows(similarity, expected):
     found = 1 - (1 - similarity**5) ** 20
     assert found == pytest.approx(expected, abs=5.1e-5)
     plan, family = Plan(20, 5, Fraction(4, 5), 0.99), MinHash().all_of(5).any_of(20)
-    for ours in (chance(similarity, 20, 5), plan.curve(similarity), family.probability(similarity)):
+    for ours in (probability(similarity, 20, 5), plan.curve(similarity), family.probability(similarity)):
         assert ours == pytest.approx(found, rel=1e-9)
 
 
@@ -212,7 +212,7 @@ def test_one_pair_in_about_2800_is_missed():
     assert round(0.8**5, 3) == 0.328
     assert round((1 - 0.328) ** 20, 5) == 0.00035
     assert round((1 - 0.8**5) ** 20, 5) == 0.00036
-    assert 1 / (1 - chance(0.8, 20, 5)) == pytest.approx(2800, rel=0.005)
+    assert 1 / (1 - probability(0.8, 20, 5)) == pytest.approx(2800, rel=0.005)
 
 
 def test_where_the_curve_is_steepest_about():
@@ -334,7 +334,7 @@ def test_histograms_match_by_minima_and_by_products():
 def test_misprints_of_the_curve():
     assert round(1 - (1 - 0.00243) ** 20, 4) == 0.0475  # not .00474
     assert round(0.8**5, 3) == 0.328 != round(0.8**2, 3)  # (.8)^5, not (.8)^2
-    assert round(100 * chance(0.8, 20, 5), 3) == 99.964  # per cent of pairs at 0.8
+    assert round(100 * probability(0.8, 20, 5), 3) == 99.964  # per cent of pairs at 0.8
 
 
 def test_misprint_of_or_and():

@@ -28,9 +28,9 @@ from likewise.kernels.bands import MIX
 from likewise.records import Records, in_turn
 from likewise.runs.items import rule
 from likewise.stages.buckets import Buckets, Splits
-from likewise.stages.budget import Cut, hottest, overfull, what_was_cut
+from likewise.stages.budget import Cut, hottest, overfull, sampled_cut
+from likewise.stages.candidates import FINER, Candidates, candidate_pairs, keyed
 from likewise.stages.copies import first_of_copies
-from likewise.stages.meeting import FINER, Met, keyed, meeting
 from likewise.stages.near import near
 from likewise.stages.settle import settled
 from likewise.stages.sketch import sketcher
@@ -137,8 +137,8 @@ def copies(order: Order) -> None:
     write(order.folder / "copies" / f"{order.number:05}.parquet", row=mine, first=mine[first])
 
 
-def meet(order: Order) -> None:
-    """rows/, items/ -> met/, buckets/ and crowds/: the candidate pairs, the sizes of buckets, and the members of overfull buckets with their parts at
+def collide(order: Order) -> None:
+    """rows/, items/ -> candidates/, buckets/ and overfull/: candidate pairs, sizes of buckets, and members of overfull buckets with their parts at
     each level."""
     (rank,) = read(order.folder / "items", "rank")
     per, of = read(order.folder / "rows", "per", "rank")
@@ -148,37 +148,37 @@ def meet(order: Order) -> None:
         later = np.arange(order.number, len(rank), order.parts)
         later, earlier = np.repeat(later, later), np.concatenate([np.arange(each) for each in (0, *later.tolist())])
         some = per[later] == per[earlier]
-        write(order.folder / "met" / name, later=later[some], earlier=earlier[some])
+        write(order.folder / "candidates" / name, later=later[some], earlier=earlier[some])
         write(order.folder / "buckets" / name, size=np.zeros(0, np.int64))
         return
     (keys,) = read(order.folder / "rows", "keys")
-    found = [met_in(order, keys[at].T, band, per if per.any() else None) for band in range(order.job.plan.bands)]
-    later, earlier = np.unique(np.concatenate([np.stack([met.later, met.earlier]) for met in found], axis=1), axis=1)
-    write(order.folder / "met" / name, later=later, earlier=earlier)
-    write(order.folder / "buckets" / name, size=np.concatenate([met.sizes for met in found]))
-    parts = [met.overfull for met in found]
+    found = [candidates_in(order, keys[at].T, band, per if per.any() else None) for band in range(order.job.plan.bands)]
+    later, earlier = np.unique(np.concatenate([np.stack([some.later, some.earlier]) for some in found], axis=1), axis=1)
+    write(order.folder / "candidates" / name, later=later, earlier=earlier)
+    write(order.folder / "buckets" / name, size=np.concatenate([some.sizes for some in found]))
+    parts = [some.overfull for some in found]
     band = np.repeat(np.arange(len(parts)), [len(each.members) for each in parts])
     members, levels, listed = (np.concatenate(each, axis=-1).T for each in zip(*((p.members, p.levels, p.listed) for p in parts), strict=True))
     partition = np.full(len(band), order.number)
-    write(order.folder / "crowds" / name, band=band, partition=partition, item=members, levels=levels, listed=listed.astype(np.uint8))
+    write(order.folder / "overfull" / name, band=band, partition=partition, item=members, levels=levels, listed=listed.astype(np.uint8))
 
 
-def met_in(order: Order, keys: np.ndarray, band: int, per: np.ndarray | None) -> Met:
+def candidates_in(order: Order, keys: np.ndarray, band: int, per: np.ndarray | None) -> Candidates:
     """The candidate pairs of one band. All members of a bucket belong to one partition."""
     here = keyed(np.ascontiguousarray(keys[band]), per)
     mine = np.flatnonzero(of_partition(here, order))
     finer = [(band + level) % len(keys) for level in range(1, 1 + min(FINER, len(keys) - 1))]
-    return meeting(here[mine], keys[finer][:, mine], mine)
+    return candidate_pairs(here[mine], keys[finer][:, mine], mine)
 
 
 def compare(order: Order) -> None:
-    """met/, rows/ -> similar pairs. A pair belongs to the partition of its later item, whatever bands it collided in."""
-    later, earlier = read(order.folder / "met", "later", "earlier", where=lambda table: array(table["later"]) % order.parts == order.number)
+    """candidates/, rows/ -> similar pairs. A pair belongs to the partition of its later item, whatever bands it collided in."""
+    later, earlier = read(order.folder / "candidates", "later", "earlier", where=lambda table: array(table["later"]) % order.parts == order.number)
     later, earlier = np.unique(np.stack([later, earlier]), axis=1)
     overlap, out_of = compared(order, later, earlier)
     good = overlap >= 0
     columns = {"later": later[good], "earlier": earlier[good], "overlap": overlap[good], "out_of": out_of[good]}
-    write(order.folder / "alike" / f"{order.number:05}.parquet", **columns)
+    write(order.folder / "similar" / f"{order.number:05}.parquet", **columns)
 
 
 def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
@@ -190,7 +190,7 @@ def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
         light = (each for items in (later, earlier) for each in attached(order, rank[items], "size", "odd"))
         passed = np.flatnonzero(near(*light, by))
     (words_a,), (words_b,) = (attached(order, rank[items[passed]], "sets") for items in (later, earlier))
-    found.overlap[passed], found.out_of[passed] = order.job.compared.alike(words_a, words_b, order.job)
+    found.overlap[passed], found.out_of[passed] = order.job.compared.similar(words_a, words_b, order.job)
     return found
 
 
@@ -203,25 +203,25 @@ def attached(order: Order, ranks: np.ndarray, *names: str) -> list[Any]:
 
 def settle(order: Order) -> None:
     """Similar pairs -> settled/: the representative of each item, and the similarity to it. One partition decides all."""
-    found = settled(*read(order.folder / "alike", "later", "earlier", "overlap", "out_of"), order.more)
+    found = settled(*read(order.folder / "similar", "later", "earlier", "overlap", "out_of"), order.more)
     write(order.folder / "settled" / "0.parquet", **found._asdict())
 
 
 def budget(order: Order) -> None:
-    """crowds/, settled/ -> cut/ and hottest/: the pairs that the rule for overfull buckets skipped."""
+    """overfull/, settled/ -> cut/ and hottest/: the pairs that the rule for overfull buckets skipped."""
     cut, worst = Cut(0, 0, 0, 0.0), []
     if order.job.plan is not None:
         buckets = overfull_buckets(order)
-        (witness,) = read(order.folder / "settled", "witness")
-        crowds = overfull(buckets, witness < 0)
-        cut, worst = what_was_cut(partial(compared, order), buckets, crowds, order.job.seed), hottest(buckets, crowds)
+        (representative,) = read(order.folder / "settled", "representative")
+        full = overfull(buckets, representative < 0)
+        cut, worst = sampled_cut(partial(compared, order), buckets, full, order.job.seed), hottest(buckets, full)
     write(order.folder / "cut" / "0.parquet", **{name: [value] for name, value in asdict(cut).items()})
     write(order.folder / "hottest" / "0.parquet", bucket=np.array(worst, np.int64).reshape(-1, 3))
 
 
 def overfull_buckets(order: Order) -> Buckets:
     """The overfull buckets of all partitions and their parts, with consecutive numbers."""
-    band, partition, item, levels, listed = read(order.folder / "crowds", "band", "partition", "item", "levels", "listed")
+    band, partition, item, levels, listed = read(order.folder / "overfull", "band", "partition", "item", "levels", "listed")
     by_item = np.lexsort((item, band))
     band, item, levels, listed = band[by_item], item[by_item], levels[by_item].T.astype(np.int64), listed[by_item].T.astype(bool)
     named = np.where(levels >= 0, ((band * order.parts + partition[by_item]) << 32) + levels, -1)
@@ -243,7 +243,7 @@ def keep(order: Order) -> None:
     write(order.folder / "written" / f"{order.number:05}.parquet", rows=[written])
 
 
-STEPS = {step.__name__: step for step in (rows, copies, meet, compare, settle, budget, keep)}
+STEPS = {step.__name__: step for step in (rows, copies, collide, compare, settle, budget, keep)}
 
 
 def main() -> None:

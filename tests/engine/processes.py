@@ -107,25 +107,25 @@ class Partitioned:
         first[row] = original
         return first
 
-    def meet(self, items: Items) -> None:
+    def collide(self, items: Items) -> None:
         (rank,) = read(self.folder / "rows", "rank")
         self.table("items", rank=rank[items.member])
-        self.all("meet")
+        self.all("collide")
 
-    def alike(self, items: Items, met: None) -> None:
+    def similar(self, items: Items, candidates: None) -> None:
         self.all("compare")
 
     def settle(self, items: Items, similar: None) -> Found:
         self.all("settle", [len(items.member)])
         self.all("budget", [None])
-        job, (witness, *best) = self.run.job, read(self.folder / "settled", "witness", "overlap", "out_of")
-        later, earlier, *ratio = read(self.folder / "alike", "later", "earlier", "overlap", "out_of")
+        job, (representative, *best) = self.run.job, read(self.folder / "settled", "representative", "overlap", "out_of")
+        later, earlier, *ratio = read(self.folder / "similar", "later", "earlier", "overlap", "out_of")
         order = np.lexsort((earlier, later))
-        order = order[witness[earlier[order]] < 0]
+        order = order[representative[earlier[order]] < 0]
         matches, values = np.column_stack([later, earlier])[order], valued(Compared(*ratio), job)[order]
         cut = Cut(**pq.read_table(self.folder / "cut" / "0.parquet").to_pylist()[0])
         (hottest,), (sizes,) = read(self.folder / "hottest", "bucket"), read(self.folder / "buckets", "size")
-        removals = Removals(witness, valued(Compared(*best), job), matches, values, 0)
+        removals = Removals(representative, valued(Compared(*best), job), matches, values, 0)
         return Found(removals, cut.recall(job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
 
     def write(self, source: Source, target: Path, keep: Any, start: Any, length: Any, added: None, each: Any) -> int:

@@ -180,8 +180,8 @@ def test_ids_of_several_types_keep_theirs_in_json(form: str, ids: list[Any], exp
         assert run("dedup", given, "--by", "words:2", "--threshold", "0.9", "--output", "annotate", "-o", "out").exit_code == 0
         text = (Path("out/annotated") / given.name).read_text()
         records = json.loads(text) if form == "json" else [json.loads(line) for line in text.splitlines()]
-        witnesses = [record["likewise_witness"] for record in records if record["likewise_witness"] is not None]
-        assert same([(witness, None) for witness in witnesses], [(first, None) for first, _ in expected])
+        representatives = [record["likewise_witness"] for record in records if record["likewise_witness"] is not None]
+        assert same([(representative, None) for representative in representatives], [(first, None) for first, _ in expected])
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])

@@ -22,7 +22,7 @@ from likewise.kernels.hashing import derive
 from likewise.kernels.minhash import BAND, FOLD, GOLDEN, band_keys
 from likewise.methods import Text
 from likewise.stages.buckets import Buckets, no_splits
-from likewise.stages.meeting import BUDGET, FINER
+from likewise.stages.candidates import BUDGET, FINER
 from reference import WORD, folded, mix
 
 KNOWN, OTHER = 7, 8  # a seed that the attacker knows, and one that the user drew
@@ -240,5 +240,5 @@ def test_one_shingle_that_all_share_and_one_bucket_that_holds_all():
     texts = [f"shared w{i}" for i in range(3000)]
     found = lw.dedup(texts, by="words:1", threshold=0.8)
     assert len(found.removed) == 0 and found.compared < 3000 * 20
-    alike = lw.dedup([f"{'a b c d e f g h i j k l m n o p q r s t ' * 3} w{i}" for i in range(3000)], by="words:1", threshold=0.8)
-    assert len(alike.kept) == 1 and alike.compared < 3 * 3000
+    similar = lw.dedup([f"{'a b c d e f g h i j k l m n o p q r s t ' * 3} w{i}" for i in range(3000)], by="words:1", threshold=0.8)
+    assert len(similar.kept) == 1 and similar.compared < 3 * 3000

@@ -66,9 +66,9 @@ def test_no_element_or_attribute_of_the_report_arises_from_data():
     assert found.tags - plain.tags <= {"li", "ul", "strong", "details", "summary", "bdi", "br"}
 
 
-def test_pictures_escape_what_they_are_told():
-    picture = lw.plan(threshold=0.8, by="words:5").svg(lw.plan(threshold=0.7, by="chars:5"))
-    tree = ET.fromstring(picture)
+def test_charts_escape_their_labels():
+    chart = lw.plan(threshold=0.8, by="words:5").svg(lw.plan(threshold=0.7, by="chars:5"))
+    tree = ET.fromstring(chart)
     assert {element.tag.rpartition("}")[2] for element in tree.iter()}.isdisjoint({"script", "image", "foreignObject", "a", "use"})
     from likewise.drawing.markup import tag
 

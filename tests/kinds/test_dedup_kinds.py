@@ -69,11 +69,11 @@ def test_dedup_is_the_greedy_walk_in_keep_order(by, keep, way, small_steps):
     values, limit = GIVEN[by]
     shop = [place % 3 for place in range(len(values))]
     rows = rows_of(by, score=[place * 7 % 11 for place in range(len(values))], shop=shop)
-    alike = all_pairs(values, by, next(iter(limit.values())))
-    assert len(alike) > 60
+    similar = all_pairs(values, by, next(iter(limit.values())))
+    assert len(similar) > 60
     for per in (None, "shop"):
         result = lw.dedup(rows, by=by, keep=keep, per=per, **limit, **WAYS[way])
-        inside = {pair: value for pair, value in alike.items() if per is None or shop[pair[0]] == shop[pair[1]]}
+        inside = {pair: value for pair, value in similar.items() if per is None or shop[pair[0]] == shop[pair[1]]}
         assert removed_of(result.removed.to_arrow()) == walked(inside, ORDERS[keep](len(values)), "within" in limit)
         assert result.report["budget"]["recall"] == 1 if way == "exact" or by == "hamming" else result.report["budget"]["recall"] >= 0.9998
 
@@ -88,7 +88,7 @@ def test_items_of_preferred_files_stay(tmp_path, by, small_steps):
     want = walked(all_pairs(values, by, next(iter(limit.values()))), order, "within" in limit)
     at = {"a.npy": 0, "b.npy": 120}
     got = [(at[row["source"]] + row["position"], at[row["kept_source"]] + row["kept_position"]) for row in result.removed.to_arrow().to_pylist()]
-    assert dict(got) == {item: witness for item, (witness, _) in want.items()} and len(got) == len(want) > 30
+    assert dict(got) == {item: representative for item, (representative, _) in want.items()} and len(got) == len(want) > 30
 
 
 @pytest.mark.parametrize("by", GIVEN)
@@ -96,12 +96,15 @@ def test_what_stays_and_what_goes(by):
     """At an ordinary recall: each removed item has a kept witness at or above the threshold; no two kept ones that are met are alike."""
     values, limit = GIVEN[by]
     result = lw.dedup(rows_of(by), by=by, recall=0.8, **limit)
-    alike = all_pairs(values, by, next(iter(limit.values())))
+    similar = all_pairs(values, by, next(iter(limit.values())))
     removed = removed_of(result.removed.to_arrow())
-    assert all(witness not in removed and alike[min(item, witness), max(item, witness)] == value for item, (witness, value) in removed.items())
+    assert all(
+        representative not in removed and similar[min(item, representative), max(item, representative)] == value
+        for item, (representative, value) in removed.items()
+    )
     pairs = lw.pairs(rows_of(by), by=by, exact=True, **limit).to_arrow()
     left = [pair for pair in zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist(), strict=True) if not removed.keys() & {*pair}]
-    assert len(left) <= (0 if by == "hamming" else 0.25 * len(alike)) and len(pairs) == len(alike)
+    assert len(left) <= (0 if by == "hamming" else 0.25 * len(similar)) and len(pairs) == len(similar)
 
 
 @pytest.mark.parametrize("by", GIVEN)
@@ -113,7 +116,7 @@ def test_pairs_and_audit_by_both_ways(by, way):
     assert {(row["id_a"], row["id_b"]): row.get("similarity", row.get("distance")) for row in result.to_arrow().to_pylist()} == want
     assert result.report["recall"] == (1 if way == "exact" or by == "hamming" else 0.9999)
     found = lw.audit(rows_of(by), by=by, sample=len(values), **limit, **WAYS[way])
-    assert (found.pairs, found.found, found.promised) == (len(want), len(want), result.report["recall"])
+    assert (found.pairs, found.found, found.expected_recall) == (len(want), len(want), result.report["recall"])
 
 
 @pytest.mark.parametrize("by", ["cosine", "hamming"])
@@ -150,8 +153,8 @@ def test_the_report_tells_of_the_join(tmp_path):
     join = report["join"]
     assert report["method"]["plan"] is None and report["method"]["threshold_exact"] == "9/10" and report["method"]["target"] == 0.95
     assert join["by"] == "bits of vectors" and join["recall"] == report["budget"]["recall"] >= 0.95
-    chances = [chance for _, chance in report["curve"]]
-    assert chances == sorted(chances) and report["curve"][-1][0] == 1
+    probabilities = [probability for _, probability in report["curve"]]
+    assert probabilities == sorted(probabilities) and report["curve"][-1][0] == 1
     expected = 1 - (1 - (1 - math.acos(0.9) / math.pi) ** join["rows"]) ** join["bands"]
     assert join["recall"] == pytest.approx(expected, abs=2e-3)
     page = (tmp_path / "out/report.html").read_text()
@@ -223,7 +226,7 @@ def test_an_output_is_audited_as_it_was_made(tmp_path):
     for name, choices in {"join": {"recall": 0.9}, "exact": {"exact": True}, "hand": {"bands": 3, "rows": 9}}.items():
         lw.dedup(tmp_path / "v.npy", by="cosine", threshold="0.9", out=tmp_path / name, **choices)
         assert lw.audit(tmp_path / name) == lw.audit(tmp_path / "v.npy", by="cosine", threshold="0.9", **choices)
-    assert lw.audit(tmp_path / "exact").promised == 1 and lw.audit(tmp_path / "join").promised == 0.9
+    assert lw.audit(tmp_path / "exact").expected_recall == 1 and lw.audit(tmp_path / "join").expected_recall == 0.9
 
 
 # resumed runs

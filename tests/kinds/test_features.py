@@ -136,8 +136,8 @@ def test_recall_is_promised_of_histograms_and_not_of_encodings():
     for by, threshold in MEASURES.items():
         result = lw.pairs(sets, by=by, threshold=threshold)
         measured = lw.audit(sets, by=by, threshold=threshold)
-        assert (result.report["recall"] is None) == (measured.promised is None) == (by in WHOLE)
-        assert any("measured, not promised" in said for said in result.report["warnings"]) == (by in WHOLE)
+        assert (result.report["recall"] is None) == (measured.expected_recall is None) == (by in WHOLE)
+        assert any("measured, not guaranteed" in said for said in result.report["warnings"]) == (by in WHOLE)
         assert measured.pairs == len(lw.pairs(sets, by=by, threshold=threshold, exact=True)) and measured.recall >= 0.9
 
 
@@ -145,10 +145,10 @@ def test_recall_is_promised_of_histograms_and_not_of_encodings():
 @pytest.mark.parametrize("by", MEASURES)
 def test_dedup_is_the_greedy_walk(by, exact):
     sets = [*planted(40, 20), *planted(40, 20, seed=1)[40:], *planted(40, 0)[:10]]
-    alike = found(lw.pairs(sets, by=by, threshold=MEASURES[by], exact=True))
+    similar = found(lw.pairs(sets, by=by, threshold=MEASURES[by], exact=True))
     kept: list[int] = []
     for i in range(len(sets)):
-        if not any((j, i) in alike for j in kept):
+        if not any((j, i) in similar for j in kept):
             kept.append(i)
     result = lw.dedup([{"id": i, "features": one} for i, one in enumerate(sets)], by=by, threshold=MEASURES[by], exact=exact)
     assert result.kept.to_arrow()["id"].to_pylist() == kept
@@ -261,7 +261,7 @@ def test_dedup_writes_what_it_keeps(tmp_path):
             with zipfile.ZipFile(out / "kept" / name) as written, zipfile.ZipFile(tmp_path / name) as read:
                 assert [one.compress_type for one in written.infolist()] == [one.compress_type for one in read.infolist()]
         page = (out / "report.html").read_text()
-        assert "measured, not promised" in page and "none is missed" not in page
+        assert "measured, not guaranteed" in page and "none is missed" not in page
         assert "a set of feature vectors" in page
         said = CliRunner().invoke(main, ["show", str(out), str(min(gone))])
         assert said.exit_code == 0 and "features of 12 numbers" in said.output and "have changed" not in said.output
@@ -277,11 +277,11 @@ def test_the_command_line(tmp_path):
         rows = [json.loads(line) for line in said.stdout.splitlines()]
         assert {(row["id_a"], row["id_b"]): row["similarity"] for row in rows} == expected
     said = CliRunner().invoke(main, ["pairs", str(tmp_path / "plain.npz"), "--by", "features/chamfer"])
-    assert said.exit_code == 0 and "recall is measured, not promised" in said.stderr
+    assert said.exit_code == 0 and "recall is measured, not guaranteed" in said.stderr
     said = CliRunner().invoke(main, ["neighbors", str(tmp_path / "plain.npz"), "--by", "features", "-k", "1"])
     assert said.exit_code == 0 and '"similarity"' in said.stdout
     said = CliRunner().invoke(main, ["dedup", str(tmp_path / "plain.npz"), "--by", "features/chamfer", "--dry-run", "-o", str(tmp_path / "out")])
-    assert said.exit_code == 0 and "measured, not promised" in said.output
+    assert said.exit_code == 0 and "measured, not guaranteed" in said.output
 
 
 GOOD = [[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[1.0, 1.0, 1.0]]]

@@ -1,4 +1,4 @@
-"""likewise features: pictures, videos and texts as sets of feature vectors."""
+"""likewise features: images, videos and texts as sets of feature vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from likewise.cli.main import main
 from likewise.errors import DataError, MissingPartError, UsageError
 from likewise.io.formats import lines
-from likewise.io.media import files, opencv, pictures, tokens, videos
+from likewise.io.media import files, images, opencv, tokens, videos
 from likewise.items.features import features
 from likewise.progress import Progress
 from likewise.runs.extraction import extract
@@ -44,7 +44,7 @@ def photos(tmp_path):
     for name, seed in (("b.png", 1), ("a.jpg", 1), ("more/c.png", 2)):
         cv2.imwrite(str(folder / name), texture(seed))
     cv2.imwrite(str(folder / "plain.png"), np.full((40, 40), 90, np.uint8))
-    (folder / "notes.txt").write_text("not a picture")
+    (folder / "notes.txt").write_text("not an image")
     return folder
 
 
@@ -60,10 +60,10 @@ def test_a_stage_that_fails_ends(tmp_path, monkeypatch):
     assert list(progress.seconds) == ["reading", "describing"]
 
 
-# Pictures
+# Images
 
 
-def test_a_folder_of_pictures_becomes_a_table(photos, tmp_path):
+def test_a_folder_of_images_becomes_a_table(photos, tmp_path):
     table = made(tmp_path, photos, most=50)
     assert table.schema.field("features").type == pa.list_(pa.list_(pa.float32(), 128))
     assert table["id"].to_pylist() == ["a.jpg", "b.png", "more/c.png", "plain.png"]
@@ -74,20 +74,20 @@ def test_a_folder_of_pictures_becomes_a_table(photos, tmp_path):
     assert np.allclose((values**2).sum(axis=1), 1, atol=1e-5)  # roots of shares
 
 
-def test_features_of_a_picture_are_roots_of_opencvs():
-    grey = cv2.cvtColor(texture(3), cv2.COLOR_BGR2GRAY)
-    _, slow = cv2.SIFT_create(nfeatures=40).detectAndCompute(grey, None)
+def test_features_of_an_image_are_roots_of_opencvs():
+    gray = cv2.cvtColor(texture(3), cv2.COLOR_BGR2GRAY)
+    _, slow = cv2.SIFT_create(nfeatures=40).detectAndCompute(gray, None)
     rows = {np.sqrt(row / row.sum()).astype(np.float32).tobytes() for row in slow}
-    found = pictures.described(grey, 40)
+    found = images.described(gray, 40)
     assert len(found) == 40
     assert {row.tobytes() for row in found} <= rows
 
 
-def test_large_pictures_are_reduced():
-    grey = cv2.cvtColor(texture(4), cv2.COLOR_BGR2GRAY)
-    large = cv2.resize(grey, (1920, 1440), interpolation=cv2.INTER_CUBIC)
+def test_large_images_are_reduced():
+    gray = cv2.cvtColor(texture(4), cv2.COLOR_BGR2GRAY)
+    large = cv2.resize(gray, (1920, 1440), interpolation=cv2.INTER_CUBIC)
     reduced = cv2.resize(large, (640, 480), interpolation=cv2.INTER_AREA)
-    assert (pictures.described(large, 100) == pictures.described(reduced, 100)).all()
+    assert (images.described(large, 100) == images.described(reduced, 100)).all()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -95,10 +95,10 @@ def test_threads_change_nothing(photos, tmp_path, threads):
     assert made(tmp_path, photos, threads=threads).equals(made(tmp_path, photos, threads=2))
 
 
-def test_a_picture_that_cannot_be_decoded_is_named(photos, tmp_path):
+def test_an_image_that_cannot_be_decoded_is_named(photos, tmp_path):
     (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 and no more")
     (photos / "empty.png").write_bytes(b"")
-    with pytest.raises(DataError, match=r"broken\.jpg: this picture cannot be decoded: it is damaged"):
+    with pytest.raises(DataError, match=r"broken\.jpg: this image cannot be decoded: it is damaged"):
         made(tmp_path, photos)
     skipping = extract([photos], on_error="skip")
     skipping.write(tmp_path / "made.parquet", overwrite=True)
@@ -108,7 +108,7 @@ def test_a_picture_that_cannot_be_decoded_is_named(photos, tmp_path):
         made(tmp_path, photos / "empty.png", on_error="skip")
 
 
-def test_pictures_that_have_gone_are_not_set_aside(photos, tmp_path, monkeypatch):
+def test_images_that_have_gone_are_not_set_aside(photos, tmp_path, monkeypatch):
     found = files.found
     monkeypatch.setattr(files, "found", lambda inputs: (found(inputs), shutil.rmtree(photos))[0])
     with pytest.raises(DataError, match="No such file"):
@@ -123,7 +123,7 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     assert not out.exists()
     assert run("features", photos, "-o", out, "--on-error", "skip", "--json", "--most", 20) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["kind"], told["items"], told["rejected"], told["features"]) == ("pictures", 4, 1, 60)
+    assert (told["kind"], told["items"], told["rejected"], told["features"]) == ("images", 4, 1, 60)
     (line,) = (tmp_path / "photos.parquet.rejected.jsonl").read_text().splitlines()
     assert json.loads(line)["source"] == "broken.jpg"
     assert run("features", photos / "a.jpg", "-o", out) == 2  # it exists
@@ -135,32 +135,38 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
 @pytest.mark.parametrize("flags", [[], ["--overwrite"]])
 def test_a_list_that_appears_during_the_run_loses_nothing(photos, tmp_path, monkeypatch, capsys, what, flags):
     (photos / "broken.jpg").write_bytes(b"nothing")
-    out, aside = tmp_path / "photos.parquet", tmp_path / "photos.parquet.rejected.jsonl"
-    features_of = pictures.features_of
+    out, rejected_path = tmp_path / "photos.parquet", tmp_path / "photos.parquet.rejected.jsonl"
+    features_of = images.features_of
 
     def meanwhile(path, most):
-        if not aside.exists():
-            {"file": lambda: aside.write_text("mine"), "folder": aside.mkdir, "link": lambda: aside.symlink_to(photos / "notes.txt")}[what]()
+        if not rejected_path.exists():
+            {
+                "file": lambda: rejected_path.write_text("mine"),
+                "folder": rejected_path.mkdir,
+                "link": lambda: rejected_path.symlink_to(photos / "notes.txt"),
+            }[what]()
         return features_of(path, most=most)
 
-    monkeypatch.setattr(pictures, "features_of", meanwhile)
+    monkeypatch.setattr(images, "features_of", meanwhile)
     assert run("features", photos, "-o", out, "--on-error", "skip", "--threads", 1, *flags) == 0
     assert pq.read_table(out).num_rows == 4
-    (listed,) = (path for path in tmp_path.glob("*.jsonl") if path != aside)
+    (listed,) = (path for path in tmp_path.glob("*.jsonl") if path != rejected_path)
     assert json.loads(listed.read_text())["source"] == "broken.jpg"
-    assert f"{aside}: this appeared during the run and was not replaced; the rejected inputs are listed in {listed}" in capsys.readouterr().err
-    assert (what == "folder" and not [*aside.iterdir()]) or aside.read_text() == ("mine" if what == "file" else "not a picture")
+    assert (
+        f"{rejected_path}: this appeared during the run and was not replaced; the rejected inputs are listed in {listed}" in capsys.readouterr().err
+    )
+    assert (what == "folder" and not [*rejected_path.iterdir()]) or rejected_path.read_text() == ("mine" if what == "file" else "not an image")
 
 
 def test_a_result_that_is_kept_under_another_name_has_its_list(photos, tmp_path, monkeypatch, capsys):
     (photos / "broken.jpg").write_bytes(b"nothing")
-    out, features_of = tmp_path / "photos.parquet", pictures.features_of
+    out, features_of = tmp_path / "photos.parquet", images.features_of
 
     def meanwhile(path, most):
         out.write_text("mine")
         return features_of(path, most=most)
 
-    monkeypatch.setattr(pictures, "features_of", meanwhile)
+    monkeypatch.setattr(images, "features_of", meanwhile)
     assert run("features", photos, "-o", out, "--on-error", "skip", "--threads", 1) == 2
     (listed,) = tmp_path.glob("*.jsonl")
     assert json.loads(listed.read_text())["source"] == "broken.jpg" and out.read_text() == "mine"
@@ -181,10 +187,10 @@ def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):
     [
         (["none.png"], {}, "no such file"),
         (["*.webp"], {}, "no file matches"),
-        (["notes.txt"], {}, "no picture or video by its name"),
+        (["notes.txt"], {}, "no image or video by its name"),
         (["a.jpg"], {"most": 0}, "--most 0"),
         (["a.jpg"], {"every": 0.0}, "--every 0"),
-        (["a.jpg", "film.mp4"], {}, "is a picture and .* a video"),
+        (["a.jpg", "film.mp4"], {}, "is an image and .* a video"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(photos, tmp_path, names, choices, said):

@@ -26,7 +26,7 @@ from stopping import StoppedError, Stops, snapshot
 
 @EACH
 def test_pairs_in_memory_are_those_of_brute_force(items):
-    want = items.alike()
+    want = items.similar()
     assert len(want) > 10
     result = lw.pairs(items.rows(), **items.choices)
     same(found(result.to_arrow(), "distance" if items.distance else "similarity"), want)
@@ -49,7 +49,7 @@ FORMATS = {
 @pytest.mark.parametrize("exact", [False, True])
 def test_sets_by_bands_and_exactly(exact):
     items = MADE["elements"]
-    same(found(lw.pairs(items.rows(), exact=exact, **items.choices).to_arrow(), "similarity"), items.alike())
+    same(found(lw.pairs(items.rows(), exact=exact, **items.choices).to_arrow(), "similarity"), items.similar())
 
 
 def test_sets_of_one_type(tmp_path):
@@ -57,7 +57,7 @@ def test_sets_of_one_type(tmp_path):
     rows = np.random.default_rng(8).integers(0, 30, (40, 9))
     rows[20:] = rows[:20]
     rows[20:, :2] = 77
-    want = Items("elements", "elements", rows.tolist(), {"threshold": 0.5}).alike()
+    want = Items("elements", "elements", rows.tolist(), {"threshold": 0.5}).similar()
     assert len(want) >= 20
     pq.write_table(pa.table({"id": range(40), "elements": rows.tolist()}), tmp_path / "int.parquet")
     small = pa.array(rows.tolist(), pa.list_(pa.uint8()))
@@ -75,8 +75,8 @@ def test_pairs_of_files_through_the_command_line(tmp_path, by, extension):
     columns = ["--field", "x0..x23"] if extension == "csv" and items.field == "vector" else []
     result = run("pairs", path, "-o", tmp_path / "out.parquet", *items.flags, *columns)
     assert result.exit_code == 0, result.stderr
-    same(found(pq.read_table(tmp_path / "out.parquet"), "distance" if items.distance else "similarity"), items.alike())
-    assert f"{len(items.alike())} pairs {'within' if items.distance else 'at or above'}" in result.stderr
+    same(found(pq.read_table(tmp_path / "out.parquet"), "distance" if items.distance else "similarity"), items.similar())
+    assert f"{len(items.similar())} pairs {'within' if items.distance else 'at or above'}" in result.stderr
 
 
 @EACH
@@ -85,7 +85,7 @@ def test_pairs_across_two_collections(tmp_path, items):
     rows = items.rows()
     result = lw.pairs(rows[:half], against=rows[half:], **items.choices).to_arrow()
     across = [(a, b) for a in range(half) for b in range(half, len(rows))]
-    same(found(result, "distance" if items.distance else "similarity"), items.alike(across))
+    same(found(result, "distance" if items.distance else "similarity"), items.similar(across))
 
 
 @EACH
@@ -93,21 +93,21 @@ def test_pairs_inside_a_group(items):
     shops = [f"shop {place % 3}" for place in range(len(items.values))]
     result = lw.pairs(items.rows(shop=shops), per="shop", **items.choices).to_arrow()
     inside = [pair for pair in itertools.combinations(range(len(shops)), 2) if shops[pair[0]] == shops[pair[1]]]
-    same(found(result, "distance" if items.distance else "similarity"), items.alike(inside))
+    same(found(result, "distance" if items.distance else "similarity"), items.similar(inside))
 
 
 @pytest.mark.parametrize("threshold", ["1", "9/10", "0.75", "2/3", "0.3", "0.05"])
 def test_exact_sets_are_brute_force_at_any_threshold(threshold):
     items = Items("elements", "elements", MADE["elements"].values, {"threshold": float(eval(threshold))})
     result = lw.pairs(items.rows(), by="elements", threshold=threshold, exact=True)
-    same(found(result.to_arrow(), "similarity"), items.alike())
+    same(found(result.to_arrow(), "similarity"), items.similar())
     assert result.report["recall"] == 1
 
 
 @pytest.mark.parametrize("within", [0, 1, 7, 20, 45])
 def test_codes_are_brute_force_at_any_distance(within):
     items = Items("hamming", "code", MADE["hamming"].values, {"within": within})
-    want = items.alike()
+    want = items.similar()
     assert within < 45 or len(want) > 1000  # so many that hardly any is a planted one
     same(found(lw.pairs(items.rows(), **items.choices).to_arrow(), "distance"), want)
 
@@ -117,15 +117,15 @@ def test_codes_are_brute_force_at_any_distance(within):
 
 def walked(items: Items, order: list[int]) -> dict[int, tuple[int, float]]:
     """The greedy walk by brute force: removed item -> (witness, value)."""
-    alike = items.alike()
+    similar = items.similar()
     kept: list[int] = []
     removed: dict[int, tuple[int, float]] = {}
     for item in order:
-        near = [(pair[0] + pair[1] - item, value) for pair, value in alike.items() if item in pair]
+        near = [(pair[0] + pair[1] - item, value) for pair, value in similar.items() if item in pair]
         matches = [(value if items.distance else -value, order.index(other), other) for other, value in near if other in kept]
         if matches:
-            value, _, witness = min(matches)
-            removed[item] = (witness, value if items.distance else -value)
+            value, _, representative = min(matches)
+            removed[item] = (representative, value if items.distance else -value)
         else:
             kept.append(item)
     return removed
@@ -137,7 +137,7 @@ def decided(out: Path) -> dict[int, tuple[int, float]]:
 
 
 def equal(got: dict[int, tuple[int, float]], want: dict[int, tuple[int, float]]) -> None:
-    assert {item: witness for item, (witness, _) in got.items()} == {item: witness for item, (witness, _) in want.items()}
+    assert {item: representative for item, (representative, _) in got.items()} == {item: representative for item, (representative, _) in want.items()}
     assert {item: value for item, (_, value) in got.items()} == pytest.approx({item: value for item, (_, value) in want.items()}, abs=1e-12)
 
 
@@ -350,7 +350,7 @@ def test_nothing_or_little_to_do(tmp_path, items):
 def test_at_the_end_of_the_scale_only_equals_are_alike(items):
     """A similarity of 1, a distance of 0."""
     ends = Items(items.by, items.field, items.values[:40] + items.values[5:9], {"within": 0} if items.distance else {"threshold": 1})
-    want = ends.alike()
+    want = ends.similar()
     assert len(want) >= 3
     value = "distance" if items.distance else "similarity"
     same(found(lw.pairs(ends.rows(), **ends.choices).to_arrow(), value), want)

@@ -60,16 +60,16 @@ def one_bucket(sets: Sets) -> list[int]:
     """The witnesses that the walk finds when all items share one bucket."""
     n = len(sets.size)
     keys = np.zeros(n, np.uint64)
-    return walk(sets, group(lambda band: keys, keys, 1, split=True)).witness.tolist()
+    return walk(sets, group(lambda band: keys, keys, 1, split=True)).representative.tolist()
 
 
-@pytest.mark.parametrize(("threshold", "witness"), [("0.499999999", [-1, 0]), ("0.5", [-1, 0]), ("0.500000001", [-1, -1])])
-def test_a_threshold_of_nine_digits(threshold, witness):
+@pytest.mark.parametrize(("threshold", "representative"), [("0.499999999", [-1, 0]), ("0.5", [-1, 0]), ("0.500000001", [-1, -1])])
+def test_a_threshold_of_nine_digits(threshold, representative):
     """Two sets that share 200 of 400 elements: sizes times 10^9 need more than 32 bits."""
     values = np.concatenate([np.arange(300), np.arange(100, 400)]).astype(np.uint64)
     rule = SetRule(*Fraction(threshold).as_integer_ratio(), EXACT)
     odd = odd_sketches(values, np.array([0, 300, 600]))
-    assert one_bucket(Sets(-1, values, np.array([0, 300]), np.array([300, 300], "u4"), rule, odd, np.arange(2))) == witness
+    assert one_bucket(Sets(-1, values, np.array([0, 300]), np.array([300, 300], "u4"), rule, odd, np.arange(2))) == representative
 
 
 def test_sets_beyond_four_gigabytes(tmp_path):

@@ -140,7 +140,7 @@ def test_runs_longer_than_a_tile(bits, within, shares, monkeypatch):
         workers = Workers(pool.map, shares, advanced.append, expecting.append)
         join = TableJoin(codes, Tables.bands(1, 0), within, within, measured(codes), workers=workers)
         exactly(listed(join.pairs(counts=counts)), expected)
-    assert sum(expecting) == sum(advanced) == counts.met == counts.compared == 9000 * 8999 // 2
+    assert sum(expecting) == sum(advanced) == counts.collisions == counts.compared == 9000 * 8999 // 2
     assert counts.near == counts.proposed == counts.computed == counts.found == len(expected) > 1500
 
 
@@ -216,8 +216,8 @@ def test_parts_cover_all_rows(seed, count, parts, limit, sides):
     codes = rng.integers(0, 5, (count, 1), np.uint64)
     side = rng.integers(1, 4, count).astype(np.uint8) if sides else NONE[0]
     entries = sort_table(codes, Tables.bands(1, 8).pieces[0], side, NONE[1])
-    places, met = split_rows(entries, sides, parts, limit)
+    places, collisions = split_rows(entries, sides, parts, limit)
     assert places[0] == 0 and places[-1] == count and (np.diff(places) >= 0).all()
     assert len(places) == parts + 1 if limit > 10**6 else len(places) >= parts + 1
     pairs = itertools.combinations(range(count), 2)
-    assert met == sum(codes[i, 0] == codes[j, 0] and (not sides or side[i] | side[j] == 3) for i, j in pairs)
+    assert collisions == sum(codes[i, 0] == codes[j, 0] and (not sides or side[i] | side[j] == 3) for i, j in pairs)

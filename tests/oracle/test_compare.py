@@ -33,17 +33,17 @@ def all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(n, 1)
 
 
-def expect(words, rule, value: np.ndarray, alike: np.ndarray, *, distances: bool) -> None:
+def expect(words, rule, value: np.ndarray, similar: np.ndarray, *, distances: bool) -> None:
     """The alike pairs, each with its exact value, ordered by their scores as by their values."""
     found = met(words, rule)
     left, right = all_pairs(len(words))
-    assert set(found) == set(zip(left[alike].tolist(), right[alike].tolist(), strict=True))
+    assert set(found) == set(zip(left[similar].tolist(), right[similar].tolist(), strict=True))
     assert 0 < len(found) < len(left)
-    scores = np.array([found[a, b][0] for a, b in zip(left[alike].tolist(), right[alike].tolist(), strict=True)])
+    scores = np.array([found[a, b][0] for a, b in zip(left[similar].tolist(), right[similar].tolist(), strict=True)])
     assert (scores >= 0).all()
     assert {out_of for _, out_of in found.values()} == {1}
-    assert values(scores, distances=distances).tolist() == value[alike].tolist()
-    assert (np.argsort(scores, kind="stable") == np.argsort(-value[alike] if distances else value[alike], kind="stable")).all()
+    assert values(scores, distances=distances).tolist() == value[similar].tolist()
+    assert (np.argsort(scores, kind="stable") == np.argsort(-value[similar] if distances else value[similar], kind="stable")).all()
 
 
 def padded(row: np.ndarray) -> np.ndarray:

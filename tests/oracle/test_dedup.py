@@ -49,10 +49,10 @@ def sequential(texts: list[str], bands: int, rows: int, order: list[int]) -> dic
             continue
         first[texts[row]] = row
         mates = [(jaccard(texts[row], texts[k]), -place, k) for place, k in enumerate(kept) if (keys[:, row] == keys[:, k]).any()]
-        alike = [mate for mate in mates if mate[0] >= THRESHOLD]
-        if alike:
-            similarity, _, witness = max(alike)
-            removed[row] = (witness, similarity)
+        similar = [mate for mate in mates if mate[0] >= THRESHOLD]
+        if similar:
+            similarity, _, representative = max(similar)
+            removed[row] = (representative, similarity)
         else:
             kept.append(row)
     return removed
@@ -72,7 +72,7 @@ def test_removal_is_the_greedy_walk_in_keep_order(texts, keep):
     result = lw.dedup(texts, by=f"whitespace:{K}", threshold="0.5", bands=4, rows=2, keep=keep)
     want = sequential(texts, 4, 2, list(ORDERS[keep](texts)))
     got = {row["id"]: (row["kept_id"], row["similarity"]) for row in result.removed.to_arrow().to_pylist()}
-    assert got == {row: (witness, float(similarity)) for row, (witness, similarity) in want.items()}
+    assert got == {row: (representative, float(similarity)) for row, (representative, similarity) in want.items()}
     assert len(result.kept) == len(texts) - len(want)
 
 

@@ -81,21 +81,21 @@ def slow_contained(sets: Sequence[set[int]], threshold: Fraction, side: Sequence
 
 def slow_walk(sets: Sequence[set[int]], threshold: Fraction, per: Sequence[int]) -> tuple[list[int], list[Fraction], list[tuple[int, int]]]:
     """The definition of the greedy walk, with one bucket for each group: representatives, similarities, and all verified pairs."""
-    witness: list[int] = []
+    representative: list[int] = []
     value: list[Fraction] = []
     met = []
     for item, mine in enumerate(sets):
         best, at = Fraction(0), -1
         for kept in range(item):
-            if witness[kept] < 0 and per[kept] == per[item]:
+            if representative[kept] < 0 and per[kept] == per[item]:
                 common, union = len(mine & sets[kept]), len(mine | sets[kept])
                 if at_least(common, union, threshold):
                     met.append((item, kept))
                     if Fraction(common, union) > best:
                         best, at = Fraction(common, union), kept
-        witness.append(at)
+        representative.append(at)
         value.append(best)
-    return witness, value, met
+    return representative, value, met
 
 
 thresholds = st.sampled_from(["3/10", "1/3", "1/2", "2/3", "3/5", "4/5", "9/10", "1"]).map(Fraction)
@@ -175,10 +175,10 @@ def test_removal_is_that_of_the_definition(sets, threshold, data):
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(sets), max_size=len(sets)))
     with keys_of(data.draw(depths)), held(data.draw(st.integers(1, 9)), data.draw(st.sampled_from([1, 4, 20, 10**6]))):
         found = walk_of(sets, threshold, per=np.array(per, np.uint64))
-    witness, value, met = slow_walk(sets, threshold, per)
-    assert found.witness.tolist() == witness
-    assert found.value[found.witness >= 0].tolist() == [float(v) for v in value if v]
-    assert np.isnan(found.value[found.witness < 0]).all()
+    representative, value, met = slow_walk(sets, threshold, per)
+    assert found.representative.tolist() == representative
+    assert found.value[found.representative >= 0].tolist() == [float(v) for v in value if v]
+    assert np.isnan(found.value[found.representative < 0]).all()
     assert [tuple(row) for row in found.matches.tolist()] == met
     assert found.values.tolist() == [len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a, b in met]
 
@@ -191,11 +191,11 @@ def test_equality_with_the_threshold_counts(a, b, similarity):
     """The first b of a elements: a pair at exactly their similarity, not just above it."""
     threshold, sets = Fraction(similarity), [set(range(a)), set(range(b)), {5000}]
     assert pairs_of(sets, threshold) == [(0, 1, b / a)]
-    assert walk_of(sets, threshold).witness.tolist() == [-1, 0, -1]
+    assert walk_of(sets, threshold).representative.tolist() == [-1, 0, -1]
     above = threshold + Fraction(1, 10**9) if threshold < 1 else None
     if above:
         assert pairs_of(sets, above.limit_denominator(10**9)) == []
-        assert walk_of(sets, above.limit_denominator(10**9)).witness.tolist() == [-1, -1, -1]
+        assert walk_of(sets, above.limit_denominator(10**9)).representative.tolist() == [-1, -1, -1]
 
 
 def test_a_third_is_a_third():
@@ -207,11 +207,11 @@ def test_a_third_is_a_third():
 
 def test_empty_sets_never_pair_and_no_sets_are_no_error():
     assert pairs_of([set(), set(), {1}, {1}], Fraction(1, 2)) == [(2, 3, 1.0)]
-    assert walk_of([set(), set(), {1}, {1}], Fraction(1, 2)).witness.tolist() == [-1, -1, -1, 2]
+    assert walk_of([set(), set(), {1}, {1}], Fraction(1, 2)).representative.tolist() == [-1, -1, -1, 2]
     for sets in ([], [set()], [set(), set()], [{1}]):
         assert pairs_of(sets, Fraction(3, 10)) == []
         assert pairs_of(sets, Fraction(3, 10), contained=True) == []
-        assert walk_of(sets, Fraction(3, 10)).witness.tolist() == [-1] * len(sets)
+        assert walk_of(sets, Fraction(3, 10)).representative.tolist() == [-1] * len(sets)
         assert SetJoin(ranked(*arrays(sets)), Fraction(3, 10)).cost >= 0
 
 
@@ -259,7 +259,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
             with held(64, 200):
                 found = walk_of(sets, threshold, walked, **choices)
             done.clear()
-            assert found.witness.tolist() == slow_walk(sets, threshold, [0] * len(sets))[0]
+            assert found.representative.tolist() == slow_walk(sets, threshold, [0] * len(sets))[0]
             assert found.compared == walked.compared
             assert [(each.visited, each.compared) for each in (counts, walked)] == COUNTED[threshold]
     finally:
@@ -308,7 +308,7 @@ def test_keys_of_more_elements_visit_fewer_entries(depth):
             walk = walk_of(sets, threshold, walked)
     pairs = every_pair(sets, threshold)
     assert found == pairs and len(pairs) > 300
-    kept = walk.witness < 0
+    kept = walk.representative < 0
     met = [(a, b) for a, b, _ in pairs if kept[a]]  # an item is removed exactly if an earlier similar item is kept
     assert np.flatnonzero(~kept).tolist() == sorted({b for _, b in met})
     assert {(row[1], row[0]) for row in walk.matches.tolist()} == set(met)

@@ -49,13 +49,15 @@ def test_the_walk_over_codes_is_the_greedy_walk(seed, n, width, groups, steps):
         with ThreadPoolExecutor(2) as pool:
             join = code_join(codes[:, None], 64, 2, walk=True, per=per, workers=Workers(pool.map, 2))
             found = removals(join, n, Counts(), distances=True)
-    alike = {(a, b): value for (a, b), value in all_pairs(codes, "hamming", 2).items() if per is None or per[a] == per[b]}
-    want = walked(alike, list(range(n)), True)
-    removed = np.flatnonzero(found.witness >= 0)
-    assert {item: (int(found.witness[item]), item) for item in removed.tolist()} == {item: (witness, item) for item, (witness, _) in want.items()}
+    similar = {(a, b): value for (a, b), value in all_pairs(codes, "hamming", 2).items() if per is None or per[a] == per[b]}
+    want = walked(similar, list(range(n)), True)
+    removed = np.flatnonzero(found.representative >= 0)
+    assert {item: (int(found.representative[item]), item) for item in removed.tolist()} == {
+        item: (representative, item) for item, (representative, _) in want.items()
+    }
     assert found.value[removed].tolist() == [want[item][1] for item in removed.tolist()]
-    assert [alike[kept, item] for item, kept in found.matches.tolist()] == found.values.tolist()
-    assert sorted(map(tuple, found.matches.tolist())) == sorted((b, a) for a, b in alike if a not in want)
+    assert [similar[kept, item] for item, kept in found.matches.tolist()] == found.values.tolist()
+    assert sorted(map(tuple, found.matches.tolist())) == sorted((b, a) for a, b in similar if a not in want)
     assert (np.diff(found.matches[:, 0] * max(n, 1) + found.matches[:, 1]) > 0).all()
 
 
@@ -66,12 +68,14 @@ def test_the_walk_over_vectors(by, exact, small_steps):
     vectors = near(1, 300)
     prepared = prepare(vectors, by, LIMITS[by])
     join = Scan(prepared) if exact else vector_join(prepared, choose_layout(prepared, 0.9, walk=True))
-    alike = listed(join.pairs())
+    similar = listed(join.pairs())
     every = all_pairs(vectors, by, LIMITS[by])
-    assert alike == every if exact else len(alike) > 30 and alike.items() <= every.items()
+    assert similar == every if exact else len(similar) > 30 and similar.items() <= every.items()
     found = removals(join, len(vectors), Counts(), distances=by != "cosine")
-    want = walked(alike, list(range(len(vectors))), by != "cosine")
-    assert {item: witness for item, witness in enumerate(found.witness.tolist()) if witness >= 0} == {item: one for item, (one, _) in want.items()}
+    want = walked(similar, list(range(len(vectors))), by != "cosine")
+    assert {item: representative for item, representative in enumerate(found.representative.tolist()) if representative >= 0} == {
+        item: one for item, (one, _) in want.items()
+    }
 
 
 def test_of_too_many_matches_the_most_similar_are_remembered(monkeypatch):
@@ -83,7 +87,7 @@ def test_of_too_many_matches_the_most_similar_are_remembered(monkeypatch):
         monkeypatch.setattr(greedy, "MOST", most)
         found = removals(join, 11, Counts(), distances=True)
         assert found.matches.tolist() == [[10, place] for place in remembered]
-        assert found.witness.tolist() == [-1] * 10 + [3]
+        assert found.representative.tolist() == [-1] * 10 + [3]
         assert found.value[10] == 1 and np.isnan(found.value[:10]).all()
 
 
@@ -144,7 +148,7 @@ def test_a_crowd_costs_its_members_a_few_comparisons(kind, monkeypatch):
     join, distances = crowd(kind, n)
     counted = Counted(join)
     found = removals(counted, n, counts, distances=distances)
-    assert (found.witness[1:] == 0).all() and len(found.matches) == n - 1
+    assert (found.representative[1:] == 0).all() and len(found.matches) == n - 1
     assert counts.found <= 2 * n  # the pairs of the first part, and one pair of each other item
     assert counted.found < 20 * n  # and those of samples and parts with too many pairs
 

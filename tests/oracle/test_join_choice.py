@@ -132,8 +132,8 @@ def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
     sources, job = looked_at(sets, threshold=0.9)
     assert job.plan is not None
     expected = job.plan.bands * 40 * 100 * 99 / 2
-    assert choice.meetings(choice.sampled(sources, job), job, walk=False) == pytest.approx(expected, rel=0.1)
-    assert choice.meetings(choice.sampled(sources, job), job, walk=True) == pytest.approx(expected, rel=0.1)  # below the budget
+    assert choice.expected_candidates(choice.sampled(sources, job), job, walk=False) == pytest.approx(expected, rel=0.1)
+    assert choice.expected_candidates(choice.sampled(sources, job), job, walk=True) == pytest.approx(expected, rel=0.1)  # below the budget
 
 
 @pytest.mark.parametrize(("made", "threshold", "within"), [(baskets, "0.8", 0.25), (baskets, "0.5", 0.25), (strangers, "0.5", 0.6)])

@@ -16,7 +16,7 @@ from likewise.kernels.jit import kernel
 from likewise.kernels.scan import AT_ONCE, BLOCK, MOST, arrange, repeated, scan
 from likewise.measures import measure
 from likewise.nearest import by_vectors as stage
-from likewise.nearest.by_codes import hopes_of, least_chances
+from likewise.nearest.by_codes import max_cosines_of, min_probabilities
 from likewise.nearest.neighbors import neighbors
 from likewise.stages.workers import ALONE, Workers
 
@@ -282,10 +282,10 @@ def test_rounding_decides_nothing(name, dtype, monkeypatch):
     found = neighbors(tight, tight[::300], name, 10, exact=True)
     assert rows_of(found) == brute(name, tight, tight[::300], 10)
     monkeypatch.setattr(stage, "FEW_ITEMS", 0)
-    alike = rng.permuted(np.tile(rng.standard_normal(60), (110, 1)), axis=1).astype(dtype)
+    similar = rng.permuted(np.tile(rng.standard_normal(60), (110, 1)), axis=1).astype(dtype)
     for exact in (False, True):
-        found = neighbors(alike, np.full((1, 60), 0.1, dtype), name, 60, exact=exact)
-        assert rows_of(found) == brute(name, alike, np.full((1, 60), 0.1, dtype), 60)
+        found = neighbors(similar, np.full((1, 60), 0.1, dtype), name, 60, exact=exact)
+        assert rows_of(found) == brute(name, similar, np.full((1, 60), 0.1, dtype), 60)
 
 
 def test_what_has_no_neighbors():
@@ -331,14 +331,14 @@ def test_numbers_of_any_size(name, size, dtype, monkeypatch):
             assert rows_of(neighbors(base, queries, name, 5, exact=exact)) == brute(name, base, queries, 5)
 
 
-def test_hopes_hold_and_are_tight():
+def test_maximum_cosines_hold_and_are_tight():
     """At the least chance for h differing bits, h or more differ with a chance of at most the miss; h - 1 or more with a chance of at least that."""
     for bits, miss in ((64, 0.01), (200, 0.004), (512, 0.05)):
-        for h, p in enumerate(least_chances(bits, miss).tolist()):
+        for h, p in enumerate(min_probabilities(bits, miss).tolist()):
             tail = [math.comb(bits, i) * p**i * (1 - p) ** (bits - i) for i in range(bits + 1)]
             assert h < 2 or sum(tail[h:]) <= miss * (1 + 1e-9)
             assert h < 2 or sum(tail[h - 1 :]) >= miss * (1 - 1e-9)
-    first, whole = hopes_of(512, 1024, 0.99)
+    first, whole = max_cosines_of(512, 1024, 0.99)
     assert len(first) == MOST + 1
     assert len(whole) == 1025
     assert (np.diff(first) <= 0).all()

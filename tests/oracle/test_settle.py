@@ -61,16 +61,16 @@ def columns(pairs: Pairs) -> list[np.ndarray]:
 def test_settled_is_the_definition_and_equals_the_rounds(drawn):
     pairs, n = drawn
     found = settled(*columns(pairs), n)
-    removed = np.flatnonzero(found.witness >= 0).tolist()
-    assert {i: (int(found.witness[i]), Fraction(int(found.overlap[i]), int(found.out_of[i]))) for i in removed} == definition(pairs, n)
+    removed = np.flatnonzero(found.representative >= 0).tolist()
+    assert {i: (int(found.representative[i]), Fraction(int(found.overlap[i]), int(found.out_of[i]))) for i in removed} == definition(pairs, n)
     assert set(removed) == in_rounds(pairs, n)
-    kept = found.witness < 0
+    kept = found.representative < 0
     assert (found.overlap[kept] == -1).all() and (found.out_of[kept] == 0).all()
 
 
 def test_a_chain_removes_every_second_item():
     """0 - 1 - 2 - 3: 1 is a duplicate of 0, so 2 is kept, and 3 is a duplicate of 2."""
-    assert settled(*columns([(3, 2, 9, 10), (2, 1, 9, 10), (1, 0, 9, 10)]), 4).witness.tolist() == [-1, 0, -1, 2]
+    assert settled(*columns([(3, 2, 9, 10), (2, 1, 9, 10), (1, 0, 9, 10)]), 4).representative.tolist() == [-1, 0, -1, 2]
 
 
 def test_a_witness_is_the_most_similar_and_of_equals_the_earliest():
@@ -78,7 +78,7 @@ def test_a_witness_is_the_most_similar_and_of_equals_the_earliest():
     has no effect, because 3 is removed."""
     pairs = [(3, 1, 2, 3), (3, 2, 5, 8), (3, 0, 4, 6), (4, 0, 2, 3), (4, 1, 3, 4), (4, 3, 1, 1)]
     found = settled(*columns(pairs), 5)
-    assert found.witness.tolist() == [-1, -1, -1, 0, 1]
+    assert found.representative.tolist() == [-1, -1, -1, 0, 1]
     assert found.overlap.tolist() == [-1, -1, -1, 4, 3]
     assert found.out_of.tolist() == [0, 0, 0, 6, 4]
 
@@ -87,15 +87,15 @@ def test_ratios_are_compared_exactly():
     """(k - 1) / k is less than k / (k + 1) by 2^-60 for k = 2^30; as floats the two are equal."""
     k = 2**30
     assert (k - 1) / k == k / (k + 1)
-    assert settled(*columns([(2, 0, k - 1, k), (2, 1, k, k + 1)]), 3).witness.tolist() == [-1, -1, 1]
+    assert settled(*columns([(2, 0, k - 1, k), (2, 1, k, k + 1)]), 3).representative.tolist() == [-1, -1, 1]
 
 
 def test_scores_of_distances_are_ratios_out_of_one():
     nearness = scores(np.array([0.5, 0.25, 0.25]), distances=True)
     found = settled(np.array([3, 3, 3]), np.array([0, 1, 2]), nearness, np.ones(3, np.int64), 4)
-    assert found.witness.tolist() == [-1, -1, -1, 1]
+    assert found.representative.tolist() == [-1, -1, -1, 1]
 
 
 def test_no_pair_and_no_item():
-    assert settled(*columns([]), 3).witness.tolist() == [-1, -1, -1]
-    assert settled(*columns([]), 0).witness.tolist() == []
+    assert settled(*columns([]), 3).representative.tolist() == [-1, -1, -1]
+    assert settled(*columns([]), 0).representative.tolist() == []

@@ -24,7 +24,7 @@ from likewise.kernels.compare import SparseRule
 from likewise.measures.sparse import kernel_of
 from likewise.nearest.sparse import close
 from near_vectors import listed
-from sparse_rows import EACH, LIMITS, SURE, Row, alike, csr, mapping, pairs_of, records, rows, same, value, written_out
+from sparse_rows import EACH, LIMITS, SURE, Row, csr, mapping, pairs_of, records, rows, same, similar, value, written_out
 from stopping import StoppedError, Stops, snapshot
 
 # all pairs
@@ -33,7 +33,7 @@ from stopping import StoppedError, Stops, snapshot
 @EACH
 def test_pairs_are_those_of_brute_force(by):
     made = rows()
-    want = alike(made, by)
+    want = similar(made, by)
     assert len(want) > 25
     same(pairs_of(lw.pairs(records(made), by=by, **LIMITS[by], **SURE).to_arrow()), want)
     if by in ("cosine", "angle"):
@@ -53,7 +53,7 @@ def test_values_are_those_of_dense_rows(by):
 @pytest.mark.parametrize("exact", [True, False])
 def test_pairs_across_and_inside_groups(exact):
     made = rows()
-    half, want = len(made) // 2, alike(made, "cosine")
+    half, want = len(made) // 2, similar(made, "cosine")
     how = {**SURE, "exact": exact, "by": "cosine", **LIMITS["cosine"]}
     across = pairs_of(lw.pairs(records(made)[:half], against=records(made)[half:], **how).to_arrow())
     same(across, {pair: one for pair, one in want.items() if pair[0] < half <= pair[1]})
@@ -131,7 +131,7 @@ def test_what_is_cheaper_is_done():
 
 def walked(given_: list[Row], by: str, order: list[int]) -> dict[int, int]:
     """The greedy walk by brute force: removed item -> witness. A copy follows its first."""
-    found, kept, removed = alike(given_, by), [], {}
+    found, kept, removed = similar(given_, by), [], {}
     for item in order:
         near = [(-one if by == "cosine" else one, order.index(sum(pair) - item), sum(pair) - item) for pair, one in found.items() if item in pair]
         near = [(round(one, 9), place, other) for one, place, other in near if other in kept]
@@ -185,10 +185,10 @@ def test_pairs_at_the_threshold_are_found_as_often_as_promised(by):
     count = 400
     made, limit = at_the_threshold(by, count)
     found = lw.pairs(records(made), by=by, recall=0.8, exact=False, **limit)
-    promised = found.report["recall"]
-    assert 0.8 <= promised < 0.95
+    expected_recall = found.report["recall"]
+    assert 0.8 <= expected_recall < 0.95
     assert all(b == a + 1 and a % 2 == 0 for a, b in pairs_of(found.to_arrow()))
-    assert len(found) == pytest.approx(count * promised, abs=4 * math.sqrt(count * promised * (1 - promised)))
+    assert len(found) == pytest.approx(count * expected_recall, abs=4 * math.sqrt(count * expected_recall * (1 - expected_recall)))
 
 
 def test_directions_of_signs_would_not_do():
@@ -236,7 +236,7 @@ def test_neighbors_by_other_measures_and_of_nothing():
 @EACH
 def test_the_audit_counts_what_brute_force_counts(by):
     made = rows()
-    want = alike(made, by)
+    want = similar(made, by)
     firsts = {place for place, row in enumerate(made) if row not in made[:place]}  # copies are collapsed before
     true = [pair for pair in want if set(pair) <= firsts]
     found = lw.audit(records(made), by=by, sample=len(made), recall=0.7, exact=False, **LIMITS[by])
@@ -251,7 +251,7 @@ def test_an_audit_measures_the_recall_of_a_layout():
     made, limit = at_the_threshold("cosine", 300)
     found = lw.audit(records(made), by="cosine", bands=5, rows=8, sample=600, **limit)
     theory = 1 - (1 - (1 - math.degrees(math.acos(0.9)) / 180) ** 8) ** 5
-    assert found.pairs == 300 and found.promised == pytest.approx(theory, abs=1e-6)
+    assert found.pairs == 300 and found.expected_recall == pytest.approx(theory, abs=1e-6)
     assert abs(found.recall - theory) < 4 * math.sqrt(theory * (1 - theory) / 300)
 
 
@@ -283,7 +283,7 @@ def test_order_changes_no_pair(exact):
     plain = pairs_of(lw.pairs(records(made), **how).to_arrow())
     mixed = pairs_of(lw.pairs([records(made)[place] for place in order], **how).to_arrow())
     assert {(min(pair), max(pair)): one for pair, one in mixed.items()} == plain
-    assert (len(plain) == len(alike(made, "cosine"))) == exact
+    assert (len(plain) == len(similar(made, "cosine"))) == exact
 
 
 @pytest.mark.parametrize(("by", "exact"), [("cosine", True), ("cosine", False), ("l2", False)])

@@ -62,7 +62,7 @@ def held(first: int, most: int) -> Iterator[None]:
 def removed(found: Removals) -> tuple[list[int], list[float], list[tuple[float, ...]]]:
     """Witnesses, their distances (-1 for kept strings), and all pairs that were near, as `slow_walk` gives them."""
     met = [(*pair, value) for pair, value in zip(found.matches.tolist(), found.values.tolist(), strict=True)]
-    return found.witness.tolist(), np.nan_to_num(found.value, nan=-1).tolist(), met
+    return found.representative.tolist(), np.nan_to_num(found.value, nan=-1).tolist(), met
 
 
 def slow_pairs(texts: Sequence[str], within: int, levenshtein: bool, side: Sequence[int] | None = None, per: Sequence[int] | None = None) -> Rows:
@@ -76,20 +76,20 @@ def slow_pairs(texts: Sequence[str], within: int, levenshtein: bool, side: Seque
 
 def slow_walk(texts: Sequence[str], within: int, levenshtein: bool, per: Sequence[int]) -> tuple[list[int], list[int], Rows]:
     """The greedy walk word by word: the witnesses, their distances (-1 for kept strings), and all pairs that were near."""
-    witness: list[int] = []
+    representative: list[int] = []
     distances: list[int] = []
     met = []
     for item, text in enumerate(texts):
         near = [
             (distance, kept)
             for kept in range(item)
-            if witness[kept] < 0 and per[kept] == per[item] and (distance := slow_distance(text, texts[kept], levenshtein)) <= within
+            if representative[kept] < 0 and per[kept] == per[item] and (distance := slow_distance(text, texts[kept], levenshtein)) <= within
         ]
         met += sorted((item, kept, distance) for distance, kept in near)
         distance, kept = min(near, default=(-1, -1))
-        witness.append(kept)
+        representative.append(kept)
         distances.append(distance)
-    return witness, distances, met
+    return representative, distances, met
 
 
 @st.composite
@@ -167,7 +167,7 @@ def test_equal_strings_are_pairs_at_distance_0_and_an_empty_string_is_a_string()
     assert pairs_of(["ab", "ab", "abc"], 0, True) == [(0, 1, 0)]
     assert pairs_of(["", ""], 0, False) == [(0, 1, 0)]
     assert pairs_of([], 2, True) == []
-    assert walk_of([], 2, True).witness.tolist() == []
+    assert walk_of([], 2, True).representative.tolist() == []
 
 
 def test_replacing_is_one_edit_or_two():
@@ -238,7 +238,7 @@ def test_near_equal_strings_cost_the_walk_what_is_kept():
     """Ten thousand numbers of which a hundred are kept at most: each is measured against those, and not against all."""
     texts = [f"product {i:04d}" for i in range(10_000)]
     found = walk_of(texts, 2, True)
-    kept = int((found.witness < 0).sum())
+    kept = int((found.representative < 0).sum())
     assert kept <= 400
     assert found.compared < 10_000 * kept / 2
 
@@ -311,7 +311,7 @@ def test_strings_with_a_common_beginning_are_told_apart_by_their_rests(within, b
     with rests(by_rests):
         found = walk_of(texts, within, True, counts)
     assert counts.compared == MEASURED[within, by_rests]
-    kept = [text for text, witness in zip(texts, found.witness.tolist(), strict=True) if witness < 0]
+    kept = [text for text, representative in zip(texts, found.representative.tolist(), strict=True) if representative < 0]
     assert pairs_of(kept, within, True) == []
     assert all(slow_distance(texts[a], texts[b], True) == distance <= within for a, b, distance in removed(found)[2][:300])
 
@@ -329,7 +329,7 @@ def test_rests_are_taken_where_they_cost_less():
 
     same_length = [text for text in numbered(20_000) if len(text) == 13]
     draw = np.random.default_rng(5)
-    unlike = ["".join(map(chr, draw.integers(0x4E00, 0x9000, 13))) for _ in range(20_000)]
+    dissimilar = ["".join(map(chr, draw.integers(0x4E00, 0x9000, 13))) for _ in range(20_000)]
     assert [taken(same_length, within) for within in (2, 3)] == [True, False]
     assert not taken(same_length[:1000], 2)
-    assert not taken(unlike, 2)
+    assert not taken(dissimilar, 2)

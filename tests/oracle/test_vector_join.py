@@ -251,9 +251,9 @@ def test_a_larger_collection_gets_more_rows():
     counts = Counts()
     prepared = prepare(vectors, "cosine", 0.9)
     assert listed(vector_join(prepared, many).pairs(counts=counts)) == {}
-    met = many.bands * 20_000**2 / 2 * 0.5**many.rows  # random directions agree in half of the bits, and a few alike more often
-    assert met < counts.met < 2 * met
-    assert counts.near < counts.met / 1000 and counts.proposed == 0
+    collisions = many.bands * 20_000**2 / 2 * 0.5**many.rows  # random directions agree in half of the bits, and a few alike more often
+    assert collisions < counts.collisions < 2 * collisions
+    assert counts.near < counts.collisions / 1000 and counts.proposed == 0
 
 
 @pytest.mark.parametrize(("bits", "differ"), [(256, 0.1), (256, 0.5), (320, 0.0625), (64, 0.001), (256, 2.0**-16)])

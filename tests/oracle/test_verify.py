@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from likewise.kernels.compare import EXACT, UNCHECKED, CodeRule, SetRule, values
 from likewise.kernels.sets import ODD_WORDS, odd_sketches
 from likewise.stages.near import near
-from likewise.stages.verify import alike, in_memory, verified
+from likewise.stages.verify import in_memory, similar, verified
 
 Sets = list[set[int]]
 
@@ -43,12 +43,12 @@ def similarity(a: set[int], b: set[int]) -> Fraction:
 def test_pairs_of_sets_are_compared_exactly_and_the_filter_loses_none(drawn):
     left, right, threshold = drawn
     rule = SetRule(threshold.numerator, threshold.denominator, EXACT)
-    similar = [similarity(a, b) >= threshold for a, b in zip(left, right, strict=True)]
-    overlap, out_of = alike(words(left), words(right), rule)
-    want = [(len(a & b), len(a | b)) if good else (-1, 0) for a, b, good in zip(left, right, similar, strict=True)]
+    good = [similarity(a, b) >= threshold for a, b in zip(left, right, strict=True)]
+    overlap, out_of = similar(words(left), words(right), rule)
+    want = [(len(a & b), len(a | b)) if passing else (-1, 0) for a, b, passing in zip(left, right, good, strict=True)]
     assert list(zip(overlap.tolist(), out_of.tolist(), strict=True)) == want
     passed = near(sizes(left), odd_sketches(*words(left)), sizes(right), odd_sketches(*words(right)), rule)
-    assert (passed | ~np.array(similar, bool)).all()
+    assert (passed | ~np.array(good, bool)).all()
     assert passed.tolist() == [may_be(a, b, threshold) for a, b in zip(left, right, strict=True)]
 
 
@@ -66,7 +66,7 @@ def test_a_pair_by_hand():
     one, two, three = {1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}, {1, 2, 3, 4}
     rule, left, right = SetRule(4, 5, EXACT), [one, one], [two, three]
     assert near(sizes(left), odd_sketches(*words(left)), sizes(right), odd_sketches(*words(right)), rule).tolist() == [False, True]
-    assert [each.tolist() for each in alike(words(left), words(right), rule)] == [[-1, 4], [0, 5]]
+    assert [each.tolist() for each in similar(words(left), words(right), rule)] == [[-1, 4], [0, 5]]
 
 
 def test_without_odd_sketches_sizes_decide():
@@ -86,7 +86,7 @@ def test_codes_are_compared_by_their_bits():
     """0b1011 differs from 0b0010 in two bits, from 0b0100 in four."""
     left = np.array([0b1011, 0b1011], np.uint64), np.arange(3)
     right = np.array([0b0010, 0b0100], np.uint64), np.arange(3)
-    overlap, out_of = alike(left, right, CodeRule(2, EXACT))
+    overlap, out_of = similar(left, right, CodeRule(2, EXACT))
     assert out_of.tolist() == [1, 0] and overlap[1] == -1
     assert values(overlap[:1], distances=True).tolist() == [2.0]
 
@@ -102,4 +102,4 @@ def test_pairs_of_one_store_may_repeat_and_be_cut_into_parts(monkeypatch):
 
 
 def test_no_pairs():
-    assert [each.tolist() for each in alike(words([]), words([]), SetRule(1, 2, EXACT))] == [[], []]
+    assert [each.tolist() for each in similar(words([]), words([]), SetRule(1, 2, EXACT))] == [[], []]

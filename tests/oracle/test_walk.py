@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bucket_meetings import budget, met_in
+from bucket_candidates import budget, candidates_in
 from compiled import alone
 from likewise.engines.threads import Threads
 from likewise.kernels.compare import SetRule
 from likewise.kernels.sets import fewest_apart, odd_sketches
-from likewise.stages import meeting
+from likewise.stages import candidates
 from likewise.stages.buckets import group
-from likewise.stages.budget import hottest, overfull, what_was_cut
+from likewise.stages.budget import hottest, overfull, sampled_cut
 from likewise.stages.verify import all_pairs, verified
 from likewise.stages.walk import MODES, Sets, components, empty_lists, independent, walk
 from likewise.stages.workers import Workers
@@ -45,19 +45,19 @@ def buckets_of(keys: np.ndarray, *, split: bool):
 def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tuple[list[int], list[Fraction], int]:
     """Greedy removal by the specification: (representatives, similarities, pairs of kept items that share a bucket and did not meet in it)."""
     named, n = keys.tolist(), len(sets)
-    met = [met_in(named, band, meeting.BUDGET, meeting.FINER) for band in range(len(named))]
+    met = [candidates_in(named, band, candidates.BUDGET, candidates.FINER) for band in range(len(named))]
     mates: dict[int, set[int]] = {item: set() for item in range(n)}
     for later, earlier in set().union(*met):
         mates[later].add(earlier)
-    witness, value = [-1] * n, [Fraction(-1)] * n
+    representative, value = [-1] * n, [Fraction(-1)] * n
     for item in range(n):
         for mate in sorted(mates[item]):
             similarity = Fraction(len(sets[item] & sets[mate]), len(sets[item] | sets[mate]))
-            if witness[mate] < 0 and similarity >= threshold and similarity > value[item]:
-                witness[item], value[item] = mate, similarity
-    kept = [item for item in range(n) if witness[item] < 0]
+            if representative[mate] < 0 and similarity >= threshold and similarity > value[item]:
+                representative[item], value[item] = mate, similarity
+    kept = [item for item in range(n) if representative[item] < 0]
     cut = sum(named[band][a] == named[band][b] and (b, a) not in met[band] for band in range(len(named)) for a, b in itertools.combinations(kept, 2))
-    return witness, value, cut
+    return representative, value, cut
 
 
 def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THRESHOLD) -> None:
@@ -69,12 +69,12 @@ def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THR
         patch.setattr("likewise.stages.walk.LARGE", 1)  # all that is remembered lies side by side
         steps = walk(batch(sets, threshold), buckets_of(keys, split=True), Workers(tasks=2))
     assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
-    witness, value, cut = slow_walk(sets, keys, threshold)
-    assert found.witness.tolist() == witness
-    removed = found.witness >= 0
+    representative, value, cut = slow_walk(sets, keys, threshold)
+    assert found.representative.tolist() == representative
+    removed = found.representative >= 0
     got = [Fraction(int(a), int(b)) for a, b in zip(found.overlap[removed], found.out_of[removed], strict=True)]
-    assert got == [v for v, w in zip(value, witness, strict=True) if w >= 0]
-    assert int(overfull(buckets_of(keys, split=True), found.witness < 0).cut.sum()) == cut
+    assert got == [v for v, w in zip(value, representative, strict=True) if w >= 0]
+    assert int(overfull(buckets_of(keys, split=True), found.representative < 0).cut.sum()) == cut
 
 
 collections = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=5), min_size=1, max_size=40)
@@ -99,38 +99,38 @@ def test_a_long_chain_keeps_every_second_item():
     chain = [{i, i + 1, i + 2, i + 3} for i in range(300)]
     keys = np.array([[i // 2 for i in range(300)], [(i + 1) // 2 for i in range(300)]])
     found = walk(batch(chain, Fraction(3, 5)), buckets_of(keys, split=True))
-    assert found.witness.tolist() == [-1 if i % 2 == 0 else i - 1 for i in range(300)]
+    assert found.representative.tolist() == [-1 if i % 2 == 0 else i - 1 for i in range(300)]
 
 
 def test_members_of_a_bucket_that_match_its_first_cost_one_comparison_each():
     sets = [{1, 2, 3, 4, 5, 6, 7, 8, 9, i + 100} for i in range(5000)]
     found = walk(batch(sets, Fraction(4, 5)), buckets_of(np.zeros((3, 5000), int), split=True))
-    assert (found.witness[1:] == 0).all()
+    assert (found.representative[1:] == 0).all()
     assert found.compared == 4999
 
 
 def test_a_bucket_of_strangers_costs_at_most_its_budget_and_says_what_it_cut():
     sets = [{10 * i, 10 * i + 1} for i in range(1000)]
     found = walk(batch(sets), buckets_of(np.zeros((1, 1000), int), split=True))
-    assert (found.witness == -1).all()
-    assert found.compared == sum(min(i, meeting.BUDGET) for i in range(1000))
-    cut = overfull(buckets_of(np.zeros((1, 1000), int), split=True), found.witness < 0).cut
+    assert (found.representative == -1).all()
+    assert found.compared == sum(min(i, candidates.BUDGET) for i in range(1000))
+    cut = overfull(buckets_of(np.zeros((1, 1000), int), split=True), found.representative < 0).cut
     assert found.compared + int(cut.sum()) == 1000 * 999 // 2
 
 
 def test_witness_is_the_most_similar_and_among_equals_the_earlier():
     sets = [{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 11, 12}, {1, 2, 3, 4, 5, 11}, {1, 2, 3, 4}]
     found = walk(batch(sets[:2] + sets[3:]), buckets_of(np.zeros((1, 3), int), split=True))
-    assert found.witness.tolist() == [-1, 0, 0]  # {1..4} is 4/6 of the first
+    assert found.representative.tolist() == [-1, 0, 0]  # {1..4} is 4/6 of the first
     far = [{1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4, 11, 12, 13}, {1, 2, 3, 4, 11, 12}]
     found = walk(batch(far), buckets_of(np.zeros((1, 3), int), split=True))
-    assert found.witness.tolist() == [-1, -1, 1]
+    assert found.representative.tolist() == [-1, -1, 1]
 
 
 def test_equality_with_the_threshold_counts():
     sets = [set(range(10)), set(range(8))]  # 8/10
-    for threshold, witness in ((Fraction(4, 5), [-1, 0]), (Fraction(81, 100), [-1, -1])):
-        assert walk(batch(sets, threshold), buckets_of(np.zeros((1, 2), int), split=True)).witness.tolist() == witness
+    for threshold, representative in ((Fraction(4, 5), [-1, 0]), (Fraction(81, 100), [-1, -1])):
+        assert walk(batch(sets, threshold), buckets_of(np.zeros((1, 2), int), split=True)).representative.tolist() == representative
 
 
 @settings(max_examples=100, deadline=None)
@@ -157,7 +157,7 @@ def test_parts_that_walk_at_once_find_the_same():
     together = walk(batch(sets), buckets_of(keys, split=True), Workers(engine.run, 3))
     engine.close()
     assert len(independent(buckets_of(keys, split=True), 3)) == 3
-    assert together.witness.tolist() == alone.witness.tolist()
+    assert together.representative.tolist() == alone.representative.tolist()
     assert (together.matches.tolist(), together.compared) == (alone.matches.tolist(), alone.compared)
 
 
@@ -176,11 +176,11 @@ def test_parts_of_the_walk_share_no_bucket():
 def test_sketches_that_lie_side_by_side_are_no_more_than_the_items():
     """In each of seven bands a hundred buckets of 40 remember 28,000 items, which would be 448 bytes of sketches for each of 4,000."""
     keys = np.array([np.arange(4000) // 40] * 7)
-    for rows, more in ((0, []), (meeting.BUDGET, [np.zeros(4000, int)])):
+    for rows, more in ((0, []), (candidates.BUDGET, [np.zeros(4000, int)])):
         buckets, sets = buckets_of(np.array([*keys, *more]), split=True), batch([{i} for i in range(4000)])
         lists, remembered, near = empty_lists(buckets, sets.odd, np.empty)
         assert near.shape == (rows, sets.odd.shape[1])
-        room = np.minimum(np.bincount(np.concatenate([each[each >= 0] for each in (buckets.bucket, buckets.splits.bucket)], None)), meeting.BUDGET)
+        room = np.minimum(np.bincount(np.concatenate([each[each >= 0] for each in (buckets.bucket, buckets.splits.bucket)], None)), candidates.BUDGET)
         order = np.argsort(lists["begin"])
         assert lists["begin"][order].tolist() == (np.cumsum(room[order]) - room[order]).tolist()  # each has its own
         assert len(remembered) == room.sum()
@@ -208,7 +208,7 @@ def test_components_join_representatives_that_one_item_matched():
 @pytest.mark.parametrize("verify", ["none"])
 def test_unchecked_removal_takes_the_first_bucket_mate(verify):
     found = walk(batch([{1}, {2}, {3}], verify=verify), buckets_of(np.array([[0, 0, 1]]), split=True))
-    assert found.witness.tolist() == [-1, 0, -1]
+    assert found.representative.tolist() == [-1, 0, -1]
 
 
 def test_what_the_budget_missed_is_estimated_from_a_sample():
@@ -216,20 +216,23 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     sets = [{10 * i} for i in range(128)] + [{10 * (i // 2)} for i in range(1000, 1272)]
     buckets = buckets_of(np.zeros((1, 400), int), split=True)
     found = walk(batch(sets), buckets)
-    assert (found.witness == -1).all()
-    cut = what_was_cut(partial(verified, batch(sets)), buckets, overfull(buckets, found.witness < 0), 0)
+    assert (found.representative == -1).all()
+    cut = sampled_cut(partial(verified, batch(sets)), buckets, overfull(buckets, found.representative < 0), 0)
     assert cut.cut == 272 * 271 // 2
     assert 136 * 0.6 < cut.cut * cut.similar / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
     assert 136 < cut.missed < 250
     assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
-    assert hottest(buckets, overfull(buckets, found.witness < 0)) == [(0, 400, 272 * 271 // 2)]
+    assert hottest(buckets, overfull(buckets, found.representative < 0)) == [(0, 400, 272 * 271 // 2)]
     assert hottest(buckets, overfull(buckets, np.zeros(400, bool))) == []
 
 
 def test_where_nothing_is_cut_the_promise_stands():
     buckets = buckets_of(np.zeros((1, 50), int), split=True)
     found = walk(batch([{i} for i in range(50)]), buckets)
-    assert what_was_cut(partial(verified, batch([{i} for i in range(50)])), buckets, overfull(buckets, found.witness < 0), 0).recall(0.99, 7) == 0.99
+    assert (
+        sampled_cut(partial(verified, batch([{i} for i in range(50)])), buckets, overfull(buckets, found.representative < 0), 0).recall(0.99, 7)
+        == 0.99
+    )
 
 
 def test_an_odd_sketch_by_hand():

@@ -128,8 +128,8 @@ def test_no_dart_is_missing_or_thrown_twice():
 
 
 def test_counts_of_darts():
-    chances = np.diff([0, *(int(fewer) / 2**64 for fewer in FEWER), 1])
-    assert chances == pytest.approx([exp(-1) / factorial(i) for i in range(20)] + [0], abs=1e-15)
+    probabilities = np.diff([0, *(int(fewer) / 2**64 for fewer in FEWER), 1])
+    assert probabilities == pytest.approx([exp(-1) / factorial(i) for i in range(20)] + [0], abs=1e-15)
 
 
 @pytest.mark.parametrize("slots", [1, 64])

@@ -1,4 +1,4 @@
-"""Pictures of S-curves: points, areas and words that can be worked out by hand, as SVG and in a terminal."""
+"""Charts of S-curves: points, areas and words that can be worked out by hand, as SVG and in a terminal."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def banding(bands: int, rows: int) -> Drawn:
 FIFTY = [banding(25, 2), banding(10, 5), banding(5, 10)]
 
 
-def parsed(picture: Html) -> ET.Element:
-    return ET.fromstring(standalone(picture, "title"))
+def parsed(chart: Html) -> ET.Element:
+    return ET.fromstring(standalone(chart, "title"))
 
 
-def elements(picture: Html, name: str, *classes: str) -> list[ET.Element]:
+def elements(chart: Html, name: str, *classes: str) -> list[ET.Element]:
     """In the plane of the curves, not in the legend."""
-    found = [element for element in parsed(picture) if element.tag == SVG + name]
+    found = [element for element in parsed(chart) if element.tag == SVG + name]
     return [element for element in found if not classes or element.get("class", "").split()[0] in classes]
 
 
@@ -46,8 +46,8 @@ def corners(element: ET.Element) -> list[tuple[float, float]]:
     return [tuple(map(float, point.split(","))) for point in element.attrib["points"].split()]  # type: ignore[misc]
 
 
-def words(picture: Html) -> list[str]:
-    return [element.text or "" for element in parsed(picture).iter(SVG + "text")]
+def words(chart: Html) -> list[str]:
+    return [element.text or "" for element in parsed(chart).iter(SVG + "text")]
 
 
 def test_a_straight_chance_is_a_straight_line_from_corner_to_corner():
@@ -60,33 +60,33 @@ def test_a_straight_chance_is_a_straight_line_from_corner_to_corner():
 
 
 def test_what_is_missed_lies_above_the_curve_and_what_is_met_in_vain_below():
-    picture = s_curves([LINE], 0.75)
-    vain, missed = elements(picture, "polygon")
+    chart = s_curves([LINE], 0.75)
+    needless, missed = elements(chart, "polygon")
     across, up = LEFT + 0.75 * (RIGHT - LEFT), FLOOR - 0.75 * (FLOOR - TOP)
-    assert (vain.get("class"), missed.get("class")) == ("vain", "missed")
-    assert corners(vain)[:2] == [(LEFT, FLOOR), (LEFT, FLOOR)] and corners(vain)[-2:] == [(across, up), (across, FLOOR)]
+    assert (needless.get("class"), missed.get("class")) == ("needless", "missed")
+    assert corners(needless)[:2] == [(LEFT, FLOOR), (LEFT, FLOOR)] and corners(needless)[-2:] == [(across, up), (across, FLOOR)]
     assert corners(missed)[:2] == [(across, TOP), (across, up)] and corners(missed)[-2:] == [(RIGHT, TOP), (RIGHT, TOP)]
-    (dot,) = elements(picture, "circle")
+    (dot,) = elements(chart, "circle")
     assert (float(dot.attrib["cx"]), float(dot.attrib["cy"])) == (across, up)
-    assert {"threshold 0.75", "a line: 75.0 % at the threshold", "may be missed", "met although below the threshold"} <= {*words(picture)}
+    assert {"threshold 0.75", "a line: 75.0 % at the threshold", "may be missed", "met although below the threshold"} <= {*words(chart)}
 
 
 def test_distances_fall_and_the_areas_are_mirrored():
     rising, falling = s_curves([LINE], 0.75), s_curves([Drawn("a line", lambda distance: 1 - distance)], 0.25, falling=True)
-    vain, missed = elements(rising, "polygon")
-    missed_near, vain_far = elements(falling, "polygon")
-    assert (missed_near.get("class"), vain_far.get("class")) == ("missed", "vain")
-    for one, other in ((missed, missed_near), (vain, vain_far)):
+    needless, missed = elements(rising, "polygon")
+    missed_near, needless_far = elements(falling, "polygon")
+    assert (missed_near.get("class"), needless_far.get("class")) == ("missed", "needless")
+    for one, other in ((missed, missed_near), (needless, needless_far)):
         assert corners(other) == [(round(LEFT + RIGHT - x, 2), y) for x, y in reversed(corners(one))]
     assert "met although beyond the threshold" in words(falling)
 
 
 def test_a_threshold_between_the_sampled_values_is_a_corner_of_both_areas():
-    picture = s_curves([LINE], 1 / 3)
-    vain, missed = elements(picture, "polygon")
+    chart = s_curves([LINE], 1 / 3)
+    needless, missed = elements(chart, "polygon")
     here = PLANE.at(1 / 3, 1 / 3)
-    assert corners(vain)[-2] == here == corners(missed)[1]
-    assert len(corners(elements(picture, "polyline")[0])) == STEPS + 2
+    assert corners(needless)[-2] == here == corners(missed)[1]
+    assert len(corners(elements(chart, "polyline")[0])) == STEPS + 2
 
 
 def test_a_step_is_steep():
@@ -97,19 +97,19 @@ def test_a_step_is_steep():
 
 
 def test_several_curves_are_told_apart_without_color():
-    picture = s_curves(FIFTY, 0.8)
-    lines = elements(picture, "polyline")
+    chart = s_curves(FIFTY, 0.8)
+    lines = elements(chart, "polyline")
     assert len({line.get("stroke-dasharray") for line in lines}) == len({line.get("class") for line in lines}) == 3
-    numbers = [element for element in elements(picture, "text") if element.get("class") == "number"]
+    numbers = [element for element in elements(chart, "text") if element.get("class") == "number"]
     assert [number.text for number in numbers] == ["1", "2", "3"]
     for number, line in zip(numbers, lines, strict=True):
         assert (float(number.attrib["x"]), round(float(number.attrib["y"]) - 4, 2)) in corners(line)
-    assert [said for said in words(picture) if "at the" in said] == [
+    assert [said for said in words(chart) if "at the" in said] == [
         "2 x 25: > 99.99999 % at the threshold",  # 1 - .36^25
         "5 x 10: 98.1 % at the threshold",  # 1 - (1 - .32768)^10 = .98113
         "10 x 5: 43.3 % at the threshold",  # 1 - (1 - .107374)^5 = .43331
     ]
-    assert "may be missed by 1" in words(picture) and len(elements(picture, "polygon")) == 2
+    assert "may be missed by 1" in words(chart) and len(elements(chart, "polygon")) == 2
 
 
 @pytest.mark.parametrize(
@@ -125,12 +125,12 @@ def test_several_curves_are_told_apart_without_color():
 @pytest.mark.parametrize("share", [None, 0.0, 0.02, 0.5, 0.8, 0.98, 1.0])
 def test_words_do_not_overlap(curves, span, falling, share):
     threshold = None if share is None else span[0] + share * (span[1] - span[0])
-    picture = s_curves(curves, threshold, span=span, falling=falling)
-    circles = [(float(c.attrib["cx"]), float(c.attrib["cy"])) for c in elements(picture, "circle") if c.get("r") == "9"]
+    chart = s_curves(curves, threshold, span=span, falling=falling)
+    circles = [(float(c.attrib["cx"]), float(c.attrib["cy"])) for c in elements(chart, "circle") if c.get("r") == "9"]
     assert len(circles) == len(curves) and all(math.dist(*two) >= APART for two in combinations(circles, 2))
     assert all(LEFT + 9 < x < RIGHT - 9 for x, _ in circles)
     boxes = []
-    for text in elements(picture, "text"):
+    for text in elements(chart, "text"):
         if text.get("class") in ("number", "axis"):
             continue
         x, y, wide = float(text.attrib["x"]), float(text.attrib["y"]), 8 * len(text.text or "")
@@ -163,7 +163,7 @@ def test_a_file_has_the_colors_of_light_and_dark_and_no_rule_for_other_parts_of_
     style = parsed(s_curves([LINE], 0.5)).findtext(SVG + "style") or ""
     light, dark = style.split("@media (prefers-color-scheme: dark) {")
     for scheme, rules in enumerate((light, dark)):
-        for name in ("ink", "page", "curve", "second", "third", "missed", "vain"):
+        for name in ("ink", "page", "curve", "second", "third", "missed", "needless"):
             assert COLORS[name][scheme] + ";" in rules
     selectors = re.findall(r"([^{}]+)\{[^{}]*\}", light + dark.removesuffix("}\n"))
     assert len(selectors) > 20 and all(selector.strip().startswith(".chart ") for selector in selectors)
@@ -178,14 +178,14 @@ def luminance(color: str) -> float:
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_lines_and_words_stand_out_from_the_page(scheme):
     page = luminance(COLORS["page"][scheme])
-    for name, least in (("ink", 7), ("faint", 4.5), ("curve", 3), ("second", 3), ("third", 3), ("missed", 3), ("vain", 3)):
+    for name, least in (("ink", 7), ("faint", 4.5), ("curve", 3), ("second", 3), ("third", 3), ("missed", 3), ("needless", 3)):
         low, high = sorted([page, luminance(COLORS[name][scheme])])
         assert (high + 0.05) / (low + 0.05) >= least, name
 
 
-def test_only_pictures_become_files():
+def test_only_charts_become_files():
     assert "<desc>a &amp; b</desc>" in standalone(svg(10, 20, "a & b"), "title")
-    with pytest.raises(ValueError, match="a picture"):
+    with pytest.raises(ValueError, match="a chart"):
         standalone(Html("<p>"), "title")
 
 
@@ -212,7 +212,7 @@ def test_a_span_without_end_is_drawn_as_far_as_the_curves_fall():
     ("curves", "threshold", "span", "said"),
     [
         ([], 0.5, (0, 1), "no curve"),
-        ([LINE], 1.5, (0, 1), "1.5 lies outside of the picture, which goes from 0 to 1"),
+        ([LINE], 1.5, (0, 1), "1.5 lies outside of the chart, which goes from 0 to 1"),
         ([LINE], None, (1, 1), "an end"),
     ],
 )

@@ -189,26 +189,26 @@ def test_the_permissions_of_a_private_file_are_kept(likewise, place):
 def test_a_list_of_rejected_inputs_is_replaced_and_goes_with_its_file(likewise, place):
     os.chdir(place)
     command = ("--vectors", "vectors.txt", "-o", "fine.parquet", *SKIP)
-    aside = place / "fine.parquet.rejected.jsonl"
+    rejected_path = place / "fine.parquet.rejected.jsonl"
     assert likewise("features", "in.jsonl", *command).status == 0
-    first = aside.read_bytes()
+    first = rejected_path.read_bytes()
     assert json.loads(first)["source"] == "in.jsonl"
     (place / "fine.parquet").unlink()
     done = likewise("features", "in.jsonl", *command)
-    assert (done.status, f"{aside.name}: the file exists; --overwrite replaces it" in done.err) == (2, True)
-    aside.write_bytes(first * 2)
+    assert (done.status, f"{rejected_path.name}: the file exists; --overwrite replaces it" in done.err) == (2, True)
+    rejected_path.write_bytes(first * 2)
     assert likewise("features", "in.jsonl", *command, "--overwrite").status == 0
-    assert aside.read_bytes() == first
+    assert rejected_path.read_bytes() == first
     assert likewise("features", "good.jsonl", *command, "--overwrite").status == 0
-    assert not aside.exists()
+    assert not rejected_path.exists()
 
 
 def test_an_input_is_never_taken_for_a_list_of_rejected_ones_to_delete(likewise, place):
     os.chdir(place)
-    aside = place / "fine.parquet.rejected.jsonl"
-    aside.write_bytes(jsonl([{"source": "in.jsonl", "position": 6, "reason": ROWS[0]["text"], "bytes": ""}]))
+    rejected_path = place / "fine.parquet.rejected.jsonl"
+    rejected_path.write_bytes(jsonl([{"source": "in.jsonl", "position": 6, "reason": ROWS[0]["text"], "bytes": ""}]))
     before = seen(place)
-    command = ("features", aside, "--field", "reason", "--vectors", "vectors.txt", "-o", "fine.parquet", "--overwrite")
+    command = ("features", rejected_path, "--field", "reason", "--vectors", "vectors.txt", "-o", "fine.parquet", "--overwrite")
     done = likewise(*command)
     assert (done.status, "this file is an input" in done.err) == (2, True), done.err
     assert seen(place) == before
@@ -219,17 +219,17 @@ def test_an_input_is_never_taken_for_a_list_of_rejected_ones_to_delete(likewise,
 def test_inputs_are_never_taken_for_the_list_of_rejected_ones(likewise, place, given, more):
     os.chdir(place)
     data = (place / "in.jsonl").read_bytes()
-    aside, vectors = place / "fine.parquet.rejected.jsonl", place / "vectors.txt"
+    rejected_path, vectors = place / "fine.parquet.rejected.jsonl", place / "vectors.txt"
     if given == "input":
-        aside.write_bytes(data)
+        rejected_path.write_bytes(data)
     elif given == "link to it":
-        aside.symlink_to("in.jsonl")
+        rejected_path.symlink_to("in.jsonl")
     elif given == "other name of it":
-        os.link(place / "in.jsonl", aside)
+        os.link(place / "in.jsonl", rejected_path)
     else:
-        aside.write_text(VECTORS)
-        vectors = aside
+        rejected_path.write_text(VECTORS)
+        vectors = rejected_path
     before = seen(place)
-    read = aside if given == "input" else place / "in.jsonl"
+    read = rejected_path if given == "input" else place / "in.jsonl"
     assert likewise("features", read, "--vectors", vectors, "-o", "fine.parquet", *SKIP, *more).status == 2
     assert seen(place) == before

@@ -51,7 +51,7 @@ def test_methods_that_there_are_not(make, message):
         make()
 
 
-# pictures
+# charts
 
 
 def test_a_plan_draws_itself():

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import UsageError
-from likewise.planning import chance, choose, parse_threshold
+from likewise.planning import choose, parse_threshold, probability
 from likewise.planning.choose import MAX_SLOTS, OPH_BANDS
 from likewise.planning.families import costs
 from likewise.planning.threshold import parse_within
 
 
-def exact_chance(similarity: Fraction, bands: int, rows: int) -> Fraction:
+def exact_probability(similarity: Fraction, bands: int, rows: int) -> Fraction:
     return 1 - (1 - similarity**rows) ** bands
 
 
@@ -40,7 +40,7 @@ def test_default_plans_are_fixed(threshold, layout):
 def test_the_promise_holds(hundredths, recall, sketch, items):
     threshold = Fraction(hundredths, 100)
     plan = choose(threshold, recall, sketch=sketch, items=items)
-    assert exact_chance(threshold, plan.bands, plan.rows) >= Fraction(recall) - Fraction(1, 10**12)
+    assert exact_probability(threshold, plan.bands, plan.rows) >= Fraction(recall) - Fraction(1, 10**12)
     assert plan.slots == plan.bands * plan.rows <= MAX_SLOTS
     assert plan.target == recall
     if sketch == "oph" and threshold < 1:
@@ -51,7 +51,7 @@ def test_the_promise_holds(hundredths, recall, sketch, items):
 def test_no_cheaper_layout_keeps_the_promise():
     """Against every layout, not only those that the search looks at."""
     plan = choose("0.8", 0.95, items=1_000_000)
-    others = [(b, r) for b in range(2, 80) for r in range(1, 14) if chance(0.8, b, r) >= 0.95]
+    others = [(b, r) for b in range(2, 80) for r in range(1, 14) if probability(0.8, b, r) >= 0.95]
     assert min(others, key=lambda layout: plan.model.cost(*layout)) == (plan.bands, plan.rows)
 
 
@@ -66,7 +66,7 @@ def test_the_curve(bands, rows):
     plan = choose("0.8", bands=bands, rows=rows)
     table = plan.table()
     assert [s for s, _ in table] == pytest.approx([n / 20 for n in range(1, 21)])
-    assert all(p == pytest.approx(float(exact_chance(Fraction(n, 20), bands, rows)), abs=1e-11) for n, (_, p) in enumerate(table, 1))
+    assert all(p == pytest.approx(float(exact_probability(Fraction(n, 20), bands, rows)), abs=1e-11) for n, (_, p) in enumerate(table, 1))
     assert [p for _, p in table] == sorted(p for _, p in table)
     assert (plan.curve(0), plan.curve(1)) == (0, 1)
 
@@ -74,20 +74,22 @@ def test_the_curve(bands, rows):
 @pytest.mark.parametrize("p", [-0.1, 1.1, 2, math.nan, math.inf, "much", None])
 def test_what_is_no_chance(p):
     with pytest.raises(UsageError, match=r"a chance of .*: give a number from 0 to 1"):
-        chance(p, 20, 5)
+        probability(p, 20, 5)
 
 
 def test_chances_near_nothing_keep_their_digits():
     """1 - (1 - p)^b computed as written gives 0 here."""
-    assert chance(0.001, 10, 6) == pytest.approx(1e-17, rel=1e-9)
+    assert probability(0.001, 10, 6) == pytest.approx(1e-17, rel=1e-9)
 
 
 def test_predicted_candidates_against_the_closed_form():
     """With few bands the curve is b s^r where the background lies, and the moments of Beta(1, 60) are known."""
     for rows in range(1, 9):
         moment = math.factorial(rows) * math.factorial(60) / math.factorial(60 + rows)
-        alike = sum(chance((n + 0.5) / 10_000, 2, rows) for n in range(10_000)) / 10_000
-        assert choose("0.8", items=10**12).model.candidates(2, rows) - alike == pytest.approx(2 * moment * 10**12 / 2, rel=0.02 if rows > 1 else 0.05)
+        similar = sum(probability((n + 0.5) / 10_000, 2, rows) for n in range(10_000)) / 10_000
+        assert choose("0.8", items=10**12).model.candidates(2, rows) - similar == pytest.approx(
+            2 * moment * 10**12 / 2, rel=0.02 if rows > 1 else 0.05
+        )
 
 
 # thresholds at the ends
@@ -146,7 +148,7 @@ def test_rows_alone(rows):
     plan = choose("0.8", rows=rows)
     assert plan.rows == rows
     assert plan.recall >= 0.99
-    assert plan.bands == OPH_BANDS or chance(0.8, plan.bands - 1, rows) < 0.99
+    assert plan.bands == OPH_BANDS or probability(0.8, plan.bands - 1, rows) < 0.99
 
 
 def test_bands_alone():
@@ -201,7 +203,9 @@ def test_least_error_within_what_is_given():
     assert choose("0.5", tune="error", rows=4).rows == 4
     assert choose("0.5", tune="error", bands=10).bands == 10
     assert choose("0.5", tune="error", bands=10, rows=3).chosen_by == "hand"
-    area = {b: sum(chance(s, b, 4) if s < 0.5 else 1 - chance(s, b, 4) for s in [(n + 0.5) / 1000 for n in range(1000)]) for b in range(1, 33)}
+    area = {
+        b: sum(probability(s, b, 4) if s < 0.5 else 1 - probability(s, b, 4) for s in [(n + 0.5) / 1000 for n in range(1000)]) for b in range(1, 33)
+    }
     assert choose("0.5", tune="error", rows=4).bands == min(area, key=area.__getitem__)
 
 

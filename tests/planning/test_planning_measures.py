@@ -13,7 +13,7 @@ from likewise.errors import UsageError
 from likewise.families import FAMILIES, from_plan
 from likewise.kinds import measures
 from likewise.methods import parse
-from likewise.planning import chance, choose
+from likewise.planning import choose, probability
 from likewise.planning.curves import bit_sampling, gaussian_line, jaccard
 from likewise.planning.density import BACKGROUND
 from likewise.planning.expected import assumed
@@ -41,9 +41,9 @@ def test_the_promise_at_the_threshold(by, asked, p, recall):
         assert one == pytest.approx(p, abs=1e-12)
     assert plan.recall == pytest.approx(1 - (1 - one**plan.rows) ** plan.bands, abs=1e-9)
     assert plan.recall >= recall
-    values, chances = zip(*plan.table(), strict=True)
+    values, probabilities = zip(*plan.table(), strict=True)
     assert list(values) == sorted(values)
-    assert list(chances) == sorted(chances, reverse=plan.collision.distances)
+    assert list(probabilities) == sorted(probabilities, reverse=plan.collision.distances)
     assert 0 < plan.candidates < math.inf
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_reached_is_said_with_the_distance():
 
 def test_a_layout_by_hand_for_a_distance():
     plan = choose(method=parse("hamming"), within=8, dimension=64, bands=10, rows=60)
-    assert plan.recall == pytest.approx(chance(56 / 64, 10, 60), abs=1e-12)
+    assert plan.recall == pytest.approx(probability(56 / 64, 10, 60), abs=1e-12)
     said = "10 bands of 60 rows: a pair at a distance of 8 is found with 0.33 % only; leave the layout to the plan for a recall of 0.99"
     assert plan.warnings == [said]
 
@@ -138,7 +138,7 @@ def test_least_error_for_a_distance():
     grid = [(step + 0.5) * 32 / 400 for step in range(400)]
 
     def area(bands, rows):
-        return sum(chance(1 - d / 64, bands, rows) if d > 16 else 1 - chance(1 - d / 64, bands, rows) for d in grid)
+        return sum(probability(1 - d / 64, bands, rows) if d > 16 else 1 - probability(1 - d / 64, bands, rows) for d in grid)
 
     best = min(((b, r) for r in range(1, 65) for b in range(1, 128 // r + 1)), key=lambda layout: area(*layout))
     assert area(plan.bands, plan.rows) <= area(*best) * 1.01
@@ -148,14 +148,14 @@ def test_least_error_over_all_widths():
     """The least area of all widths and layouts of 128 slots, on a grid five times as fine: width 6 for a distance of 3, area 0.123."""
     plan = choose(method=parse("l2"), within=3, tune="error")
     grid = [6 * (step + 0.5) / 1000 for step in range(1000)]
-    alike = np.array(grid) <= 3
+    similar = np.array(grid) <= 3
     areas = {}
     for width in WIDTHS:
         p = np.array([gaussian_line(3 * width).at(value) for value in grid])
         for rows in range(1, 129):
             for bands in range(1, 128 // rows + 1):
                 found = 1 - (1 - p**rows) ** bands
-                areas[3 * width, bands, rows] = float(np.where(alike, 1 - found, found).mean())
+                areas[3 * width, bands, rows] = float(np.where(similar, 1 - found, found).mean())
     best = min(areas, key=areas.__getitem__)
     assert best[0] == plan.collision.parameters["width"] == 6
     assert areas[best] == pytest.approx(plan.error, abs=5e-4)
@@ -248,7 +248,7 @@ def test_directions_in_a_line_and_their_family():
 def test_assumed_shares_are_of_all_pairs(by, asked):
     points = choose(method=parse(by), **asked).model.density.points
     assert sum(share for _, share, _ in points) == pytest.approx(1, rel=2e-3)
-    assert sum(alike for _, _, alike in points) == pytest.approx(1, rel=1e-6)
+    assert sum(similar for _, _, similar in points) == pytest.approx(1, rel=1e-6)
 
 
 def test_random_codes_differ_binomially():

@@ -47,7 +47,7 @@ def value(a: str, b: str, k: int, tokens: Tokens = str.split) -> Fraction:
     return jaccard(shingles(tokens(a), k), shingles(tokens(b), k))
 
 
-def alike(texts: dict, k: int, threshold: Fraction, tokens: Tokens = str.split) -> dict[tuple, float]:
+def similar(texts: dict, k: int, threshold: Fraction, tokens: Tokens = str.split) -> dict[tuple, float]:
     """All pairs at or above the threshold, the slow way."""
     sets = {name: shingles(tokens(text), k) for name, text in texts.items()}
     values = {(a, b): jaccard(sets[a], sets[b]) for a, b in itertools.combinations(sets, 2)}
@@ -80,7 +80,7 @@ def test_short_texts_match_when_equal_and_never_otherwise(by):
     """All texts of one to six words from two, each once, and every third one a second time."""
     every = [" ".join(text) for n in range(1, 7) for text in itertools.product(("ab", "cd"), repeat=n)]
     texts = dict(enumerate(every + every[::3]))
-    assert found(rows(texts), by=by) == alike(texts, 5, Fraction(4, 5))
+    assert found(rows(texts), by=by) == similar(texts, 5, Fraction(4, 5))
     result = lw.dedup(rows(texts), by=by)
     different = {shingles(text.split(), 5) for text in every}
     assert len(result.kept) == len(different)
@@ -127,7 +127,7 @@ def test_canonically_equal_texts_are_the_same_text(tmp_path):
     same = {(f"{name}-C", f"{name}-D"): 1.0 for name in ACCENTED}
     for by in ("chars:5", "words:3"):
         assert found(rows(texts), by=by) == same
-    assert found(rows(texts), by="chars:5", normalize="none") == alike(texts, 5, Fraction(4, 5), list) == {}
+    assert found(rows(texts), by="chars:5", normalize="none") == similar(texts, 5, Fraction(4, 5), list) == {}
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in reversed(rows(texts))), "utf-8")
     lw.dedup(tmp_path / "in.jsonl", by="chars:5", out=tmp_path / "out")
     kept = [json.loads(line)["text"] for line in (tmp_path / "out/kept/in.jsonl").read_text("utf-8").splitlines()]
@@ -167,10 +167,10 @@ def test_marks_that_print_nothing_hide_no_copy(text):
         "other word": " ".join([*words[:-1], words[0]]),
         "other text": " ".join(reversed(words)),
     }
-    expected = alike(texts, 5, Fraction(4, 5), characters)
+    expected = similar(texts, 5, Fraction(4, 5), characters)
     assert len(expected) == 15 + 6
     assert found(rows(texts), by="chars:5") == expected
-    assert found(rows(texts), by="chars:5", normalize="none") == alike(texts, 5, Fraction(4, 5), list)
+    assert found(rows(texts), by="chars:5", normalize="none") == similar(texts, 5, Fraction(4, 5), list)
     assert found(rows(texts), by="words:1")[("plain", "hyphens")] == 1.0
 
 
@@ -189,7 +189,7 @@ def test_scripts_without_spaces_are_no_single_token():
     for name, text in UNSPACED.items():
         texts |= {name: text, f"{name} changed": text[:-2] + text[0] + text[-1], f"{name} turned": text[::-1]}
     near = {(name, f"{name} changed") for name in UNSPACED}
-    expected = alike(texts, 5, Fraction(4, 5), characters)
+    expected = similar(texts, 5, Fraction(4, 5), characters)
     assert set(expected) == near
     assert found(rows(texts), by="chars:5") == expected
     assert set(found(rows(texts), by="words:5")) == near
@@ -225,7 +225,7 @@ def test_near_copies_in_many_languages_and_no_language_like_another():
     texts = {}
     for name, text in MANY.items():
         texts |= {f"{name}1": text, f"{name}2": text[:-1] + "x"}
-    expected = alike(texts, 5, Fraction(4, 5), characters)
+    expected = similar(texts, 5, Fraction(4, 5), characters)
     assert set(expected) == {(f"{name}1", f"{name}2") for name in MANY}
     assert found(rows(texts), by="chars:5") == expected
 
@@ -241,10 +241,10 @@ def test_nul_is_a_character_and_no_end():
         "k\0b": "\0" + other,
         "k": one,
     }
-    expected = alike(texts, 5, Fraction(4, 5))
+    expected = similar(texts, 5, Fraction(4, 5))
     assert expected == {("one", "same"): 1.0, ("k\0a", "k"): 15 / 17}
     assert found(rows(texts), by="whitespace:5") == expected
-    assert found(rows(texts), by="chars:4", normalize="none", threshold="0.1") == alike(texts, 4, Fraction(1, 10), list)
+    assert found(rows(texts), by="chars:4", normalize="none", threshold="0.1") == similar(texts, 4, Fraction(1, 10), list)
 
 
 # --- thresholds
@@ -253,7 +253,7 @@ def test_nul_is_a_character_and_no_end():
 @pytest.mark.parametrize("threshold", [1, 1.0, "1", "1.0", "0.999", 0.999, Fraction(1), np.float64(1)])
 def test_at_one_equal_sets_match_whatever_the_order_and_the_repeats(threshold):
     texts = {"a": "oak elm ash yew", "b": "yew ash elm oak", "c": "oak elm ash yew yew", "d": "oak elm ash", "e": "", "f": " "}
-    assert found(rows(texts), by="words:1", threshold=threshold) == alike(texts, 1, Fraction(1))
+    assert found(rows(texts), by="words:1", threshold=threshold) == similar(texts, 1, Fraction(1))
 
 
 @pytest.mark.parametrize("threshold", [0.75, "0.75", "3/4", Fraction(3, 4), np.float32(0.75), "7.5e-1"])
@@ -293,7 +293,7 @@ def test_sketches_and_pairs_do_not_depend_on_the_process():
     one, other = (process.communicate()[0] for process in started)
     assert one == other
     here = found(texts, by="words:2")
-    assert here == alike(dict(enumerate(texts)), 2, Fraction(4, 5)) == {(0, 4): 29 / 30, (2, 5): 1.0}
+    assert here == similar(dict(enumerate(texts)), 2, Fraction(4, 5)) == {(0, 4): 29 / 30, (2, 5): 1.0}
     assert one.splitlines()[-1] == str(lw.pairs(texts, by="words:2").to_arrow().to_pylist())
 
 
@@ -392,7 +392,7 @@ def test_words_of_one_murmur_hash_are_different_words():
     half = len(words) // 2
     texts = {"a": " ".join(words[:half]), "b": " ".join(words[half:]), "c": " ".join(words[half:]), "d": " ".join(words[half:-1])}
     expected = {("b", "c"): 1.0, ("b", "d"): (half - 1) / half, ("c", "d"): (half - 1) / half}
-    assert alike(texts, 1, Fraction(1, 100)) == expected
+    assert similar(texts, 1, Fraction(1, 100)) == expected
     assert found(rows(texts), by="whitespace:1") == expected
     result = lw.dedup(rows(texts), by="whitespace:1")
     assert ids(result.kept) == ["a", "b"]
@@ -416,7 +416,7 @@ def test_a_quote_in_a_long_text_is_not_like_it():
     assert value(texts["quote"], texts["whole"], 5) == Fraction(16, 2036)
     for a, b in itertools.combinations(texts, 2):
         assert lw.similarity(texts[a], texts[b], by="whitespace:5") == float(value(texts[a], texts[b], 5))
-    assert found(rows(texts), by="whitespace:5") == alike(texts, 5, Fraction(4, 5))
+    assert found(rows(texts), by="whitespace:5") == similar(texts, 5, Fraction(4, 5))
     assert ("quote", "whole") not in found(rows(texts), by="whitespace:5", threshold="0.05")
 
 
@@ -441,7 +441,7 @@ TEMPLATES = [
 def test_pages_of_a_template_go_all_or_none(by, normalize, k, tokens, family):
     pages = {f"n{n}": template(n) for n in range(41, 49)} | {"x1": template(41, "river"), "x2": "no ticket is needed on rainy days"}
     for threshold, together in family.items():
-        expected = alike(pages, k, Fraction(str(threshold)), tokens)
+        expected = similar(pages, k, Fraction(str(threshold)), tokens)
         assert len({pair for pair in expected if "x" not in "".join(pair)}) == (28 if together else 0)
         assert found(rows(pages), by=by, normalize=normalize, threshold=threshold) == expected
         removed = lw.dedup(rows(pages), by=by, normalize=normalize, threshold=threshold).removed.to_arrow().to_pylist()
@@ -468,7 +468,7 @@ def test_how_the_work_is_split_changes_no_answer(tmp_path, cuts):
     for shard, (first, last) in enumerate(itertools.pairwise(edges)):
         (tmp_path / f"s{shard}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents[first:last]))
         places |= {(f"s{shard}.jsonl", position): documents[first + position]["text"] for position in range(last - first)}
-    expected = alike(places, 5, Fraction(4, 5))
+    expected = similar(places, 5, Fraction(4, 5))
     assert len(expected) > 15
     answers = []
     for threads in (1, 2, 4):

@@ -43,7 +43,7 @@ def test_the_recall_of_a_known_layout_lies_in_the_interval(seed):
     """8 bands of 10 rows find a pair at 0.8 with chance 1 - (1 - 0.8^10)^8 = 0.597. The seeds are fixed."""
     theory = 1 - (1 - 0.8**10) ** 8
     found = lw.audit(sets_at(), by="elements", threshold=0.8, bands=8, rows=10, seed=seed, sample=400)
-    assert found.promised == pytest.approx(theory, abs=1e-9)
+    assert found.expected_recall == pytest.approx(theory, abs=1e-9)
     assert abs(found.recall - theory) < 4 * math.sqrt(theory * (1 - theory) / found.pairs)
     assert found.low < found.recall < found.high and found.high - found.low < 0.2
     assert found.low <= theory <= found.high
@@ -197,7 +197,7 @@ def test_an_output_is_audited_as_it_was_made(tmp_path, name):
     found = lw.audit(tmp_path / "out", sample=2 * PAIRS)
     assert found == lw.audit(path, by=by, sample=2 * PAIRS, **choices)
     assert found.pairs == PAIRS
-    assert found.promised == (
+    assert found.expected_recall == (
         1 if name == "exact" else pytest.approx(json.loads((tmp_path / "out/manifest.json").read_text())["method"]["plan"]["recall"])
     )
     assert (found.recall == 1) == (name == "exact")
@@ -252,7 +252,7 @@ def test_what_the_command_says_in_json(tmp_path):
     run("dedup", path, "-o", tmp_path / "out", "--by", "elements", "--exact")
     told = json.loads(run("audit", tmp_path / "out", "--json").stdout)
     assert told["schema"] == "likewise/audit/1"
-    want = {"items": 60, "sampled": 60, "pairs": 30, "found": 30, "promised": 1, "recall": 1, "precision": 1}
+    want = {"items": 60, "sampled": 60, "pairs": 30, "found": 30, "expected_recall": 1, "recall": 1, "precision": 1}
     assert {name: told[name] for name in want} == want and told["missed"] == []
     assert (told["threshold"], told["value"], told["by_value"]) == (0.8, "similarity", [[0.8, pytest.approx(0.82), 30, 30]])
     assert "none is missed" in run("audit", tmp_path / "out").stdout
@@ -286,10 +286,10 @@ def test_weighted_sets_are_audited_by_looking_at_all_pairs():
     rows = [{element: int(weight) + 1 for element, weight in enumerate(draw.integers(0, 3, 12))} for _ in range(60)]
     found = lw.audit(rows, by="weighted", threshold=0.7)
     weights = [np.array([*row.values()]) for row in rows]
-    alike = [
+    similar = [
         (a, b) for a in range(60) for b in range(a) if np.minimum(weights[a], weights[b]).sum() >= 0.7 * np.maximum(weights[a], weights[b]).sum()
     ]
-    assert found.pairs == len(alike) > 50 and found.recall >= 0.97
+    assert found.pairs == len(similar) > 50 and found.recall >= 0.97
 
 
 def test_what_is_to_be_known_of_the_items_is_said(tmp_path):

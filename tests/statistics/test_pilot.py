@@ -39,11 +39,11 @@ def test_overlaps_of_all_pairs():
 def test_the_density_is_that_of_the_pairs():
     """Every pair of these shares 20 of 60 words exactly: Jaccard 1/3."""
     plan = lw.plan(texts(50, 20), by="words:1", threshold=0.8)
-    assert unlike(plan) == [(pytest.approx(1 / 3, abs=1e-6), 1.0)]
+    assert dissimilar(plan) == [(pytest.approx(1 / 3, abs=1e-6), 1.0)]
     assert (plan.items, plan.model.density.sample, plan.model.shingles) == (50, 50, 40)
 
 
-def unlike(plan) -> list[tuple[float, float]]:
+def dissimilar(plan) -> list[tuple[float, float]]:
     return [(value, share) for value, share, _ in plan.model.density.points if share]
 
 
@@ -51,11 +51,11 @@ def test_duplicates_of_a_sample_do_not_grow_with_the_collection():
     """Forty texts in twenty pairs that share 39 of 41 words: 20 of 780 pairs are alike, and an item has as many in a collection of any size."""
     data = [text for i, one in enumerate(texts(20, 0)) for text in (one, one.rsplit(" ", 1)[0] + f" other{i}")]
     plan = lw.plan(data, by="words:1", threshold=0.8)
-    assert unlike(plan) == [(0.0, pytest.approx(760 / 780))]
-    assert all(value < 0.8 for value, _ in unlike(plan))
+    assert dissimilar(plan) == [(0.0, pytest.approx(760 / 780))]
+    assert all(value < 0.8 for value, _ in dissimilar(plan))
     few, many = (lw.plan(data, by="words:1", threshold=0.8, items=items, bands=16, rows=6) for items in (40, 10**9))
-    assert many.candidates == few.candidates == pytest.approx(sum(alike * few.curve(s) for s, _, alike in assumed(jaccard(), 0.8).points))
-    assert unlike(lw.plan(data, by="words:1", threshold=0.96)) == [(0.0, 760 / 780), (pytest.approx(39 / 41), 20 / 780)]
+    assert many.candidates == few.candidates == pytest.approx(sum(similar * few.curve(s) for s, _, similar in assumed(jaccard(), 0.8).points))
+    assert dissimilar(lw.plan(data, by="words:1", threshold=0.96)) == [(0.0, 760 / 780), (pytest.approx(39 / 41), 20 / 780)]
 
 
 def test_which_values_of_a_sample_are_alike():
@@ -82,12 +82,12 @@ def test_predicted_candidates_are_met():
     data = [" ".join(f"w{word}" for word in rng.permutation(120)[:40]) for _ in range(100)]
     plan = lw.plan(data, by="words:1", threshold=0.5, bands=20, rows=3)
     left, right = np.triu_indices(100, 1)
-    met = []
+    pairs_by_probability = []
     for seed in range(60):
         keys = MinHash(60, "classic", seed).band_keys_of(lw.sketch(data, by="words:1", slots=60, mode="classic", seed=seed), 20, 3)
-        met.append((keys[:, left] == keys[:, right]).any(axis=0).mean())
+        pairs_by_probability.append((keys[:, left] == keys[:, right]).any(axis=0).mean())
     predicted = sum(share * plan.curve(value) for value, share, _ in plan.model.density.points)
-    assert np.mean(met) == pytest.approx(predicted, rel=0.05)
+    assert np.mean(pairs_by_probability) == pytest.approx(predicted, rel=0.05)
 
 
 def test_a_plan_from_files_samples_all_of_few_records(tmp_path):
@@ -207,8 +207,8 @@ def test_batches_in_every_form_that_similarity_takes(by):
     batch = FORMS[by][0]
     values = lw.similarity([batch[i] for i in left], [batch[i] for i in right], by=by)
     far = values[values > 1] if "within" in asked else values[values < 0.8]
-    assert sum(share for _, share in unlike(plans[0])) == pytest.approx(len(far) / len(values))
-    assert sum(value * share for value, share in unlike(plans[0])) == pytest.approx(far.sum() / len(values))
+    assert sum(share for _, share in dissimilar(plans[0])) == pytest.approx(len(far) / len(values))
+    assert sum(value * share for value, share in dissimilar(plans[0])) == pytest.approx(far.sum() / len(values))
     assert plans[0].model.shingles == (10 if by in ("elements", "weighted") else 300)
 
 
@@ -269,7 +269,7 @@ def test_files_of_items_as_of_the_same_in_memory(by, tmp_path):
         assert (plan.items, plan.model.density.sample, plan.bands, plan.rows) == (30, 30, expected.bands, expected.rows), path
         assert plan.model.dimension == expected.model.dimension
         assert plan.model.shingles == expected.model.shingles
-        sums = [(sum(share for _, share in unlike(one)), sum(value * share for value, share in unlike(one))) for one in (plan, expected)]
+        sums = [(sum(share for _, share in dissimilar(one)), sum(value * share for value, share in dissimilar(one))) for one in (plan, expected)]
         assert sums[0] == pytest.approx(sums[1], abs=1e-9)  # in which of its bins a value lies may hang on the order of a sum
 
 
@@ -318,7 +318,7 @@ def test_sparse_vectors_of_files(tmp_path):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     plan = lw.plan(tmp_path / "in.jsonl", by="cosine", threshold=0.9)
     assert (plan.items, plan.model.density.sample, plan.recall >= 0.99) == (35, 35, True)
-    assert {round(value, 6) for value, _ in unlike(plan)} == {0, 0.2, 0.8}
+    assert {round(value, 6) for value, _ in dissimilar(plan)} == {0, 0.2, 0.8}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from likewise.families import MinHash
-from likewise.planning import chance, choose
+from likewise.planning import choose, probability
 from sensitivity import SIMILARITIES, assert_sensitive
 
 MODES = ["oph", "classic"]
@@ -79,7 +79,7 @@ def found(family: MinHash, a, b, bands: int, rows: int) -> float:
 def test_the_curve_of_16_bands_of_8_rows(mode, tenths, union, scaled):
     trials = min(10_000, 2_000_000 // union) // scaled(1, 10)
     a, b = random_pairs(trials, union, union * tenths // 10, 2)
-    expected = chance(tenths / 10, 16, 8)
+    expected = probability(tenths / 10, 16, 8)
     slack = 4 * sqrt(expected * (1 - expected) / trials) + (0.02 if mode == "oph" else 0)  # oph: slightly dependent slots, a steeper curve
     assert abs(found(MinHash(SLOTS, mode), a, b, 16, 8) - expected) < slack + 1 / trials
 
@@ -113,11 +113,11 @@ def test_sensitivity(union, mode, scaled):
     shares = {j: float(agreement(family, *random_pairs(trials, union, round(union * j), 8)).mean()) for j in SIMILARITIES}
     assert_sensitive(family, shares, trials * SLOTS)
     cascade = MinHash(16, mode, 4).all_of(4).any_of(4)
-    met = {}
+    pairs_by_probability = {}
     for j in SIMILARITIES:
         a, b = (cascade.signature(side) for side in random_pairs(cascades, 200, round(200 * j), 9))
-        met[j] = float(cascade.agree(a, b).mean())
-    assert_sensitive(cascade, met, cascades)
+        pairs_by_probability[j] = float(cascade.agree(a, b).mean())
+    assert_sensitive(cascade, pairs_by_probability, cascades)
 
 
 # F 4: input with structure. The functions change with the seed, the sets do not.
@@ -154,7 +154,7 @@ def test_structured_elements(structure, union, mode, scaled):
     if mode == "classic":
         assert estimates.var() > theory * (1 - 4 * sqrt(2 / seeds))
     keys = np.array([family.band_keys_of(pair, 16, 8) for family, pair in zip(families, agree, strict=True)])
-    expected = chance(j, 16, 8)
+    expected = probability(j, 16, 8)
     assert abs((keys[:, :, 0] == keys[:, :, 1]).any(axis=1).mean() - expected) < 4 * sqrt(expected * (1 - expected) / seeds) + 0.02
 
 

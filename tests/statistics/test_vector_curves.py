@@ -12,9 +12,9 @@ from likewise.planning import curves
 from vector_families import ALL, OF_VECTORS, batch_for, named
 
 
-def mean_over(density: np.ndarray, chance: np.ndarray, step: float) -> float:
+def mean_over(density: np.ndarray, probability: np.ndarray, step: float) -> float:
     """The integral of their product by Simpson's rule."""
-    values = density * chance
+    values = density * probability
     return float((values[0] + values[-1] + 4 * values[1:-1:2].sum() + 2 * values[2:-1:2].sum()) * step / 3)
 
 
@@ -36,10 +36,10 @@ def test_stripes_by_integration(distance):
     """Two points t apart are in stripes of one color with chance |1 - (t/w mod 2)|; and the series of curves.stripe, term by term."""
     width = 3.0
     t = np.linspace(0, 9 * distance, 400_001)
-    chance = mean_over(2 / math.sqrt(2 * math.pi) * np.exp(-((t / distance) ** 2) / 2) / distance, abs(1 - t / width % 2), t[1])
+    probability = mean_over(2 / math.sqrt(2 * math.pi) * np.exp(-((t / distance) ** 2) / 2) / distance, abs(1 - t / width % 2), t[1])
     odd = np.arange(1, 40_001, 2)
     series = 0.5 + 4 / math.pi**2 * (np.exp(-(odd**2) * math.pi**2 * distance**2 / (2 * width**2)) / odd**2).sum()
-    assert Stripe(width).probability(distance) == pytest.approx(chance, abs=1e-8)
+    assert Stripe(width).probability(distance) == pytest.approx(probability, abs=1e-8)
     assert Stripe(width).probability(distance) == pytest.approx(series, abs=1e-12 if distance > 0.1 else 3e-5)
 
 
@@ -66,15 +66,15 @@ def test_cross_polytope_curve():
     """1 at no angle, 0 at 180 degrees; falling all the way; one table for one padded dimension; smaller dimensions agree more often."""
     family = CrossPolytope(100)
     assert (family.probability(1), family.probability(-1)) == (1, 0)
-    chances = family.probability(distance=np.linspace(0, 180, 500))
-    assert (np.diff(chances) <= 0).all()
-    assert (np.diff(chances[:300]) < 0).all()
+    probabilities = family.probability(distance=np.linspace(0, 180, 500))
+    assert (np.diff(probabilities) <= 0).all()
+    assert (np.diff(probabilities[:300]) < 0).all()
     for dimension, size in ((1, 128), (65, 128), (129, 256)):
         assert CrossPolytope(dimension).probability(0.3) == CrossPolytope(size).probability(0.3)
     assert CrossPolytope(1).probability(0.3) > CrossPolytope(300).probability(0.3)
     assert [curves.padded(d) for d in (1, 128, 129, 1024)] == [128, 128, 256, 1024]
-    for chance in (0.9, 0.3, 0.01):
-        assert family.probability(family.curve.value(chance)) == pytest.approx(chance, abs=1e-9)
+    for probability in (0.9, 0.3, 0.01):
+        assert family.probability(family.curve.value(probability)) == pytest.approx(probability, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["line l2", "line l1", "stripe"])

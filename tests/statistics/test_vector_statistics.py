@@ -101,7 +101,7 @@ def agreement(name: str, dimension: int) -> np.ndarray:
     return np.array(out)
 
 
-def chances(name: str, dimension: int) -> list[float]:
+def probabilities(name: str, dimension: int) -> list[float]:
     case = CASES[name]
     return [case.make(dimension, SLOTS, 0).probability(distance=distance) for distance in case.distances(dimension)]
 
@@ -117,7 +117,7 @@ def error(p: float, trials: int) -> float:
 @cells
 def test_mean(name, dimension):
     shares = agreement(name, dimension).mean(axis=(0, 2))
-    for share, p in zip(shares, chances(name, dimension), strict=True):
+    for share, p in zip(shares, probabilities(name, dimension), strict=True):
         if p in (0, 1):
             assert share == p
         else:
@@ -127,7 +127,7 @@ def test_mean(name, dimension):
 @cells
 def test_variance(name, dimension):
     """p(1 - p)/slots where functions are independent, and at most that in any case."""
-    for at, p in enumerate(chances(name, dimension)):
+    for at, p in enumerate(probabilities(name, dimension)):
         if not 0.002 < p < 0.998:
             continue
         ratio = agreement(name, dimension)[:, at].mean(axis=1).var() * SLOTS / (p * (1 - p))
@@ -150,8 +150,8 @@ def test_and_then_or(name, dimension):
         family.all_of(AND).any_of(OR): agree.reshape(SEEDS, -1, GROUPS, OR, AND).all(axis=-1).any(axis=-1),
         family.any_of(OR).all_of(AND): agree.reshape(SEEDS, -1, GROUPS, AND, OR).any(axis=-1).all(axis=-1),
     }
-    for amplified, met in both.items():
-        for distance, share in zip(case.distances(dimension), met.mean(axis=(0, 2)), strict=True):
+    for amplified, pairs_by_probability in both.items():
+        for distance, share in zip(case.distances(dimension), pairs_by_probability.mean(axis=(0, 2)), strict=True):
             q = amplified.probability(distance=distance)
             low, high = wilson(share * SEEDS * GROUPS, SEEDS * GROUPS)
             slack = case.slack * AND * OR + 1e-12
@@ -206,7 +206,7 @@ def test_estimates(name, dimension, scaled):
     seeds, slots = scaled(60, 15), 600
     noise = math.sqrt(60 / seeds)
     rng = np.random.default_rng(11)
-    for distance, p in zip(case.distances(dimension), chances(name, dimension), strict=True):
+    for distance, p in zip(case.distances(dimension), probabilities(name, dimension), strict=True):
         family = case.make(dimension, slots, 0)
         value = family.curve.of_distance(distance)
         if min(p, 1 - p) * slots < 30 or (name == "stripe" and p < 0.6):
@@ -334,9 +334,9 @@ def test_structured_vectors(name, structure):
     if min(p, 1 - p) * SLOTS > 1:
         noise = 4 * math.sqrt((2 + (1 - 6 * p * (1 - p)) / (SLOTS * p * (1 - p))) / SEEDS)
         assert CASES[name].variance - noise < agree.mean(axis=1).var() * SLOTS / (p * (1 - p)) < 1 + noise
-        met = agree.reshape(SEEDS, GROUPS, OR, AND).all(axis=-1).any(axis=-1).mean()
+        pairs_by_probability = agree.reshape(SEEDS, GROUPS, OR, AND).all(axis=-1).any(axis=-1).mean()
         q = make(0).all_of(AND).any_of(OR).probability(distance=true_distance(make(0), x, y))
-        assert abs(met - q) < error(q, SEEDS * GROUPS) + 2 * CASES[name].slack + (0.02 if name == "orthogonal" else 0)
+        assert abs(pairs_by_probability - q) < error(q, SEEDS * GROUPS) + 2 * CASES[name].slack + (0.02 if name == "orthogonal" else 0)
 
 
 @pytest.mark.parametrize(("i", "j"), [(0, 1), (0, 255), (1, 2), (127, 128), (170, 85), (3, 4)])
@@ -347,9 +347,9 @@ def test_codes_that_count(i, j):
         p = 1 - (i ^ j).bit_count() / bits
         agree = np.array([np.equal(*Bits(bits, SLOTS, seed).signature(codes)) for seed in range(SEEDS)])
         assert abs(agree.mean() - p) <= error(p, SEEDS * SLOTS)
-        met = agree.reshape(SEEDS, GROUPS, OR, AND).all(axis=-1).any(axis=-1).mean()
+        pairs_by_probability = agree.reshape(SEEDS, GROUPS, OR, AND).all(axis=-1).any(axis=-1).mean()
         q = 1 - (1 - p**AND) ** OR
-        assert abs(met - q) <= error(q, SEEDS * GROUPS)
+        assert abs(pairs_by_probability - q) <= error(q, SEEDS * GROUPS)
 
 
 def test_all_numbers_of_eight_bits_at_once():

@@ -122,11 +122,11 @@ def test_sensitivity(size, scale, scaled):
     shares = {j: float(agreement(family, *random_pairs(trials, size, j, scale, 10)).mean()) for j in SIMILARITIES}
     assert_sensitive(family, shares, trials * 64)
     cascade = WeightedMinHash(16, 4).all_of(4).any_of(4)
-    met = {}
+    pairs_by_probability = {}
     for j in SIMILARITIES:
         a, b = (cascade.signature(side) for side in random_pairs(cascades, size, j, scale, 11))
-        met[j] = float(cascade.agree(a, b).mean())
-    assert_sensitive(cascade, met, cascades)
+        pairs_by_probability[j] = float(cascade.agree(a, b).mean())
+    assert_sensitive(cascade, pairs_by_probability, cascades)
 
 
 STRUCTURES = {
@@ -161,10 +161,13 @@ def test_bands_agree_as_independent_slots_do():
         family = WeightedMinHash(80)
         keys = family.band_keys(a, 16, 5)
         assert (keys == family.band_keys_of(family.signature(a), 16, 5)).all()
-        met = keys == family.band_keys(b, 16, 5)
-        for share, chance in ((met.mean(), j**5), (met.any(axis=0).mean(), amplified(j, [("all", 5), ("any", 16)]))):
-            trials = met.size if chance == j**5 else 4000
-            assert abs(share - chance) < 4 * sqrt(chance * (1 - chance) / trials)
+        pairs_by_probability = keys == family.band_keys(b, 16, 5)
+        for share, probability in (
+            (pairs_by_probability.mean(), j**5),
+            (pairs_by_probability.any(axis=0).mean(), amplified(j, [("all", 5), ("any", 16)])),
+        ):
+            trials = pairs_by_probability.size if probability == j**5 else 4000
+            assert abs(share - probability) < 4 * sqrt(probability * (1 - probability) / trials)
 
 
 @pytest.mark.parametrize("size", [1, 6, 100])

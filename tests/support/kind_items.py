@@ -46,7 +46,7 @@ class Items:
             for place, value in enumerate(self.values)
         ]
 
-    def alike(self, pairs: list[tuple[int, int]] | None = None) -> dict[tuple[int, int], float]:
+    def similar(self, pairs: list[tuple[int, int]] | None = None) -> dict[tuple[int, int], float]:
         """All pairs within the limit, by brute force. Empty sets and zero vectors are similar to no item."""
         some = [place for place, value in enumerate(self.values) if value and (self.by not in ("cosine", "angle") or any(value))]
         places = [pair for pair in pairs or itertools.combinations(range(len(self.values)), 2) if set(pair) <= set(some)]

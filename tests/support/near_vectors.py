@@ -42,11 +42,11 @@ def all_pairs(values: Any, by: str, limit: float) -> dict[tuple[int, int], float
     return {(a, b): v for a, b, v in zip(left[good].tolist(), right[good].tolist(), value[good].tolist(), strict=True)}
 
 
-def walked(alike: dict[tuple[int, int], float], order: list[int], falling: bool) -> dict[int, tuple[int, float]]:
+def walked(similar: dict[tuple[int, int], float], order: list[int], falling: bool) -> dict[int, tuple[int, float]]:
     """The definition of the greedy walk: removed item -> its representative, and their value."""
     place, kept, removed = {item: at for at, item in enumerate(order)}, set(), {}
     for item in order:
-        met = [(value if falling else -value, place[a + b - item], a + b - item) for (a, b), value in alike.items() if item in (a, b)]
+        met = [(value if falling else -value, place[a + b - item], a + b - item) for (a, b), value in similar.items() if item in (a, b)]
         if best := min((one for one in met if one[2] in kept), default=None):
             removed[item] = (best[2], abs(best[0]))
         else:

@@ -78,7 +78,7 @@ def value(a: Row, b: Row, by: str) -> float:
     return cosine if by == "cosine" else math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
 
 
-def alike(given_: list[Row], by: str, limit: float | None = None) -> dict[tuple[int, int], float]:
+def similar(given_: list[Row], by: str, limit: float | None = None) -> dict[tuple[int, int], float]:
     """All pairs within the limit, by brute force."""
     bound = next(iter(LIMITS[by].values())) if limit is None else limit
     live = [place for place, row in enumerate(given_) if row or by in ("l1", "l2")]

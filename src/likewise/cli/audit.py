@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     work={"shown": "a temporary folder"},
 )
 def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
-    from likewise.cli.progress import told
+    from likewise.cli.progress import progress_on
     from likewise.verbs.audit import audit
 
-    progress = told(screen)
+    progress = progress_on(screen)
     given = Path(inputs[0]) if len(inputs) == 1 else [Path(one) for one in inputs]
     found = audit(given, progress=progress, **choices)
     if screen.json:
@@ -49,11 +49,11 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
     if found.pairs:
         yield "recall", f"{percent(found.recall)} found, {percent(found.low)} to {percent(found.high)} with 95 % confidence"
     place = "at a distance of exactly" if found.value == "distance" else "exactly at"
-    if found.promised is None:
+    if found.expected_recall is None:
         yield "promise", "none: there is no theory to promise by"
     else:
-        sure = f"at least {percent(found.promised, down=True)} of pairs {place} {found.threshold:g}"
-        yield "promise", "none is missed" if found.promised == 1 else sure
+        sure = f"at least {percent(found.expected_recall, down=True)} of pairs {place} {found.threshold:g}"
+        yield "promise", "none is missed" if found.expected_recall == 1 else sure
     exactly = "100 %: what is reported was compared exactly"
     yield "precision", exactly if found.precision == 1 else "not known: what was removed was not compared exactly"
     if found.by_value:

@@ -42,7 +42,7 @@ def glyphs(encoding: str | None) -> Glyphs:
 
 
 def draw(
-    chance: Callable[[float], float],
+    probability: Callable[[float], float],
     threshold: float,
     width: int,
     height: int,
@@ -55,9 +55,9 @@ def draw(
     ``width`` and ``height`` are those of the field inside the axes. ``falling``: values are distances, and the pairs that count lie at the
     threshold or left of it. A span to infinity ends where `drawing.curves.reach` says. Raises UsageError.
     """
-    span = visible([Drawn("", chance)], threshold, span)
+    span = visible([Drawn("", probability)], threshold, span)
     mark = nearest(threshold, width, span, falling)
-    filled = levels(chance, width, height, span)
+    filled = levels(probability, width, height, span)
     counts = [column <= mark if falling else column >= mark for column in range(width)]
     meaning = {(True, True): use.found, (True, False): use.missed, (False, True): use.needless, (False, False): use.empty}
     for level in range(height, 0, -1):
@@ -80,7 +80,7 @@ def draw_many(
         raise UsageError(f"{len(curves)} curves: give at most {len(NUMBERS)}, or draw fewer at once")
     span = visible(curves, threshold, span)
     mark = None if threshold is None else nearest(threshold, width, span, falling)
-    columns = [strokes(levels(curve.chance, width, height, span)) for curve in curves]
+    columns = [strokes(levels(curve.probability, width, height, span)) for curve in curves]
     for level in range(height, 0, -1):
         row = side(level, height, use)
         for column in range(width):
@@ -94,10 +94,10 @@ def draw_many(
 def legend(curves: Sequence[Drawn], threshold: float | None) -> Iterator[str]:
     """A line a curve: its number and label, and its chance at the threshold, in columns."""
     labels = [harmless(curve.label) for curve in curves]
-    found = [percent(curve.chance(threshold)) if threshold is not None else "" for curve in curves]
+    found = [percent(curve.probability(threshold)) if threshold is not None else "" for curve in curves]
     at = "" if threshold is None else f" at {shown(threshold)}"
-    for number, label, chance in zip(NUMBERS, labels, found, strict=False):
-        yield f"      {number} = {label:{max(map(len, labels))}}   {chance:>{max(map(len, found))}}{at}".rstrip()
+    for number, label, probability in zip(NUMBERS, labels, found, strict=False):
+        yield f"      {number} = {label:{max(map(len, labels))}}   {probability:>{max(map(len, found))}}{at}".rstrip()
 
 
 def nearest(threshold: float, width: int, span: Span, falling: bool) -> int:
@@ -107,11 +107,11 @@ def nearest(threshold: float, width: int, span: Span, falling: bool) -> int:
     return math.floor(place + 0.5) if falling else math.ceil(place - 0.5)
 
 
-def levels(chance: Callable[[float], float], width: int, height: int, span: Span) -> list[int]:
+def levels(probability: Callable[[float], float], width: int, height: int, span: Span) -> list[int]:
     """How high the curve is in each column, from 0 to the height."""
     low, high = span
     values = [low + (high - low) * column / (width - 1) for column in range(width - 1)] + [high]
-    return [round(chance(value) * height) for value in values]
+    return [round(probability(value) * height) for value in values]
 
 
 def strokes(heights: Sequence[int]) -> list[range]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likewise.choices import TAKES
-from likewise.cli.plan import promised, sure
+from likewise.cli.plan import recall_stated, sure
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError, can_go_on
@@ -20,7 +20,7 @@ from likewise.options import Options, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
 if TYPE_CHECKING:
-    from likewise.cli.progress import Told
+    from likewise.cli.progress import ScreenProgress
     from likewise.job import Job
 
 #: What --verify has to say for itself when it was not exact.
@@ -49,17 +49,17 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
         return 0
     if target is None:
         raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
-    for message in foretold(options):
+    for message in early_warnings(options):
         screen.warn(message)
     more = [] if options.resume else ["--resume"]
     if choices.get("seed") == "random":
         more += ["--seed", str(options.seed)]
 
-    from likewise.cli.progress import told
+    from likewise.cli.progress import progress_on
     from likewise.io.output import work_beside
     from likewise.verbs.dedup import deduplicate
 
-    progress = told(screen)
+    progress = progress_on(screen)
     with resumable(options.work or work_beside(target), more):
         result = deduplicate([Path(given) for given in inputs], options, target, progress)
     if screen.json:
@@ -71,13 +71,13 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
             )
         )
         for message in result.report["warnings"]:
-            if message not in {*foretold(options), *progress.warnings}:  # those have been said
+            if message not in {*early_warnings(options), *progress.warnings}:  # those have been said
                 screen.warn(message)
     progress.steps()
     return int(exit_code and result.report["counts"]["removed"] > 0)
 
 
-def summary(report: dict[str, Any], out: Path, progress: Told, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
+def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """What a person wants to know at the end."""
     from likewise.messages import by_reason
     from likewise.report import removals
@@ -94,13 +94,13 @@ def summary(report: dict[str, Any], out: Path, progress: Told, example: object, 
     if clusters["number"]:
         largest = clusters["largest"][0]
         yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {removals.called(largest)}"
-    yield from promise(report)
+    yield from recall_lines(report)
     yield "output", str(out)
     if example is not None:
         yield "next", looked_up(out, example)
 
 
-def took(progress: Told, resumed: bool) -> str:
+def took(progress: ScreenProgress, resumed: bool) -> str:
     """How much was read in what time. What was read before a run was resumed counts in no speed, nor does time that was spent on compiling."""
     seconds = progress.seconds_in_all
     if resumed:
@@ -132,30 +132,30 @@ def aside(report: dict[str, Any]) -> str:
     """What was kept without being compared."""
     from likewise.report import wording
 
-    said = wording.aside(report["counts"], report["method"]["by"])
+    said = wording.not_compared(report["counts"], report["method"]["by"])
     return f"  ({', '.join(said)})" if said else ""
 
 
-def promise(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the result can be trusted to have found."""
     from likewise.planning import spread
 
     plan, budget = report["method"]["plan"] or report.get("join") or {}, report["budget"]
     place = at(report.get("value") == "distance")
     if budget["recall"] is None:
-        yield "promise", "recall is measured, not promised: likewise audit measures it"
+        yield "promise", "recall is measured, not guaranteed: likewise audit measures it"
         return
     if not report.get("curve", plan):
         yield "promise", "none is missed: joined exactly"
         return
-    firm = budget["recall"] >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
+    guaranteed = budget["recall"] >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
     layout = f"{plan['bands']} bands x {plan['rows']} rows, {plan.get('sketch') or plan.get('by') or plan['family']}"
     layout = f"codes of {plan['bits']:,} bits, all compared" if plan["rows"] == 0 else layout
-    yield "promise", f"{promised(report['threshold'], budget['recall'], place, firm)} ({layout})"
+    yield "promise", f"{recall_stated(report['threshold'], budget['recall'], place, guaranteed)} ({layout})"
     if report.get("spread"):
-        yield "spread", spread.told(report["spread"])
+        yield "spread", spread.described(report["spread"])
     if budget["cut"]:
-        tried = f"of a sample of {budget['sampled']:,}, {budget['alike']:,} were similar"
+        tried = f"of a sample of {budget['sampled']:,}, {budget['similar']:,} were similar"
         missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed (95 %)"
         yield "budget", f"{counted(budget['cut'], 'pair')} in overfull buckets not compared; {tried}: {missed}"
     if report["verified"] in NOT_EXACT:
@@ -166,7 +166,7 @@ def at(distances: bool) -> str:
     return "at a distance of" if distances else "at"
 
 
-def foretold(options: Options) -> list[str]:
+def early_warnings(options: Options) -> list[str]:
     """What the plan warns of, where it is made before the data are seen."""
     return options.plan.about_layout if options.plan else []
 
@@ -201,7 +201,7 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
     sources = list(named(found, piped=STDIN in inputs))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
     method = {name: value for name, value in job.described().items() if name not in others}
-    warnings = foretold(options)
+    warnings = early_warnings(options)
     if screen.json:
         screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})
         return
@@ -223,9 +223,9 @@ def layout(job: Job) -> str:
     """The plan in a line."""
     if job.plan:
         plan = job.plan
-        return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {promised(float(plan.threshold), plan.recall, at(job.distances))}"
+        return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {recall_stated(float(plan.threshold), plan.recall, at(job.distances))}"
     if job.recall is None:
-        return "encodings propose, the measure decides; recall is measured, not promised"
+        return "encodings propose, the measure decides; recall is measured, not guaranteed"
     if job.recall != 1:
         return f"a join by bits of codes; {sure(float(job.threshold), job.recall, at(job.distances))}"
     return "all pairs compared: none is missed" if job.compared.all_compared else "an exact join: none is missed"

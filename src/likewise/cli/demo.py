@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from likewise.cli import beside
-from likewise.cli.dedup import looked_up, promise
+from likewise.cli.dedup import looked_up, recall_lines
 from likewise.cli.screen import Screen, counted, harmless, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import LikewiseError, UsageError
@@ -36,7 +36,7 @@ READABLE = range(300, 4000)
     out={"shown": "likewise-demo"},
 )
 def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
-    from likewise.cli.progress import told
+    from likewise.cli.progress import progress_on
     from likewise.io.output import check_target
     from likewise.io.placing import new_file
     from likewise.options import resolve
@@ -48,7 +48,7 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     check_target(target, overwrite=overwrite)
     source = target.with_name(target.name + "-input.jsonl")
     check_source(source, target, overwrite=overwrite)
-    progress = told(screen)
+    progress = progress_on(screen)
     texts = dict(gathered())
     with new_file(source, overwrite=overwrite) as file:
         file.writelines(json.dumps({"id": name, "text": text}).encode() + b"\n" for name, text in texts.items())
@@ -133,7 +133,7 @@ def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], scree
     yield ""
     yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {progress.time_in_all}:"
     yield f"{', '.join(by_reason(counts))}, in {counted(clusters['number'], 'cluster')}."
-    for name, text in promise(result.report):
+    for name, text in recall_lines(result.report):
         yield f"{name.capitalize()}: {text}."
     if clusters["largest"]:
         yield "\nThe largest clusters:"

@@ -22,7 +22,7 @@ OPTIONAL = {
     "rapidfuzz": "--by edit and --by levenshtein",
     "polars": "to_polars()",
     "pandas": "to_pandas()",
-    "opencv-python-headless": "features of pictures and of videos",
+    "opencv-python-headless": "features of images and of videos",
 }
 COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
 

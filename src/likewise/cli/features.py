@@ -32,12 +32,12 @@ from likewise.io.placing import apart, check_file
 def command(
     screen: Screen, inputs: tuple[str, ...], out: str, overwrite: bool = False, vectors: str | None = None, work: str | None = None, **choices: Any
 ) -> None:
-    target, aside = Path(out), rejects.beside(Path(out))
-    check(target, aside, inputs, vectors, overwrite=overwrite, skips=choices.get("on_error") == "skip")
-    from likewise.cli.progress import told
+    target, rejected_path = Path(out), rejects.beside(Path(out))
+    check(target, rejected_path, inputs, vectors, overwrite=overwrite, skips=choices.get("on_error") == "skip")
+    from likewise.cli.progress import progress_on
     from likewise.runs.extraction import extract
 
-    progress = told(screen)
+    progress = progress_on(screen)
     with folder_in(work) as folder:
         made = extract(
             [Path(given) for given in inputs],
@@ -50,15 +50,15 @@ def command(
             made.write(target, overwrite=overwrite)
         except UsageError as error:
             if made.rejected and isinstance(error.__cause__, FileExistsError):  # the result is kept under another name, and so is its list
-                listed = made.write_rejected(aside, overwrite=overwrite)
+                listed = made.write_rejected(rejected_path, overwrite=overwrite)
                 raise UsageError(f"{error}; the rejected inputs are listed in {listed}") from error.__cause__
             raise
     if made.rejected:
-        listed = made.write_rejected(aside, overwrite=overwrite)
-        if listed != aside:
-            progress.warn(f"{aside}: this appeared during the run and was not replaced; the rejected inputs are listed in {listed}")
-    elif overwrite and rejects.are_in(aside):
-        aside.unlink()  # of the file that was replaced
+        listed = made.write_rejected(rejected_path, overwrite=overwrite)
+        if listed != rejected_path:
+            progress.warn(f"{rejected_path}: this appeared during the run and was not replaced; the rejected inputs are listed in {listed}")
+    elif overwrite and rejects.are_in(rejected_path):
+        rejected_path.unlink()  # of the file that was replaced
     if made.empty:
         progress.warn(f"{counted(made.empty, 'item has', 'items have')} no feature, and an empty list in the file")
     if screen.json:
@@ -90,20 +90,20 @@ def folder_in(work: str | None) -> Iterator[Path]:
                 Path(work).rmdir()
 
 
-def check(target: Path, aside: Path, inputs: Sequence[str], vectors: str | None, *, overwrite: bool, skips: bool) -> None:
+def check(target: Path, rejected_path: Path, inputs: Sequence[str], vectors: str | None, *, overwrite: bool, skips: bool) -> None:
     """Refuse, before any work, outputs that cannot or must not be written. ``skips``: whether ``aside`` may be written."""
     check_file(target, overwrite=overwrite, formats=[".parquet"])
     if skips:
         flag = f"-o {target}: rejected inputs go into"
-        check_file(aside, overwrite=True, flag=flag)
-        if aside.exists() and not rejects.are_in(aside):
-            raise UsageError(f"-o {target}: rejected inputs go into {aside}, which exists and lists no such inputs; choose another path")
-        check_file(aside, overwrite=overwrite, flag=flag)
-    if target.exists() or aside.exists():
+        check_file(rejected_path, overwrite=True, flag=flag)
+        if rejected_path.exists() and not rejects.are_in(rejected_path):
+            raise UsageError(f"-o {target}: rejected inputs go into {rejected_path}, which exists and lists no such inputs; choose another path")
+        check_file(rejected_path, overwrite=overwrite, flag=flag)
+    if target.exists() or rejected_path.exists():
         files = read(inputs, vectors)
         apart(target, files)
         if skips or overwrite:  # a list of an earlier run is deleted
-            apart(aside, files)
+            apart(rejected_path, files)
 
 
 def read(inputs: Sequence[str], vectors: str | None) -> list[tuple[str, Path]]:

@@ -90,7 +90,7 @@ FLAGS: dict[str, Flag] = {
     "query": Flag(INPUT, "--query", "The items to look for; without it each item of INPUT. Repeatable.", "QUERY", settings=LIST),
     "groups": Flag(INPUT, "--groups", "A table that maps each element to a group; sets of groups are compared.", "FILE"),
     "vectors": Flag(INPUT, "--vectors", "Vectors of tokens: .parquet, .npz, or .txt as of word2vec and GloVe. The inputs are texts then.", "FILE"),
-    "most": Flag(INPUT, "--most", "The strongest N features of a picture.", "N", "500", {"type": int}),
+    "most": Flag(INPUT, "--most", "The strongest N features of an image.", "N", "500", {"type": int}),
     "every": Flag(INPUT, "--every", "A key frame of a video each so many seconds.", "SECONDS", "0.5", {"type": float}),
     "against": Flag(INPUT, "--against", "List pairs of INPUT with these files, not pairs inside INPUT. Repeatable.", "INPUT", settings=LIST),
     "by": Flag(

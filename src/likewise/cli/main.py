@@ -181,7 +181,7 @@ def reported(error: BaseException, short: bool) -> int:
     if isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemError) and comes_of(error, KeyboardInterrupt)):
         number = received[0][0] if received else signal.SIGINT
         what = "interrupted" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
-        return told([what, *notes], 128 + number)
+        return print_error([what, *notes], 128 + number)
     if isinstance(error, click.ClickException):
         where = getattr(error, "ctx", None)
         more = [f"likewise {where.info_name} --help tells more"] if where is not None and where.parent else []
@@ -225,10 +225,10 @@ def comes_of(error: BaseException | None, kind: type[BaseException]) -> bool:
 
 def fail(message: str, *notes: str, ctx: click.Context | None = None) -> int:
     color = ctx.params.get("color") if ctx is not None else None
-    return told([message + origin(ctx, message), *notes], 2, color or "auto", click.style("error: ", fg="red", bold=True))
+    return print_error([message + origin(ctx, message), *notes], 2, color or "auto", click.style("error: ", fg="red", bold=True))
 
 
-def told(lines: Sequence[str], status: int, color: str = "auto", lead: str = "") -> int:
+def print_error(lines: Sequence[str], status: int, color: str = "auto", lead: str = "") -> int:
     Screen(color=color).say("\n  ".join(map(in_line, lines)), f"likewise: {lead}")
     return status
 

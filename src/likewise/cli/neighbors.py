@@ -41,11 +41,11 @@ def command(
     options, target = resolve(limited=False, **choices), None if out is None else Path(out)
     if target is not None:
         check(target, overwrite, (*inputs, *query), options)
-    from likewise.cli.progress import told
+    from likewise.cli.progress import progress_on
     from likewise.runs.results import write_table
     from likewise.verbs.neighbors import find_neighbors
 
-    progress = told(screen)
+    progress = progress_on(screen)
     found = find_neighbors([Path(given) for given in inputs], [Path(given) for given in query] or None, options, k, progress)
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
@@ -57,7 +57,7 @@ def command(
         short = found.report["with_fewer"]
         fewer = f"; {counted(short, 'query has', 'queries have')} fewer than {found.report['k']}" if short else ""
         recall = found.report["recall"]
-        each = "recall is measured, not promised" if recall is None else f"each is found with at least {percent(recall, down=True)}"
+        each = "recall is measured, not guaranteed" if recall is None else f"each is found with at least {percent(recall, down=True)}"
         sure = "none is missed" if recall == 1 else each
         said = f"{counted(len(found), 'neighbor')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
         screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {progress.time_in_all}")

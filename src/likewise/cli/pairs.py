@@ -11,7 +11,7 @@ import click
 
 from likewise.choices import TAKES, CsvFormulas
 from likewise.cli import output_file
-from likewise.cli.dedup import at, foretold, rehearse
+from likewise.cli.dedup import at, early_warnings, rehearse
 from likewise.cli.plan import sure
 from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
 from likewise.cli.verbs import verb
@@ -52,30 +52,30 @@ def command(
     if dry_run:
         rehearse(screen, (*inputs, *against), options, target, TAKES["pairs"], walk=options.star)
         return 0
-    for message in foretold(options):
+    for message in early_warnings(options):
         screen.warn(message)
 
-    from likewise.cli.progress import told
+    from likewise.cli.progress import progress_on
     from likewise.runs.results import write_table
     from likewise.verbs.pairs import list_pairs
 
-    progress = told(screen)
+    progress = progress_on(screen)
     found = list_pairs([Path(given) for given in inputs], [Path(given) for given in against] or None, options, progress)
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))
     for message in found.report["warnings"]:
-        if message not in {*foretold(options), *progress.warnings}:
+        if message not in {*early_warnings(options), *progress.warnings}:
             screen.warn(message)
     if not screen.json:
         where = f" in {out}" if out else ""
         read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"
         limit, falling = found.report["threshold"], found.report["value"] == "distance"
-        promise = sure(limit, found.report["recall"], at(falling))
+        recall_lines = sure(limit, found.report["recall"], at(falling))
         way = ", a contained in b" if options.method.containment else ""
-        screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; {promise}")
+        screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; {recall_lines}")
         if found.report["spread"]:
-            screen.say(spread.told(found.report["spread"]))
+            screen.say(spread.described(found.report["spread"]))
     progress.steps()
     return int(exit_code and len(found) > 0)
 

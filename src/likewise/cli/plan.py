@@ -40,7 +40,7 @@ WIDE = 13
     arguments=[click.Argument(["inputs"], nargs=-1, metavar="[INPUT...]")],
     seed={"help": "Draws the sample of INPUT."},
     items={"shown": "those of INPUT, else 1,000,000"},
-    overwrite={"help": "Replace the picture."},
+    overwrite={"help": "Replace the chart."},
 )
 def command(
     screen: Screen, inputs: tuple[str, ...] = (), layouts: str | None = None, svg: str | None = None, overwrite: bool = False, **choices: Any
@@ -51,14 +51,14 @@ def command(
         raise UsageError(f"--layouts and --{given[0]} both say what the layout is; give one of them")
     preset = PRESETS.get(choices.get("preset", ""))
     by = choices.get("by") or (preset.by if preset else "words:5")
-    picture = None if svg is None else Path(svg)
-    if picture is not None:
-        check(picture, inputs, by, choices.get("field"), overwrite=overwrite)
+    chart = None if svg is None else Path(svg)
+    if chart is not None:
+        check(chart, inputs, by, choices.get("field"), overwrite=overwrite)
     plans = planned(screen, inputs, parse_layouts(layouts), **choices)
-    if picture is not None:
+    if chart is not None:
         from likewise.io.placing import new_file
 
-        with new_file(picture, overwrite=overwrite, flag="--svg") as file:
+        with new_file(chart, overwrite=overwrite, flag="--svg") as file:
             file.write(plans[0].svg(*plans[1:]).encode())
     if screen.json:
         documents = [document(plan, str(by)) for plan in plans]
@@ -72,19 +72,19 @@ def command(
     if inputs and layouts is None:
         screen.data("")
         screen.data(f"next  {following(inputs, plans[0], choices)}")
-    if picture:
-        screen.say(f"wrote {picture}")
+    if chart:
+        screen.say(f"wrote {chart}")
     for message in dict.fromkeys(message for plan in plans for message in plan.warnings):
         screen.warn(message)
 
 
-def check(picture: Path, inputs: Sequence[str], by: Any, field: str | None, *, overwrite: bool) -> None:
-    """Check the path of the picture before the work. Loads Arrow, which a plan without a picture does not need. Raises UsageError."""
+def check(chart: Path, inputs: Sequence[str], by: Any, field: str | None, *, overwrite: bool) -> None:
+    """Check the path of the chart before the work. Loads Arrow, which a plan without a chart does not need. Raises UsageError."""
     from likewise.cli import output_file
     from likewise.records import Want
 
-    read = wanted(by, field) if inputs and picture.exists() else Want()
-    output_file.check(picture, inputs, read, [], overwrite=overwrite, formats=[".svg"], flag="--svg")
+    read = wanted(by, field) if inputs and chart.exists() else Want()
+    output_file.check(chart, inputs, read, [], overwrite=overwrite, formats=[".svg"], flag="--svg")
 
 
 def wanted(by: Any, field: str | None) -> Want:
@@ -122,7 +122,7 @@ def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str,
         from likewise.cli import progress
         from likewise.verbs.plan import plans
 
-        said = progress.told(screen)
+        said = progress.progress_on(screen)
         said.begin("sampling", 0, "items")  # which compiles, and says so
         try:
             return plans([Path(given) for given in inputs], layouts, **choices)
@@ -159,17 +159,17 @@ def document(plan: Plan, by: str) -> dict[str, Any]:
     return {"schema": "likewise/plan/1", "by": by, **plan.to_dict(), "curve": points, "warnings": plan.warnings}
 
 
-def promised(threshold: float, recall: float, place: str = "at", firm: bool = True) -> str:
+def recall_stated(threshold: float, recall: float, place: str = "at", guaranteed: bool = True) -> str:
     """``firm``: with so much or more; else with about so much."""
-    sure = f"at least {percent(recall, down=True)}" if firm else f"about {percent(recall)}"
+    sure = f"at least {percent(recall, down=True)}" if guaranteed else f"about {percent(recall)}"
     return f"a pair {place} {shown(threshold)} is found with {sure}"
 
 
 def sure(threshold: float, recall: float | None, place: str = "at") -> str:
     """What can be trusted to have been found; ``recall`` None: nothing is promised."""
     if recall is None:
-        return "recall is measured, not promised"
-    return "none is missed" if recall == 1 else promised(threshold, recall, place)
+        return "recall is measured, not guaranteed"
+    return "none is missed" if recall == 1 else recall_stated(threshold, recall, place)
 
 
 def described(plan: Plan, by: str) -> Iterator[str]:
@@ -177,7 +177,7 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     at, falling = float(plan.threshold), plan.collision.distances
     yield f"{by} {plan.place}: {plan.layout}, {counted(plan.slots, 'slot')} ({plan.sketch or plan.functions}, {purpose(plan)})"
     more = f", {'nearer' if falling else 'more similar'} pairs with more" if plan.recall < 1 else ""
-    yield f"{promised(at, plan.recall, 'at a distance of' if falling else 'at', plan.firm).capitalize()}{more}."
+    yield f"{recall_stated(at, plan.recall, 'at a distance of' if falling else 'at', plan.guaranteed).capitalize()}{more}."
     yield ""
     glyphs = curve.glyphs(sys.stdout.encoding)
     yield from curve.draw(plan.curve, at, min(61, width(78) - 8), 10, glyphs, span=plan.span, falling=falling)
@@ -233,7 +233,7 @@ def compared(plans: Sequence[Plan], by: str) -> Iterator[str]:
 def table(plan: Plan, at: float) -> Iterator[str]:
     """Similarity or distance and the chance to be found, in columns to be read downwards; the threshold is marked."""
     points = sorted({*plan.table(), (at, plan.curve(at))})
-    pairs = [(f"{'>' if value == at else ' '} {written(value, plan.collision.distances)}", percent(chance)) for value, chance in points]
+    pairs = [(f"{'>' if value == at else ' '} {written(value, plan.collision.distances)}", percent(probability)) for value, probability in points]
     head = f"  {'distance' if plan.collision.distances else 'alike'}", "found"
     widths = [max(len(each[side]) for each in (head, *pairs)) for side in (0, 1)]
     cells = [f"{left:{widths[0]}}  {right:>{widths[1]}}" for left, right in (head, *pairs)]

@@ -21,7 +21,7 @@ PLAIN_SECONDS = 10.0
 SPEEDS = ("bytes", "items", "elements", "pairs", "records")
 
 
-class Told(Progress):
+class ScreenProgress(Progress):
     """Counts what is done, says warnings when they come up, and shows progress in the way that `show` knows."""
 
     def __init__(self, screen: Screen):
@@ -35,7 +35,7 @@ class Told(Progress):
         self.compiled = self._compiled_before = 0.0  # seconds in which kernels were, and those before this stage
         self._lock = threading.Lock()
         self._ears = ExitStack()
-        self._told_of_compiling = False
+        self._compiling_noted = False
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         if not self.seconds and must_compile():
@@ -50,8 +50,8 @@ class Told(Progress):
         super().finish()
 
     def compiling(self) -> None:
-        if not self._told_of_compiling:
-            self._told_of_compiling = True
+        if not self._compiling_noted:
+            self._compiling_noted = True
             kept = "which only the first run of its kind waits for"
             anew = "which each run waits for: no folder can keep what is compiled (likewise doctor tells more)"
             self.say(f"compiling for this machine, {kept if CACHE else anew}")
@@ -119,7 +119,7 @@ class Told(Progress):
         return f"{100 * self.done // self.total} % of {self.amount(self.total)}{speed}{left}"
 
 
-class Lines(Told):
+class Lines(ScreenProgress):
     """A line every few seconds, for logs."""
 
     def show(self) -> None:
@@ -148,7 +148,7 @@ class Loose:
         return getattr(self._stream, name)
 
 
-class Bar(Told):
+class Bar(ScreenProgress):
     """A bar that is there while the work lasts, and leaves nothing behind."""
 
     _bar: Any = None
@@ -199,8 +199,8 @@ class Bar(Told):
             super().note(message)
 
 
-def told(screen: Screen) -> Told:
+def progress_on(screen: Screen) -> ScreenProgress:
     """The progress that fits the screen, for a run that begins now."""
     if screen.quiet or screen.progress == "never" or sys.stderr is None:  # which it is where it was closed; a bar would go to standard output
-        return Told(screen)
+        return ScreenProgress(screen)
     return Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)

@@ -211,8 +211,8 @@ def show_kept(screen: Screen, originals: Any, members: list[dict[str, Any]]) -> 
         return
     screen.data(f"{named(identity, place)} was kept; {counted(len(members), 'item')} went for it:")
     for row in members[:MOST_MEMBERS]:
-        alike = "" if row[value] is None else f"  {figure(row[value], value)}"
-        screen.data(f"  {named(row['id'], (row['source'], row['position']))}  {row['reason']}{alike}")
+        similar = "" if row[value] is None else f"  {figure(row[value], value)}"
+        screen.data(f"  {named(row['id'], (row['source'], row['position']))}  {row['reason']}{similar}")
     if len(members) > MOST_MEMBERS:
         screen.data(f"  ... and {len(members) - MOST_MEMBERS:,} more; they are in removed.parquet")
 

@@ -22,7 +22,7 @@ VERBS = {
     "dedup": "Remove near-duplicates; keep, account for, and explain everything.",
     "pairs": "List all pairs of similar items, inside one collection or between two.",
     "neighbors": "Find the most similar items for each query.",
-    "features": "Describe pictures, videos or texts by sets of feature vectors.",
+    "features": "Describe images, videos or texts by sets of feature vectors.",
     "plan": "Show what a threshold's bands and rows find, miss and cost.",
     "audit": "Measure the recall on a sample, by an exact search.",
     "show": "Show a removed item beside what it was removed for.",

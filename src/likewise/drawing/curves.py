@@ -16,7 +16,7 @@ class Drawn(NamedTuple):
     """A curve to draw."""
 
     label: str
-    chance: Callable[[float], float]  # probability of being found, by a value within the span
+    probability: Callable[[float], float]  # probability of being found, by a value within the span
 
 
 class Line(NamedTuple):
@@ -45,14 +45,14 @@ def s_curves(
     falling: bool = False,
     note: str = "",
 ) -> Html:
-    """An SVG picture of the curves; on both sides of the threshold the first is shaded, for pairs it misses and for false-positive candidates.
+    """An SVG chart of the curves; on both sides of the threshold the first is shaded, for pairs it misses and for false-positive candidates.
 
     falling: values are distances, and pairs up to the threshold count. A span to infinity ends at `reach`. note: added to the description for those
-    who cannot see the picture. Raises UsageError if there is nothing to draw.
+    who cannot see the chart. Raises UsageError if there is nothing to draw.
     """
     span = visible(curves, threshold, span)
     lines = [sampled(curve, threshold, span) for curve in curves]
-    return picture(lines, threshold, axis, span, falling, note)
+    return chart(lines, threshold, axis, span, falling, note)
 
 
 def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Span:
@@ -61,9 +61,9 @@ def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Spa
         raise UsageError("no curve to draw: give one or more")
     low, high = span if math.isfinite(span[1]) else (span[0], reach(curves, threshold))
     if not low < high:
-        raise UsageError(f"a picture from {low:g} to {high:g}: give an end above its beginning")
+        raise UsageError(f"a chart from {low:g} to {high:g}: give an end above its beginning")
     if threshold is not None and not low <= threshold <= high:
-        raise UsageError(f"threshold {shown(threshold)} lies outside of the picture, which goes from {low:g} to {high:g}")
+        raise UsageError(f"threshold {shown(threshold)} lies outside of the chart, which goes from {low:g} to {high:g}")
     return low, high
 
 
@@ -80,14 +80,14 @@ def reach(curves: Sequence[Drawn], threshold: float | None) -> float:
     5.0
     """
 
-    def down(chance: Callable[[float], float], end: float) -> bool:
-        lowest = chance(2.0**100)
-        return chance(end) - lowest <= 0.05 * (chance(0.0) - lowest)
+    def down(probability: Callable[[float], float], end: float) -> bool:
+        lowest = probability(2.0**100)
+        return probability(end) - lowest <= 0.05 * (probability(0.0) - lowest)
 
     for end in (float(f"{first}e{power}") for power in range(-12, 30) for first in ROUND):
         if threshold and end < threshold * 1.25:
             continue
-        if (threshold and end >= 10 * threshold) or all(down(curve.chance, end) for curve in curves):
+        if (threshold and end >= 10 * threshold) or all(down(curve.probability, end) for curve in curves):
             return end
     raise UsageError("a curve does not come down within any distance; give an end to the span")
 
@@ -96,17 +96,17 @@ def sampled(curve: Drawn, threshold: float | None, span: Span) -> Line:
     """The points of a curve, the threshold among them."""
     low, high = span
     values = {low + (high - low) * step / STEPS for step in range(STEPS)} | {high}
-    points = {value: within(curve.chance(value)) for value in (values if threshold is None else values | {threshold})}
+    points = {value: within(curve.probability(value)) for value in (values if threshold is None else values | {threshold})}
     return Line(curve.label, sorted(points.items()), None if threshold is None else points[threshold])
 
 
-def within(chance: float) -> float:
+def within(probability: float) -> float:
     """A probability clipped to 0..1."""
-    return min(max(chance, 0.0), 1.0)
+    return min(max(probability, 0.0), 1.0)
 
 
-def picture(lines: Sequence[Line], threshold: float | None, axis: str, span: Span, falling: bool, note: str) -> Html:
-    """The SVG picture: axes, curves, areas and legend."""
+def chart(lines: Sequence[Line], threshold: float | None, axis: str, span: Span, falling: bool, note: str) -> Html:
+    """The SVG chart: axes, curves, areas and legend."""
     several = len(lines) > 1
     rows = [*legend(lines, several)] + ([shades(several, falling)] if threshold is not None else [])
     base = Plane(span)
@@ -128,7 +128,7 @@ def picture(lines: Sequence[Line], threshold: float | None, axis: str, span: Spa
 def around(plane: Plane, line: Line, threshold: float, falling: bool) -> Iterator[Html]:
     """The areas on both sides of the threshold: missed pairs and false-positive candidates."""
     before, after = [p for p in line.points if p[0] <= threshold], [p for p in line.points if p[0] >= threshold]
-    sides = ((before, "missed"), (after, "vain")) if falling else ((before, "vain"), (after, "missed"))
+    sides = ((before, "missed"), (after, "needless")) if falling else ((before, "needless"), (after, "missed"))
     for points, what in sides:
         base = 1.0 if what == "missed" else 0.0
         corners = [(points[0][0], base), *points, (points[-1][0], base)]
@@ -196,16 +196,16 @@ def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
 def shades(several: bool, falling: bool) -> list[Html]:
     """The legend row that names the two areas."""
     of = " by 1" if several else ""
-    vain = f"met{of} although {'beyond' if falling else 'below'} the threshold"
+    needless = f"met{of} although {'beyond' if falling else 'below'} the threshold"
     return [
-        *(tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in ((0, "missed"), (220, "vain"))),
+        *(tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in ((0, "missed"), (220, "needless"))),
         tag("text", f"may be missed{of}", x=54, y=4),
-        tag("text", vain, x=274, y=4),
+        tag("text", needless, x=274, y=4),
     ]
 
 
 def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: str) -> str:
-    """The description of the picture for those who cannot see it."""
+    """The description of the chart for those who cannot see it."""
     found = [f"{line.label} {percent(line.here)}".strip() for line in lines if line.here is not None]
     here = f"; at the threshold {shown(threshold)}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
     return f"The chance that a pair is found, by {axis}{here}{'; ' * bool(note)}{note}"

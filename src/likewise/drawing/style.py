@@ -1,4 +1,4 @@
-"""Colors, light and dark, and the style rules of pictures, for the report's page and for pictures in files of their own."""
+"""Colors, light and dark, and the style rules of charts, for the report's page and for charts in files of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLORS = {
     "near": ("#eda53a", "#f0bd6a"),
     "rejected": ("#7b838b", "#8d959d"),
     "missed": ("#c4570a", "#e07b3a"),
-    "vain": ("#2f6fab", "#5b9bd8"),
+    "needless": ("#2f6fab", "#5b9bd8"),
     "curve": ("#1c2024", "#e4e7ea"),
     "second": ("#7b3fa8", "#bd93e0"),
     "third": ("#1d7a4c", "#5cc08d"),
@@ -27,7 +27,7 @@ COLORS = {
     "warn-rule": ("#d79a00", "#d79a00"),
 }
 
-#: Rules for the output of `svg.svg` and `curves`. Each begins with the picture's class, because a page may contain the picture and its style sheet.
+#: Rules for the output of `svg.svg` and `curves`. Each begins with the chart's class, because a page may contain the chart and its style sheet.
 CHART = """
 .chart text { font: 13px system-ui, sans-serif; fill: var(--faint); }
 .chart .strong { fill: var(--ink); font-weight: 600; }
@@ -42,8 +42,8 @@ CHART = """
 .chart .dot { fill: var(--curve); }
 .chart .missed { fill: url(#likewise_dots); }
 .chart .dots { fill: var(--missed); }
-.chart .vain { fill: url(#likewise_lines); }
-.chart .lines { stroke: var(--vain); stroke-width: 1.5; }
+.chart .needless { fill: url(#likewise_lines); }
+.chart .lines { stroke: var(--needless); stroke-width: 1.5; }
 """
 
 
@@ -53,9 +53,9 @@ def variables(scheme: int) -> str:
 
 
 def written_out(scheme: int) -> str:
-    """The rules of pictures with colors in place of variables, for programs that draw SVG but are not browsers."""
+    """The rules of charts with colors in place of variables, for programs that draw SVG but are not browsers."""
     return re.sub(r"var\(--([\w-]+)\)", lambda match: COLORS[match[1]][scheme], CHART)
 
 
-#: The style sheet of a picture in its own file.
+#: The style sheet of a chart in its own file.
 ALONE = f"{written_out(0)}@media (prefers-color-scheme: dark) {{{written_out(1)}}}\n"

@@ -1,4 +1,4 @@
-"""Pictures as SVG, drawn by our own code: for a page, or as a separate file."""
+"""Charts as SVG, drawn by our own code: for a page, or as a separate file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Span = tuple[float, float]
 
 
 def svg(width: int, height: int, label: str, *children: Html | None) -> Html:
-    """A picture that scales with the page; ``label`` describes it in words. Its colors come from the page's style sheet."""
+    """A chart that scales with the page; ``label`` describes it in words. Its colors come from the page's style sheet."""
     return tag("svg", *children, viewBox=f"0 0 {width} {height}", role="img", aria_label=label, class_="chart", style=f"max-width: {width}px")
 
 
@@ -23,14 +23,14 @@ def svg(width: int, height: int, label: str, *children: Html | None) -> Html:
 OPENING = re.compile(r'<svg viewBox="0 0 (\d+) (\d+)" role="img" aria-label="([^"]*)" [^>]*>')
 
 
-def standalone(picture: Html, title: str) -> str:
-    """A picture of `svg` as a complete file for any browser or notebook, with its own colors and background, light and dark.
+def standalone(chart: Html, title: str) -> str:
+    """A chart of `svg` as a complete file for any browser or notebook, with its own colors and background, light and dark.
 
     Raises ValueError for markup that `svg` did not make.
     """
-    opening = OPENING.match(picture)
+    opening = OPENING.match(chart)
     if not opening:
-        raise ValueError("a picture that `svg` made was expected")
+        raise ValueError("a chart that `svg` made was expected")
     width, height, label = opening.groups()
     return (
         tag(
@@ -39,7 +39,7 @@ def standalone(picture: Html, title: str) -> str:
             tag("desc", Html(label)),
             tag("style", Html(ALONE)),
             tag("rect", width=width, height=height, class_="page"),
-            Html(picture[opening.end() :].removesuffix("</svg>")),
+            Html(chart[opening.end() :].removesuffix("</svg>")),
             xmlns="http://www.w3.org/2000/svg",
             width=width,
             height=height,
@@ -62,7 +62,7 @@ def patterns() -> Html:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Coordinates of a picture of width x height with margins: values of a span across, probabilities from 0 to 1 upwards."""
+    """Coordinates of a chart of width x height with margins: values of a span across, probabilities from 0 to 1 upwards."""
 
     span: Span = (0.0, 1.0)
     width: int = 640

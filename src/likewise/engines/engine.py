@@ -38,7 +38,7 @@ class Found(NamedTuple):
 
 
 class Engine(Protocol):
-    """The steps of a removal, in order. The engine chooses what passes from `meet` to `settle`: a table, a handle, or work left to a later step.
+    """The steps of a removal, in order. The engine chooses what passes from `collide` to `settle`: a table, a handle, or work left to a later step.
 
     Items are numbered from 0 in priority order. int64 is enough for all numbers of rows, items and counts.
     """
@@ -53,13 +53,13 @@ class Engine(Protocol):
     def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
         """The first copy of each row in priority order, or the row itself (`stages.copies.first_of_copies`). Rows may be partitioned by ``copy``."""
 
-    def meet(self, items: Items) -> Any:
+    def collide(self, items: Items) -> Any:
         """The candidate pairs: a table of (later, earlier), each pair that collides in any band once.
 
-        A band may be partitioned by whole buckets (`stages.meeting`). Without a plan all items with equal values of ``--per`` are candidates.
+        A band may be partitioned by whole buckets (`stages.candidates`). Without a plan all items with equal values of ``--per`` are candidates.
         """
 
-    def alike(self, items: Items, met: Any) -> Any:
+    def similar(self, items: Items, candidates: Any) -> Any:
         """The similar pairs among the candidates: a table of (later, earlier, overlap, out of).
 
         `stages.near` rules pairs out by sizes and odd sketches; the kind compares the words of the others exactly.

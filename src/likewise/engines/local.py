@@ -24,7 +24,7 @@ from likewise.records import Each
 from likewise.runs.items import Items, Run, sets
 from likewise.runs.pair_search import bucket, join_of
 from likewise.stages.buckets import Buckets, spread
-from likewise.stages.budget import Cut, hottest, overfull, what_was_cut
+from likewise.stages.budget import Cut, hottest, overfull, sampled_cut
 from likewise.stages.copies import first_of_copies
 from likewise.stages.settle import Removals
 from likewise.stages.sketch import sketcher
@@ -58,14 +58,14 @@ class Local:
     def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
         return first_of_copies(copy, per, live, rank)
 
-    def meet(self, items: Items) -> Buckets | None:
+    def collide(self, items: Items) -> Buckets | None:
         """The buckets; None where items are joined."""
         plan = self.run.job.plan
         return bucket(items, self.run, plan, split=True) if plan else None
 
-    def alike(self, items: Items, met: Buckets | None) -> tuple[Sets, Buckets] | None:
+    def similar(self, items: Items, candidates: Buckets | None) -> tuple[Sets, Buckets] | None:
         """The stored items and their buckets, for `settle`; None where items are joined."""
-        return None if met is None else (sets(items, self.run), met)
+        return None if candidates is None else (sets(items, self.run), candidates)
 
     def settle(self, items: Items, similar: tuple[Sets, Buckets] | None) -> Found:
         job = self.run.job
@@ -74,8 +74,8 @@ class Local:
         stored, buckets = similar
         self.run.begin("comparing", len(items.member), "items")
         found = walk(stored, buckets, self.run.workers)
-        full = overfull(buckets, found.witness < 0)
-        cut = what_was_cut(partial(verified, stored), buckets, full, job.seed)
+        full = overfull(buckets, found.representative < 0)
+        cut = sampled_cut(partial(verified, stored), buckets, full, job.seed)
         return Found(
             with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, full), {}
         )
@@ -101,4 +101,4 @@ def joined(items: Items, run: Run) -> Found:
 def with_values(found: Walk, stored: Sets) -> Removals:
     """The removals of a walk, with similarities in place of counts."""
     value, matches = stored.similarity(found.overlap, found.out_of), found.matches
-    return Removals(found.witness, value, matches[:, :2], stored.similarity(matches[:, 2], matches[:, 3]), found.compared)
+    return Removals(found.representative, value, matches[:, :2], stored.similarity(matches[:, 2], matches[:, 3]), found.compared)

@@ -277,5 +277,5 @@ def spread(curve: Curve, p: float) -> float:
     It is computed from the inverse: near a distance of 0, or for very wide buckets, probabilities differ too little for a slope at the value.
     """
     ends = [curve.value(min(1.0, max(0.0, near))) for near in (p - NEAR, p + NEAR)]
-    low, high = (curve.chance(end) for end in ends)
+    low, high = (curve.probability(end) for end in ends)
     return abs(ends[0] - ends[1]) / (high - low) if all(map(math.isfinite, ends)) and high > low else math.inf

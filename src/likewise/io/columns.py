@@ -108,8 +108,8 @@ def _may_fit(want: Want, schema: pa.Schema) -> bool:
     """Return whether the types of the columns can hold the wanted kind, or the columns are missing."""
     names = fields.names(want, schema.names)
     kinds = [kind for name in names if (kind := fields.type_of(schema, name)) is not None]
-    judged = all if reader_of(want.kind) and sure_reader_of(want.kind).whole else any
-    return not kinds or sparse_names.are_parts(names) or judged(_fits(kind, want) for kind in kinds)
+    required = all if reader_of(want.kind) and sure_reader_of(want.kind).whole else any
+    return not kinds or sparse_names.are_parts(names) or required(_fits(kind, want) for kind in kinds)
 
 
 def _fits(kind: pa.DataType, want: Want) -> bool:

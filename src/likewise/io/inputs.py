@@ -108,7 +108,7 @@ class Source:
         if isinstance(self.path, pa.Table):
             return {self.name: {"rows": len(self.path), "xxh3_128": _digest(self.path)}}
         stats = {name: _stat(path) for name, path in self.files}
-        columns = partitions.told(self.format, len(stats))
+        columns = partitions.values_of_files(self.format, len(stats))
         return {
             name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns, **here} for (name, found), here in zip(stats.items(), columns, strict=True)
         }
@@ -262,7 +262,7 @@ class _Found:
 
     def _add_folder(self, folder: Path) -> None:
         before = len(self.skipped)
-        if not sum(self._add_met(path, self._told) for path in self._walk(folder)):
+        if not sum(self._add_found(path, self._format_in_folder) for path in self._walk(folder)):
             others = self.skipped[before:]
             beside = f", only others ({len(others)}, such as {others[0].name})" if others else ""
             raise UsageError(f"{folder}: no data file in this folder{beside}; likewise reads {_extensions()}")
@@ -278,16 +278,16 @@ class _Found:
         outside = [match for match in matches if not self._in_output(match)]
         if not outside:
             raise UsageError(f"{pattern}: all that matches this pattern lies in the output; give another output with -o")
-        met = [path for match in outside for path in (self._walk(match) if match.is_dir() else [match])]
-        if not sum(self._add_met(path, partial(_by_name_or_magic, want=self.want)) for path in met):
+        matched = [path for match in outside for path in (self._walk(match) if match.is_dir() else [match])]
+        if not sum(self._add_found(path, partial(_by_name_or_magic, want=self.want)) for path in matched):
             raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
 
-    def _told(self, path: Path) -> str | None:
+    def _format_in_folder(self, path: Path) -> str | None:
         """Return the format of a file in a folder, or None. Files of Spark and Hive may have no extension; their first bytes are examined."""
         bare = "." not in path.name and self.layouts.of(path.parent).engine
         return _by_name_or_magic(path, self.want) if bare else formats.by_name(path)
 
-    def _add_met(self, path: Path, tell: Callable[[Path], str | None]) -> bool:
+    def _add_found(self, path: Path, recognize: Callable[[Path], str | None]) -> bool:
         """Add a file found in a folder or by a pattern; skip and remember one of unknown format. Returns whether it was added or is a duplicate."""
         try:
             found = path.stat()
@@ -296,7 +296,7 @@ class _Found:
             return False
         if _key(found) in self.guarded_keys or (path.is_symlink() and self._in_output(path)):
             return False
-        kind = tell(path) if stat.S_ISREG(found.st_mode) and not self.layouts.passes(path) else None
+        kind = recognize(path) if stat.S_ISREG(found.st_mode) and not self.layouts.passes(path) else None
         if kind is None or not formats.holds(kind, self.want):
             self.skipped.append(path)
             return False
@@ -311,13 +311,13 @@ class _Found:
 
     def _walk(self, start: Path) -> Iterator[Path]:
         """Yield all files below, sorted by path, without hidden ones, the output, and folders already visited through another path."""
-        met: set[tuple[int, int]] = set()
+        seen: set[tuple[int, int]] = set()
         ahead = [start]
         while ahead:
             path = ahead.pop()
             if not patterns.is_folder(path):
                 yield path
-            elif _key(path.stat()) not in self.guarded_keys and patterns.is_new(path, met) and not (path.is_symlink() and self._in_output(path)):
+            elif _key(path.stat()) not in self.guarded_keys and patterns.is_new(path, seen) and not (path.is_symlink() and self._in_output(path)):
                 if path != start and (is_output(path) or is_work(path) or self.layouts.passes(path)):
                     self.skipped.append(path)
                 else:
@@ -385,12 +385,12 @@ def _format_of_named(path: Path, want: Want) -> str:
     return formats.by_name(path) or formats.by_content(path, want) or _refused(path, "neither the name nor the first bytes tell")
 
 
-def _refused(path: Path, untold: str) -> NoReturn:
+def _refused(path: Path, reason: str) -> NoReturn:
     """Raise UsageError or DataError for a file of unknown format."""
     refuse_other(path, formats.first_bytes(path))
     if compression.kind_of(path):
         raise UsageError(f"{path}: compression is read around JSON lines, JSON and CSV only; decompress this file first")
-    raise UsageError(f"{path}: {untold} what this is; likewise reads {_extensions()}")
+    raise UsageError(f"{path}: {reason} what this is; likewise reads {_extensions()}")
 
 
 def _by_name_or_magic(path: Path, want: Want) -> str | None:

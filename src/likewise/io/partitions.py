@@ -160,7 +160,7 @@ def partitioned(format: Format, paths: Sequence[Path]) -> Format:
     return Partitioned(format, {name: [here.get(name) for here in found] for name in names}) if names else format
 
 
-def told(format: Format, files: int) -> list[dict[str, Any]]:
+def values_of_files(format: Format, files: int) -> list[dict[str, Any]]:
     """Return the partition columns of each file of a source, for the fingerprint of a run's inputs."""
     if not isinstance(format, Partitioned):
         return [{}] * files

@@ -28,11 +28,11 @@ def expanded(pattern: str) -> list[Path]:
 
 def below(start: Path) -> Iterator[Path]:
     """Yield a folder and all folders below it, each once, although links may lead to a folder in many ways or in circles."""
-    met: set[tuple[int, int]] = set()
+    seen: set[tuple[int, int]] = set()
     ahead = [start]
     while ahead:
         folder = ahead.pop()
-        if is_folder(folder) and is_new(folder, met):
+        if is_folder(folder) and is_new(folder, seen):
             yield folder
             ahead += [folder / name for name in sorted(names(folder), reverse=True) if shown(name, "")]
 
@@ -45,12 +45,12 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def is_new(folder: Path, met: set[tuple[int, int]]) -> bool:
-    """Return whether a folder is missing from ``met``, whatever its name, and add it."""
+def is_new(folder: Path, seen: set[tuple[int, int]]) -> bool:
+    """Return whether a folder is missing from ``seen``, whatever its name, and add it."""
     state = folder.stat()
-    before = len(met)
-    met.add((state.st_dev, state.st_ino))
-    return len(met) > before
+    before = len(seen)
+    seen.add((state.st_dev, state.st_ino))
+    return len(seen) > before
 
 
 def names(folder: Path) -> list[str]:

@@ -98,10 +98,10 @@ def classes(unit: str) -> np.ndarray:
         return np.where(unicode.white_space(), tokens.OTHER, tokens.LETTER).astype(np.uint8)
     # Unassigned characters are letters, pictographs in their block, Han in theirs: a new script must not make items empty.
     letter = unicode.of_category("L", "N", "Cn")
-    picture = unicode.of_category("Cn") & unicode.within(scripts.PICTOGRAPHS)
+    pictograph = unicode.of_category("Cn") & unicode.within(scripts.PICTOGRAPHS)
     kinds = np.full(SIZE, tokens.OTHER, np.uint8)
     kinds[letter] = tokens.LETTER
-    kinds[letter & unicode.within(scripts.WITHOUT_SPACES) | picture | unicode.of_category("S", "Co", "Cs")] = tokens.ALONE
+    kinds[letter & unicode.within(scripts.WITHOUT_SPACES) | pictograph | unicode.of_category("S", "Co", "Cs")] = tokens.ALONE
     kinds[unicode.of_category("M")] = tokens.MARK
     if unit == "code":
         kinds[unicode.punctuation()] = tokens.ALONE

@@ -108,7 +108,7 @@ def shared_keys(keys: NDArray[np.uint64]) -> tuple[Longs, Places, Places, int]:
     return some, ids, kept, count
 
 
-def meetings(sets: tuple, prefix: Prefixes, depth: int, step: int) -> float:
+def expected_collisions(sets: tuple, prefix: Prefixes, depth: int, step: int) -> float:
     """The expected number of times that a looked-up set shares a key with an earlier entered one, extrapolated from each ``step``-th set."""
     tokens, first, shared, size, signs = sets
     some = slice(None, None, step)

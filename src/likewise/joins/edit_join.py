@@ -141,10 +141,10 @@ class EditJoin:
         if layer.q:
             quiet = replace(self.workers, advance=lambda elements: self.workers.advance(0))
             joined = layer.joined(strings, items, order, strings.length[items] >= layer.shortest, side, quiet)
-            met = Counts()
-            for block in matches(joined, low, high, (0, len(order)), quiet, met):
+            work = Counts()
+            for block in matches(joined, low, high, (0, len(order)), quiet, work):
                 yield items[order[block[:, :2]]]
-            counts.visited += met.visited
+            counts.visited += work.visited
         else:
             for block in all_in(low, high):
                 yield items[order[block]]

@@ -38,8 +38,8 @@ def removals(join: Join, n: int, counts: Counts, *, distances: bool) -> Removals
     removal.decide(items[:0], items)
     item, kept, score = removal.matches.sorted()
     found = settled(item, kept, score, np.ones(len(item), np.int64), n)
-    value = np.where(found.witness >= 0, values(found.overlap, distances=distances), np.nan)
-    return Removals(found.witness, value, np.column_stack([item, kept]), values(score, distances=distances), counts.compared)
+    value = np.where(found.representative >= 0, values(found.overlap, distances=distances), np.nan)
+    return Removals(found.representative, value, np.column_stack([item, kept]), values(score, distances=distances), counts.compared)
 
 
 class Removal:
@@ -60,7 +60,7 @@ class Removal:
             self.place[both] = np.arange(len(both))
             left, right = (self.place[each[open_]] for each in found[:2])
             score = scores(found.value[open_], distances=self.matches.distances)
-            self.gone[both[settled(right, left, score, np.ones_like(score), len(both)).witness >= 0]] = True
+            self.gone[both[settled(right, left, score, np.ones_like(score), len(both)).representative >= 0]] = True
             self.note(found)
         elif not len(beside):
             self.part_by_part(items)
@@ -118,8 +118,8 @@ class Removal:
 
     def note(self, block: PairBlock) -> None:
         """Remember the pairs of a kept item and a later removed one."""
-        met = self.gone[block.right] & ~self.gone[block.left]
-        self.matches.add(block.left[met], block.right[met], block.value[met])
+        hit = self.gone[block.right] & ~self.gone[block.left]
+        self.matches.add(block.left[hit], block.right[hit], block.value[hit])
 
 
 class Matches:

@@ -16,7 +16,7 @@ import numpy as np
 from likewise.errors import UsageError
 from likewise.items.sets import read_only
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, PairBlock, Stop
-from likewise.kernels.codejoin import NUMBER, SIFTED, distances_of, meet, sort_table, split_rows
+from likewise.kernels.codejoin import NUMBER, SIFTED, collide, distances_of, sort_table, split_rows
 from likewise.stages.workers import ALONE, Workers
 
 #: Bytes of sorted tables held at once, or one table if that is more.
@@ -99,7 +99,7 @@ class Part(NamedTuple):
     entries: np.ndarray
     begin: int
     end: int
-    at: np.ndarray  # where to continue, as kernels.codejoin.meet takes it
+    at: np.ndarray  # where to continue, as kernels.codejoin.collide takes it
 
     @property
     def done(self) -> bool:
@@ -124,7 +124,7 @@ class TableJoin:
     cost: float = 0.0
     recall: float | None = 1.0
     reported: dict[str, Any] = field(default_factory=dict)
-    counted: str = "met"  # the field of Counts that counts compared pairs
+    counted: str = "collisions"  # the field of Counts that counts compared pairs
 
     def facts(self) -> dict[str, Any]:
         return self.reported
@@ -156,8 +156,10 @@ class TableJoin:
         while begin < len(self.tables) and not stop:
             tables = range(begin, min(begin + at_once, len(self.tables)))
             parts = []
-            for table, (entries, places, met) in zip(tables, self.workers.run(lambda table: self.sorted(table, side, per), tables), strict=True):
-                self.workers.expect(met)
+            for table, (entries, places, collisions) in zip(
+                tables, self.workers.run(lambda table: self.sorted(table, side, per), tables), strict=True
+            ):
+                self.workers.expect(collisions)
                 spans = itertools.pairwise(places.tolist())
                 parts += [Part(table, entries, begin, end, np.array([begin, 0, 0], np.int64)) for begin, end in spans]
             while parts and not stop:
@@ -177,11 +179,11 @@ class TableJoin:
     def part(self, part: Part, side: np.ndarray, per: np.ndarray, stop: Stop, most: int) -> tuple[list[PairBlock], Counts]:
         """The checked pairs of the rows of one part, until there are more than ``most``."""
         pairs = np.empty((2, PAIRS_AT_ONCE + SIFTED), np.int64)
-        found, counts, met = [], Counts(), np.zeros(2, np.int64)
+        found, counts, collisions = [], Counts(), np.zeros(2, np.int64)
         while not part.done and counts.found <= most and not stop:
-            before = int(met[0])
+            before = int(collisions[0])
             place = (part.table, part.entries, side, per, part.begin, part.end, part.at, self.cut, self.first_cut)
-            written = meet(self.codes, self.tables.pieces, *place, pairs, met)
+            written = collide(self.codes, self.tables.pieces, *place, pairs, collisions)
             if written:
                 block, computed = self.check(pairs[0, :written].copy(), pairs[1, :written].copy())
                 found.append(block)
@@ -189,8 +191,8 @@ class TableJoin:
                 counts.computed += computed
                 counts.found += len(block.left)
                 stop.found += len(block.left)
-            self.workers.advance(int(met[0]) - before)
-        counts.met, counts.near = met.tolist()
+            self.workers.advance(int(collisions[0]) - before)
+        counts.collisions, counts.near = collisions.tolist()
         counts.compared = getattr(counts, self.counted)
         return found, counts
 
@@ -258,7 +260,7 @@ def cost(sample: np.ndarray, tables: Tables, items: int) -> float:
     none = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
     total = 0.0
     for pieces, width in zip(tables.pieces, tables.widths.tolist(), strict=True):
-        met = split_rows(sort_table(sample, pieces, *none), False, 1, WORK_AT_ONCE)[1]
-        share = max(2.0**-width, met / max(1, len(sample) * (len(sample) - 1) / 2))
+        collisions = split_rows(sort_table(sample, pieces, *none), False, 1, WORK_AT_ONCE)[1]
+        share = max(2.0**-width, collisions / max(1, len(sample) * (len(sample) - 1) / 2))
         total += ENTRY_COST * items + each * share * items * items / 2
     return total

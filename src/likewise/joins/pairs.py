@@ -55,7 +55,7 @@ class Counts:
     """Counters of the work of a join, independent of the number of threads."""
 
     visited: int = 0  # visited entries of an index
-    met: int = 0  # pairs of codes that collided, once for each table
+    collisions: int = 0  # pairs of codes that collided, once for each table
     near: int = 0  # collisions with few enough differing bits
     proposed: int = 0  # distinct pairs among those
     computed: int = 0  # pairs of vectors compared exactly

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from likewise.joins.combined import affordable, meetings, number_of_keys, prefixes
+from likewise.joins.combined import affordable, expected_collisions, number_of_keys, prefixes
 from likewise.joins.costs import COMBINE, ENTER, MARKED, SAMPLED, cost_of_keys, look_up, visit
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Groups, Longs, PairBlock, Sides
 from likewise.joins.prefix import ACROSS, HOLDING, Joined, Places, Rule, join_of, matches, signs_of, windows
@@ -181,6 +181,6 @@ def depth_of(ranking: Ranked, joined: Joined, order: Longs, entered: Longs, prob
         if cost > min(costs.values()) or not affordable(all_keys, round(len(ranking.tokens) * times), ranking.ranks, depth):
             break
         step = max(1, len(order) // SAMPLED, made // KEYS_SAMPLED)
-        costs[depth] = cost + MARKED * meetings(joined.sets, prefix, depth, step) * times**2
+        costs[depth] = cost + MARKED * expected_collisions(joined.sets, prefix, depth, step) * times**2
     best = min(costs, key=lambda depth: costs[depth])
     return (best, costs[best]) if GAIN * costs[best] <= costs[1] else (1, costs[1])

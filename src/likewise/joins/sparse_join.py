@@ -29,7 +29,7 @@ from likewise.stages.workers import ALONE, Workers
 #: Items of a task, and rows that a kernel returns at once.
 ITEMS, ROWS = 1 << 12, 1 << 16
 #: Nanoseconds of one core of 2026: to sort an entry; to visit a vector in a list; for a first comparison; and for each of its entries.
-PREPARE, MEET, COMPARE, MULTIPLY = 300.0, 5.0, 50.0, 2.5
+PREPARE, VISIT, COMPARE, MULTIPLY = 300.0, 5.0, 50.0, 2.5
 
 
 def least_cosine(rule: SparseRule) -> float:
@@ -104,7 +104,7 @@ class SparseJoin:
     def cost(self) -> float:
         """As `joins.pairs.Join` defines it: two vectors that share a list for the first time are compared."""
         n, entries = len(self.vectors), len(self.values)
-        return PREPARE * entries + MEET * self.visits + (COMPARE + MULTIPLY * entries / max(1, n)) * min(self.visits, n * (n - 1) // 2)
+        return PREPARE * entries + VISIT * self.visits + (COMPARE + MULTIPLY * entries / max(1, n)) * min(self.visits, n * (n - 1) // 2)
 
     def pairs(self, among: Among = ALL, most: int = UNBOUNDED, counts: Counts | None = None) -> Iterator[PairBlock]:
         """As `joins.pairs.Join` defines it."""

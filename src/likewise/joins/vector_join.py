@@ -203,17 +203,17 @@ def priced(coding: Coding, prepared: Prepared, items: np.ndarray, recall: float,
         share[differ <= coding.differ * bits] = 0
     near, first_near = differ <= cut(bits, coding.differ), differ <= cut(FIRST, coding.differ) * bits / FIRST
     target = recall / (1 - MISS) ** 2
-    meet = np.ones(bits + 1)  # the probability that all rows agree, by the number of differing bits
+    collide = np.ones(bits + 1)  # the probability that all rows agree, by the number of differing bits
     for rows in range(MOST_ROWS + 1):
         if rows:
-            meet *= np.maximum(bits - differ - rows + 1, 0) / (bits - rows + 1)
+            collide *= np.maximum(bits - differ - rows + 1, 0) / (bits - rows + 1)
         if rows and target >= 1:
             return
         bands = bands_needed(1 - coding.differ, target, rows) if rows else 1
         made = max(bits, Tables.bits_of_bands(bands, rows))
         if made > MOST_BITS:
             continue
-        met = share * meet
-        each = bands * (met.sum() * COMPARE_COST + met[first_near].sum() * bits / 64 * WORD_COST + met[near].sum() * NEAR_COST)
-        each += (share * (1 - (1 - meet) ** bands))[near].sum() * (PAIR_COST + NUMBER_COST * dimension)
+        collisions = share * collide
+        each = bands * (collisions.sum() * COMPARE_COST + collisions[first_near].sum() * bits / 64 * WORD_COST + collisions[near].sum() * NEAR_COST)
+        each += (share * (1 - (1 - collide) ** bands))[near].sum() * (PAIR_COST + NUMBER_COST * dimension)
         yield Layout(coding, bands, rows, float(live * (bands * ENTRY_COST + made * BIT_COST) + live * live / 2 * each))

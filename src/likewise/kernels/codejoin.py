@@ -155,7 +155,7 @@ def split_rows(entries, crossing, parts, limit):
 
 
 @kernel
-def meet(codes, pieces, table, entries, side, per, begin, end, at, cut, first_cut, pairs, counts):
+def collide(codes, pieces, table, entries, side, per, begin, end, at, cut, first_cut, pairs, counts):
     """Write the pairs of rows begin..end of a sorted table with later rows of their run that differ in at most ``cut`` bits; return their number.
 
     table: its number; pairs that share the key of an earlier table are left to that one. entries: as `sort_table` returns them.

@@ -8,15 +8,15 @@ from likewise.kernels.jit import kernel
 
 
 @kernel
-def settle(later, earlier, overlap, out_of, witness, best, of):
+def settle(later, earlier, overlap, out_of, representative, best, of):
     """Remove each item for the most similar kept item before it, the earliest of several; all arrays int64, pairs by ascending ``later``.
 
     witness, best, of: for each item its witness, -1 at first, and the overlap and out of with it. Ratios are compared by products, without rounding.
     """
     for i in range(len(later)):
         item, other = later[i], earlier[i]
-        if witness[other] >= 0:
+        if representative[other] >= 0:
             continue
-        better = overlap[i] * of[item] - best[item] * out_of[i] if witness[item] >= 0 else np.int64(1)
-        if better > 0 or (better == 0 and other < witness[item]):
-            witness[item], best[item], of[item] = other, overlap[i], out_of[i]
+        better = overlap[i] * of[item] - best[item] * out_of[i] if representative[item] >= 0 else np.int64(1)
+        if better > 0 or (better == 0 and other < representative[item]):
+            representative[item], best[item], of[item] = other, overlap[i], out_of[i]

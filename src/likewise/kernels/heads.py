@@ -1,4 +1,4 @@
-"""The candidate pairs in an overfull bucket, and the number of pairs left out: the rule of stages/meeting.py.
+"""The candidate pairs in an overfull bucket, and the number of pairs left out: the rule of stages/candidates.py.
 
 An overfull bucket is split by the keys of further bands, level after level. Its members are the columns of ``levels``, int32[1 + finer, m]: the
 number of each member's bucket at each level, in priority order; -1 if it is the only one there, or if the bucket above was not split.
@@ -37,13 +37,13 @@ def list_members(levels, split, most, listed):
 
 
 @kernel
-def pairs_met(levels, listed, kept, met, members):
+def count_candidates(levels, listed, kept, candidates, members):
     """Count, for each bucket of the first level, its kept members and the candidate pairs of them in it.
 
-    kept: bool[m]. met, members: int64[buckets], added to. The head of a part may be listed both above and in it: that pair counts once.
+    kept: bool[m]. candidates, members: int64[buckets], added to. The head of a part may be listed both above and in it: that pair counts once.
     """
-    lists = np.zeros(len(met), np.int64)  # kept members that each bucket has listed so far
-    twice = np.zeros(len(met), np.bool_)  # parts whose head is kept and also listed above them
+    lists = np.zeros(len(candidates), np.int64)  # kept members that each bucket has listed so far
+    twice = np.zeros(len(candidates), np.bool_)  # parts whose head is kept and also listed above them
     for member in range(levels.shape[1]):
         if not kept[member]:
             continue
@@ -53,9 +53,9 @@ def pairs_met(levels, listed, kept, met, members):
             here = levels[level, member]
             if here < 0:
                 break
-            met[home] += lists[here]
+            candidates[home] += lists[here]
             if twice[here] and lists[here] > 0:  # the head itself has no earlier member
-                met[home] -= 1
+                candidates[home] -= 1
             if listed[level, member]:
                 lists[here] += 1
                 if level + 1 < len(levels) and levels[level + 1, member] >= 0:

@@ -151,7 +151,7 @@ def most_apart(a, shared, need, sets, rule):
 
 
 @inline
-def alike(a, b, sets, need, rule):
+def similar(a, b, sets, need, rule):
     """True if the signs allow an overlap of ``need``."""
     _, _, shared, _, signs = sets
     room = most_apart(a, np.int64(shared[b]), need, sets, rule)
@@ -207,7 +207,7 @@ def gather(probe, length, sets, keys, index, low, high, rule, seen, found):
                 if other != probe:
                     seen[other] = probe
                     left = entries[at, 1]
-                    if before + np.int64(left) >= need and alike(probe, other, sets, need, rule):
+                    if before + np.int64(left) >= need and similar(probe, other, sets, need, rule):
                         found[0, count] = other
                         found[1, count] = left
                         found[2, count] = before

@@ -1,6 +1,6 @@
 """The most similar items by codes: items in the order of a lower bound on their cost, until no other can be among the k nearest.
 
-The bound depends on how many bits of an item's code differ from the query's, by a table, `hopes`: the true cost is lower only with a small
+The bound depends on how many bits of an item's code differ from the query's, by a table, `max_cosines`: the true cost is lower only with a small
 probability. Items are compared exactly as long as their bound is below the k-th cost known so far (the idea of PUFFINN: Aumüller, Christiani,
 Pagh and Vesterli 2019). A true neighbor is missed only if its own code is one of those few, whatever else is in the collection.
 
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
     sizes: Any
 
 
-class Hopes(NamedTuple):
+class MaxCosines(NamedTuple):
     """The maximum cosine of two vectors by the number of differing bits: of the first bits (float64[MOST + 1]), and of all bits."""
 
     first: Any
@@ -63,7 +63,7 @@ class Task(NamedTuple):
     """Parameters of a search that all queries share."""
 
     rule: Any  # top_k.Rule
-    hopes: Any  # Hopes
+    max_cosines: Any  # MaxCosines
     items: Any  # best.Items
     codes: Any  # Codes
     queries: Any  # best.Items
@@ -72,15 +72,15 @@ class Task(NamedTuple):
 
 
 @always
-def lower_bound(kind, hopes, differ, size, query):
+def lower_bound(kind, max_cosines, differ, size, query):
     """The minimum cost of an item of this size with a query of that size when ``differ`` bits differ, but for a small probability."""
     if kind == HAMMING:
         return np.float64(differ)
-    return size * size + query * query - 2 * size * query * hopes[differ] - ROUNDING * (size * size + query * query)
+    return size * size + query * query - 2 * size * query * max_cosines[differ] - ROUNDING * (size * size + query * query)
 
 
 @always
-def limit_of(kind, hopes, low, high, query, cost):
+def limit_of(kind, max_cosines, low, high, query, cost):
     """The maximum number of differing bits of an item whose size is from low to high and whose cost is at most ``cost``.
 
     MOST means any number, -1 that there is no such item.
@@ -96,11 +96,11 @@ def limit_of(kind, hopes, low, high, query, cost):
     if spare <= -both:
         return np.int64(MOST)
     wanted = spare / both
-    if hopes[0] < wanted:
+    if max_cosines[0] < wanted:
         return np.int64(-1)
     differ = 0
     for power in (128, 64, 32, 16, 8, 4, 2, 1):
-        differ += power if hopes[differ + power] >= wanted else 0
+        differ += power if max_cosines[differ + power] >= wanted else 0
     return differ
 
 
@@ -114,7 +114,7 @@ def first_radius(task, query, counts, at, first, groups, wanted, parts):
     for part in range(many):
         begin, end = part * blocks // many * BLOCK, (part + 1) * blocks // many * BLOCK
         middle = min(first * GROUP * BLOCK + (begin + end) // 2, sizes.size - 1)
-        parts[part] = lower_bound(task.rule.kind, task.hopes.first, least(counts, at + begin, at + end), sizes[middle], task.asked.sizes[query])
+        parts[part] = lower_bound(task.rule.kind, task.max_cosines.first, least(counts, at + begin, at + end), sizes[middle], task.asked.sizes[query])
     return smallest(parts, many, wanted)
 
 
@@ -145,7 +145,7 @@ def refine(task, query, waiting, count, counters, best):
 
     waiting: (places, differing bits, bounds, order), the first ``count`` of each.
     """
-    rule, hopes, items, codes, queries, asked, own = task
+    rule, max_cosines, items, codes, queries, asked, own = task
     places, differ, bounds, order = waiting
     size, words = asked.sizes[query], codes.rest.shape[1]
     skipped = asked.codes.shape[1] - words
@@ -156,7 +156,7 @@ def refine(task, query, waiting, count, counters, best):
         bits = np.int64(differ[c])
         for word in range(words):
             bits += count_bits(codes.rest[place, word] ^ asked.codes[query, skipped + word])
-        cost = lower_bound(rule.kind, hopes.all, bits, codes.sizes[place], size)
+        cost = lower_bound(rule.kind, max_cosines.all, bits, codes.sizes[place], size)
         item = codes.order[place]
         if cost <= bound and not (own and item == query):
             places[kept] = item
@@ -199,7 +199,7 @@ def gather(task, query, counts, at, first, groups, radius, seen, waiting, counte
     codes, size, count = task.codes, task.asked.sizes[query], 0
     for group in range(groups):
         reach = min(radius, bound_of(task.rule, best))
-        limit = limit_of(task.rule.kind, task.hopes.first, codes.low[first + group], codes.high[first + group], size, reach)
+        limit = limit_of(task.rule.kind, task.max_cosines.first, codes.low[first + group], codes.high[first + group], size, reach)
         before = seen[group]
         if limit <= before:
             continue

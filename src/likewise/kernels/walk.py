@@ -106,9 +106,9 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
                         matches[written, 2] = common
                         matches[written, 3] = out_of
                         written += 1
-                        witness = state[item, 0]
-                        better = common * state[item, 2] - state[item, 1] * out_of if witness >= 0 else np.int64(1)
-                        if better > 0 or (better == 0 and other < witness):
+                        representative = state[item, 0]
+                        better = common * state[item, 2] - state[item, 1] * out_of if representative >= 0 else np.int64(1)
+                        if better > 0 or (better == 0 and other < representative):
                             state[item, 0] = other
                             state[item, 1] = common
                             state[item, 2] = out_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from likewise.kinds import sparse, weighted
-from likewise.kinds.kind import NEVER, NOT_PROMISED, Made, MeasureFacts, loaded
+from likewise.kinds.kind import NEVER, NOT_GUARANTEED, Made, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
 from likewise.kinds.vectors import COSINE
 from likewise.messages import counted
@@ -41,7 +41,7 @@ ONE_TO_ONE = MeasureFacts(
     real=True,
     directed=True,
     parts="bins",
-    becomes=Made(weighted.KIND.name, weighted.WEIGHTED.name, "likewise.measures.feature_sets:histograms"),
+    converted_to=Made(weighted.KIND.name, weighted.WEIGHTED.name, "likewise.measures.feature_sets:histograms"),
 )
 ONE_TO_MANY = MeasureFacts(
     "features/one-to-many",
@@ -50,7 +50,7 @@ ONE_TO_MANY = MeasureFacts(
     empty=NO_DIRECTION,
     real=True,
     directed=True,
-    becomes=Made(sparse.KIND.name, COSINE.name, "likewise.measures.feature_sets:sparse_histograms"),
+    converted_to=Made(sparse.KIND.name, COSINE.name, "likewise.measures.feature_sets:sparse_histograms"),
 )
 CHAMFER = MeasureFacts(
     "features/chamfer",
@@ -86,7 +86,7 @@ class FeatureSets(Stored):
     same = "The two sets have as many features, and the first begins alike:"
     measures = (ONE_TO_ONE, ONE_TO_MANY, CHAMFER, ASSIGNMENT)
     all_compared = True
-    bands, recall = NEVER, NOT_PROMISED
+    bands, recall = NEVER, NOT_GUARANTEED
     needs_data = True
     ruled = False
     zeros = (
@@ -137,17 +137,17 @@ class FeatureSets(Stored):
         words, size, sets = padded(given, job)
         sets = directed(sets)
         count = np.diff(sets[1])
-        becomes = job.measure.facts.becomes
-        if becomes is None:
+        converted_to = job.measure.facts.converted_to
+        if converted_to is None:
             return sketched(count, words, size, keys_of(job, size))
-        found = job.compared.made(loaded(becomes.function)(sets), job)
+        found = job.compared.made(loaded(converted_to.function)(sets), job)
         return found._replace(tokens=count.astype(np.uint32), given=(words, size))
 
     def become(self, batch: Any, facts: MeasureFacts) -> Any:
         from likewise.measures.feature_sets import nonempty
 
-        assert facts.becomes is not None
-        return loaded(facts.becomes.function)(nonempty(batch))
+        assert facts.converted_to is not None
+        return loaded(facts.converted_to.function)(nonempty(batch))
 
     def batch(self, words: Words, job: Job) -> Features:
         """Features of length 1, without zero vectors."""
@@ -174,7 +174,7 @@ class FeatureSets(Stored):
         how: dict[str, Any] = {"recall": job.target, "exact": job.exact, "limit": limit, "seed": job.seed}
         return feature_neighbors(left, right, job.base.name, k, same=same, workers=workers, **how)
 
-    def alike(self, a: Words, b: Words, job: Job) -> Compared:
+    def similar(self, a: Words, b: Words, job: Job) -> Compared:
         from likewise.stages.verify import within
 
         return within(loaded(job.base.pairs)(self.batch(a, job), self.batch(b, job)), float(job.threshold), distances=False)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: When bands generate the candidates: where a plan makes them, where the user asks for bands, or never, because items are always joined.
 PLANNED, ASKED, NEVER = "planned", "asked", "never"
 #: The recall of a join at the threshold, without --exact: 1, that of --recall, or unknown.
-EXACT, TARGET, NOT_PROMISED = "exact", "target", "not promised"
+EXACT, TARGET, NOT_GUARANTEED = "exact", "target", "not guaranteed"
 #: How two items are displayed side by side: by words, characters, members, numbers or digits, or whole.
 WORDS, SIGNS, MEMBERS, NUMBERS, DIGITS, WHOLE = "words", "signs", "members", "numbers", "digits", "whole"
 
@@ -72,7 +72,7 @@ class MeasureFacts:
     power: float = 0.0  # the r of L_r
     order: str = ""  # a pattern for further names; its group is the order. The measure's own name is then not valid
     containment: str = ""  # "module:function" that computes NAME/containment
-    becomes: Made | None = None
+    converted_to: Made | None = None
     also: tuple[str, ...] = ()  # names used by other libraries, for hints in messages
     instead: str = ""  # for a similarity: the hint shown when --within is given
 
@@ -211,7 +211,7 @@ class Kind:
         raise NotImplementedError
 
     def made(self, items: Any, job: Job) -> Sketched:
-        """The columns of derived items of this kind, for kinds that a measure names in ``becomes``."""
+        """The columns of derived items of this kind, for kinds that a measure names in ``converted_to``."""
         raise NotImplementedError
 
     def batch(self, words: Words, job: Job) -> Any:
@@ -230,7 +230,7 @@ class Kind:
         """The rule (kernels.compare) that decides if two items are similar, for kinds that are compared. mode: EXACT, ESTIMATE or UNCHECKED."""
         raise NotImplementedError
 
-    def alike(self, a: Words, b: Words, job: Job) -> Compared:
+    def similar(self, a: Words, b: Words, job: Job) -> Compared:
         """Compare the i-th item of one batch exactly with the i-th of the other, for kinds that are compared."""
         raise NotImplementedError
 

@@ -30,11 +30,11 @@ class Stored(Kind):
     def batch(self, words: Words, job: Job) -> Any:
         return words
 
-    def alike(self, a: Words, b: Words, job: Job) -> Compared:
-        from likewise.stages.verify import alike, contained
+    def similar(self, a: Words, b: Words, job: Job) -> Compared:
+        from likewise.stages.verify import contained, similar
         from likewise.stages.walk import MODES
 
-        return contained(a, b, job.threshold) if job.contained else alike(a, b, self.rule(job, MODES[job.verify]))
+        return contained(a, b, job.threshold) if job.contained else similar(a, b, self.rule(job, MODES[job.verify]))
 
     def searched(self, words: Words, job: Job) -> Any:
         """Stored items as `nearest.neighbors` accepts them."""

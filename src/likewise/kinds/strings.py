@@ -90,7 +90,7 @@ class Strings(Stored):
         raw, ends = words[0].tobytes(), (8 * words[1]).tolist()
         return [text_of(raw[begin:end]) for begin, end in pairwise(ends)]
 
-    def alike(self, a: Words, b: Words, job: Job) -> Compared:
+    def similar(self, a: Words, b: Words, job: Job) -> Compared:
         from likewise.stages.verify import within
 
         texts = ([text.decode("utf-8", "surrogatepass") for text in self.batch(words, job)] for words in (a, b))

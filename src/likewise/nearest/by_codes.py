@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.kernels.nearest import GROUP, Asked, Codes, Hopes, Task, nearest
+from likewise.kernels.nearest import GROUP, Asked, Codes, MaxCosines, Task, nearest
 from likewise.kernels.scan import BLOCK, MOST, arrange
 from likewise.kernels.top_k import Items, Rule
 from likewise.nearest.search import Floats, Longs, Out, Search, Words
@@ -31,7 +31,7 @@ class Coded(NamedTuple):
     scanned: int  # the bits to scan for all items, in whole words
 
 
-def by_codes(search: Search, rule: Rule, hopes: Hopes, items: Items, coded: Coded, queries: Items, asked: Asked, out: Out) -> None:
+def by_codes(search: Search, rule: Rule, max_cosines: MaxCosines, items: Items, coded: Coded, queries: Items, asked: Asked, out: Out) -> None:
     """Write the nearest of ``coded.order`` to each query into ``out``."""
     codes, sizes, order, scanned = coded
     n, width, words = len(order), scanned // 8, codes.shape[1] - scanned // 64
@@ -41,7 +41,7 @@ def by_codes(search: Search, rule: Rule, hopes: Hopes, items: Items, coded: Code
     sizes = sizes[order]
     begins = np.arange(groups) * GROUP * BLOCK
     placed = Codes(planes, rest, order, sizes, sizes[begins], sizes[np.minimum(begins + GROUP * BLOCK, n) - 1])
-    task = Task(rule, hopes, items, placed, queries, asked, search.same)
+    task = Task(rule, max_cosines, items, placed, queries, asked, search.same)
     search.over_queries(len(asked.sizes), lambda *part: nearest(task, *part, width, *out.arrays))
 
 
@@ -52,15 +52,15 @@ def aligned(count: int, dtype: Any) -> NDArray[Any]:
     return room[skip : skip + room.size - 64].view(dtype)
 
 
-def hopes_of(scanned: int, bits: int, recall: float) -> Hopes:
+def max_cosines_of(scanned: int, bits: int, recall: float) -> MaxCosines:
     """The maximum cosine of two vectors by the number of differing bits. A bit of a hyperplane differs with probability angle / 180 degrees."""
     first = np.full(MOST + 1, -2.0)
-    some = np.cos(np.pi * least_chances(scanned, (1 - recall) * SCANNED_SHARE))[: MOST + 1]
+    some = np.cos(np.pi * min_probabilities(scanned, (1 - recall) * SCANNED_SHARE))[: MOST + 1]
     first[: len(some)] = some
-    return Hopes(first, np.cos(np.pi * least_chances(bits, (1 - recall) * (1 - SCANNED_SHARE))))
+    return MaxCosines(first, np.cos(np.pi * min_probabilities(bits, (1 - recall) * (1 - SCANNED_SHARE))))
 
 
-def least_chances(bits: int, miss: float) -> Floats:
+def min_probabilities(bits: int, miss: float) -> Floats:
     """The minimum probability of a differing bit at which h or more of ``bits`` differ with probability ``miss``, for all h: float64[bits + 1].
 
     A bound that always holds and is off by at most one bit: a binomial variable is h or more with probability at most 1 - Φ(√(2 n KL)), where KL is

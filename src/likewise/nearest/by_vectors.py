@@ -16,7 +16,7 @@ from likewise.kernels.nearest import Asked
 from likewise.kernels.scan import BLOCK
 from likewise.kernels.signs import code_bits, sign_codes, squares, turns
 from likewise.kernels.top_k import ANGLE, COSINE, DISTANCES, L2, SPARE, Items, Rule
-from likewise.nearest.by_codes import BITS, SCANNED_BITS, Coded, by_codes, hopes_of
+from likewise.nearest.by_codes import BITS, SCANNED_BITS, Coded, by_codes, max_cosines_of
 from likewise.nearest.search import Floats, Longs, Out, Search, Words
 
 Vectors = NDArray[Any]
@@ -114,7 +114,7 @@ def vectors_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> b
             by_products(rule, frame, items, asked, sizes, asked_sizes, start, min(start + HELD, len(queries)), out)
     elif not strange.all():
         coded = Coded(codes, sizes, in_order(base, codes, sizes, search.k), SCANNED_BITS)
-        by_codes(search, rule, hopes_of(SCANNED_BITS, bits, search.recall), items, coded, asked, Asked(asked_codes, asked_sizes), out)
+        by_codes(search, rule, max_cosines_of(SCANNED_BITS, bits, search.recall), items, coded, asked, Asked(asked_codes, asked_sizes), out)
     plain = rule_itself(search)
     for query in np.flatnonzero(strange).tolist():
         exhaust.one_by_one(plain, items, asked, search.same, query, query + 1, *out.arrays)

@@ -17,7 +17,7 @@ from likewise.errors import UsageError
 from likewise.items.sets import read_only
 from likewise.items.sparse import Sparse
 from likewise.kernels.inverted_index import Ranked, lists_of, most_similar
-from likewise.kernels.nearest import Asked, Hopes
+from likewise.kernels.nearest import Asked, MaxCosines
 from likewise.kernels.scan import MOST
 from likewise.kernels.top_k import ANGLE, COSINE, HAMMING, JACCARD, L1, L2, Items, Rule
 from likewise.kernels.weighted_nearest import most_similar as most_similar_weighted
@@ -108,7 +108,7 @@ def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
     rule = Rule(HAMMING, math.inf if search.limit is None else float(search.limit), 0.0, 0.0)
     nothing = Items(read_only(np.empty((0, 0), np.float32)), read_only(np.empty(0)))
     coded = Coded(np.ascontiguousarray(base), np.zeros(n), np.arange(n), min(64 * words, SCANNED_BITS))
-    no_doubt = Hopes(np.zeros(MOST + 1), np.zeros(64 * words + 1))
+    no_doubt = MaxCosines(np.zeros(MOST + 1), np.zeros(64 * words + 1))
     by_codes(search, rule, no_doubt, nothing, coded, nothing, Asked(np.ascontiguousarray(queries), np.zeros(len(queries))), out)
     return True
 

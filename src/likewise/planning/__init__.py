@@ -8,8 +8,8 @@ publish; layouts.py makes plans from the options that were given.
 from likewise.planning.choose import choose
 from likewise.planning.density import Density
 from likewise.planning.families import Facts
-from likewise.planning.model import chance
+from likewise.planning.model import probability
 from likewise.planning.plan import Plan
 from likewise.planning.threshold import parse_threshold
 
-__all__ = ["Density", "Facts", "Plan", "chance", "choose", "parse_threshold"]
+__all__ = ["Density", "Facts", "Plan", "choose", "parse_threshold", "probability"]

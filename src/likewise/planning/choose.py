@@ -23,7 +23,7 @@ from likewise.planning.density import Density
 from likewise.planning.expected import assumed
 from likewise.planning.families import SHINGLES as OF_SHINGLES
 from likewise.planning.families import Facts, costs, family_for
-from likewise.planning.model import SHINGLES, Model, chance
+from likewise.planning.model import SHINGLES, Model, probability
 from likewise.planning.plan import ITEMS, OPH_STEEP_ABOVE, Plan, around
 from likewise.planning.threshold import parse_similarity_within, parse_threshold, parse_within
 
@@ -257,7 +257,7 @@ def bands_needed(p: float, target: float, rows: int) -> int:
     if agree < 1e-9:
         return sys.maxsize  # billions of bands
     bands = max(1, math.ceil(math.log1p(-target) / math.log1p(-agree)) - 1)  # one less, because of rounding
-    while chance(p, bands, rows) < target:
+    while probability(p, bands, rows) < target:
         bands += 1
     return bands
 
@@ -269,16 +269,16 @@ def least_error(asked: Asked) -> tuple[int, int]:
     larger ones of others. Such a sum changes its sign once, from - to +, so the best number of bands is found by bisection.
     """
     limit = asked.slots or max(ERROR_SLOTS, asked.bands or 0, asked.rows or 0)
-    chances, alike = zip(*around(asked.model.curve, asked.threshold), strict=True)
+    probabilities, similar = zip(*around(asked.model.curve, asked.threshold), strict=True)
     best = (math.inf, 0, 0)
     for rows in [asked.rows] if asked.rows else row_counts(limit // (asked.bands or 1)):
-        misses = [(1 - p**rows, is_alike) for p, is_alike in zip(chances, alike, strict=True)]
+        misses = [(1 - p**rows, is_similar) for p, is_similar in zip(probabilities, similar, strict=True)]
         low, high = (asked.bands, asked.bands) if asked.bands else (1, limit // rows)
         while low < high:
             middle = (low + high) // 2
-            more = sum((-1 if is_alike else 1) * miss**middle * (1 - miss) for miss, is_alike in misses)
+            more = sum((-1 if is_similar else 1) * miss**middle * (1 - miss) for miss, is_similar in misses)
             low, high = (low, middle) if more >= 0 else (middle + 1, high)
-        error = sum(miss**low if is_alike else 1 - miss**low for miss, is_alike in misses)
+        error = sum(miss**low if is_similar else 1 - miss**low for miss, is_similar in misses)
         best = min(best, (error, low, rows))
     return best[1:]
 
@@ -296,7 +296,7 @@ def unreachable(asked: Asked) -> str:
     wish = f"no layout finds a pair {asked.place} with chance {asked.recall:g}"
     if asked.bands:
         needed = bands_needed(asked.p, asked.target, 1)
-        best = chance(asked.p, asked.bands, 1)
+        best = probability(asked.p, asked.bands, 1)
         return f"--bands {asked.bands}: {wish}; the most is {best:.4g}, at one row; give --bands {needed} or more, or a lower --recall"
     rows, limit = asked.rows or 1, asked.slots or MAX_SLOTS
     needed = max(bands_needed(asked.p, asked.target, rows), asked.fewest) * rows
@@ -310,6 +310,6 @@ def unreachable(asked: Asked) -> str:
         if asked.rows
         else f"a {'smaller --within' if falling else 'higher --threshold'}"
     )
-    best = chance(asked.p, limit // rows, rows)
+    best = probability(asked.p, limit // rows, rows)
     best_layout = f"{best:.4g}, with {counted(limit, 'slot')} as {limit // rows:,} x {rows}"
     return f"{given}: {wish}; the most is {best_layout}; give {more}, a lower --recall, or --exact to dedup or pairs, which then needs no layout"

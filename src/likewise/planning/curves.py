@@ -40,13 +40,13 @@ def amplified(p: float, steps: Iterable[Step]) -> float:
     >>> round(amplified(0.8, [("all", 4), ("any", 4)]), 4), round(amplified(0.8, [("any", 4), ("all", 4)]), 4)
     (0.8785, 0.9936)
     """
-    p = checked_chance(p)
+    p = checked_probability(p)
     for kind, count in steps:
         p = STEPS[checked_kind(kind)](p, count)
     return p
 
 
-def checked_chance(p: Any) -> float:
+def checked_probability(p: Any) -> float:
     """Return a probability as a float. Raises UsageError unless it is a number from 0 to 1."""
     number = number_of(p)
     if not 0 <= number <= 1:
@@ -83,7 +83,7 @@ class Curve:
 
     family: str
     measure: str  # in words, such as "Jaccard similarity"
-    chance: Callable[[float], float] = field(compare=False)  # by a value from least to most
+    probability: Callable[[float], float] = field(compare=False)  # by a value from least to most
     distances: bool = False  # values are distances: the probability falls with them
     least: float = 0.0
     most: float = 1.0
@@ -100,7 +100,7 @@ class Curve:
             span = f"from {self.least:g} to {self.most:g}" if math.isfinite(self.most) else f"{self.least:g} or more"
             hint = "; an angle is given as distance=DEGREES" if self.unit == "degrees" and number > self.most else ""
             raise UsageError(f"{self.measure} {quoted(value)}: give a number {span}{hint}")
-        return self.chance(number)
+        return self.probability(number)
 
     def at_distance(self, distance: float) -> float:
         """Return the probability at a distance, in ``unit``: 1 - J for a Jaccard similarity, degrees for a cosine. Raises UsageError."""
@@ -119,25 +119,25 @@ class Curve:
             raise UsageError(f"distance {quoted(distance)}: give a number from 0 to {most:g}{' ' * bool(self.unit)}{self.unit}")
         return number
 
-    def value(self, chance: float) -> float:
+    def value(self, probability: float) -> float:
         """Return the value at which a function agrees with this probability; beyond the curve's range its end, which may be infinite."""
         low, high = self.least, self.most
         if math.isinf(high):
             high = 1.0
-            while self.chance(high) > chance and high < FAR:
+            while self.probability(high) > probability and high < FAR:
                 high *= 2
             if high >= FAR:
                 return math.inf
         rising = not self.distances
-        if chance <= self.chance(low if rising else high):
+        if probability <= self.probability(low if rising else high):
             return low if rising else self.most
-        if chance >= self.chance(high if rising else low):
+        if probability >= self.probability(high if rising else low):
             return high if rising else low
         for _ in range(200):  # bisection, until the middle is one of the ends
             middle = (low + high) / 2
             if middle in (low, high):
                 break
-            if (self.chance(middle) < chance) == rising:
+            if (self.probability(middle) < probability) == rising:
                 low = middle
             else:
                 high = middle
@@ -155,17 +155,17 @@ def jaccard(family: str = "MinHash", measure: str = "Jaccard similarity") -> Cur
 
 def b_bit(bits: int) -> Curve:
     """b bits of each MinHash: different values agree in them with probability 2^-b (Li and König 2010)."""
-    return Curve("BBit", "Jaccard similarity", partial(or_by_chance, 2.0**-bits), parameters={"bits": bits})
+    return Curve("BBit", "Jaccard similarity", partial(or_else_by_chance, 2.0**-bits), parameters={"bits": bits})
 
 
-def or_by_chance(by_chance: float, p: float) -> float:
+def or_else_by_chance(by_chance: float, p: float) -> float:
     """Return the probability of agreement with probability p, or else by chance."""
     return by_chance + (1 - by_chance) * p
 
 
-def angle(family: str = "Hyperplane", chance: Callable[[float], float] | None = None, **parameters: Any) -> Curve:
+def angle(family: str = "Hyperplane", probability: Callable[[float], float] | None = None, **parameters: Any) -> Curve:
     """A random hyperplane: 1 - angle/180 (Goemans and Williamson 1995; Charikar 2002), or another probability by degrees. Values are cosines."""
-    of_angle = chance or partial(falling, 180)
+    of_angle = probability or partial(falling, 180)
     return Curve(
         family,
         "cosine",
@@ -256,10 +256,10 @@ def nearest_axes(size: int) -> tuple[Any, Any]:
 
     blurred = Chebyshev.interpolate(np.vectorize(gaussian), 32, domain=[0, math.pi])
     angles = np.linspace(0, math.pi, 4001)
-    chances = blurred(angles) - np.sin(angles) ** 2 / (2 * size) * blurred.deriv(2)(angles)
-    chances[0], chances[-1] = 1, 0
-    chances = np.minimum.accumulate(np.clip(chances, 0, 1))
-    return np.degrees(angles), chances
+    probabilities = blurred(angles) - np.sin(angles) ** 2 / (2 * size) * blurred.deriv(2)(angles)
+    probabilities[0], probabilities[-1] = 1, 0
+    probabilities = np.minimum.accumulate(np.clip(probabilities, 0, 1))
+    return np.degrees(angles), probabilities
 
 
 def degrees_of(cosine: float) -> float:
@@ -272,9 +272,9 @@ def cosine_of(degrees: float) -> float:
     return math.cos(math.radians(degrees))
 
 
-def distances(family: str, measure: str, chance: Callable[[float], float], most: float = math.inf, **parameters: Any) -> Curve:
+def distances(family: str, measure: str, probability: Callable[[float], float], most: float = math.inf, **parameters: Any) -> Curve:
     """Return a curve whose values are distances."""
-    return Curve(family, measure, chance, distances=True, most=most, parameters=parameters)
+    return Curve(family, measure, probability, distances=True, most=most, parameters=parameters)
 
 
 def gaussian_line(width: float) -> Curve:
@@ -299,10 +299,10 @@ def of_cauchy(ratio: float) -> float:
     return (2 * math.atan(ratio) - logarithm / ratio) / math.pi
 
 
-def by_ratio(chance: Callable[[float], float], width: float, distance: float) -> float:
+def by_ratio(probability: Callable[[float], float], width: float, distance: float) -> float:
     """Return the probability by width / distance, with the limits 1 for an infinite ratio and 0 for a ratio of 0."""
     ratio = width / distance if distance else math.inf
-    return 1.0 if ratio > FAR else chance(ratio) if ratio > 0 else 0.0
+    return 1.0 if ratio > FAR else probability(ratio) if ratio > 0 else 0.0
 
 
 def density(x: float) -> float:

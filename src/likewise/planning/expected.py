@@ -27,9 +27,9 @@ def measured(values: Sequence[float], curve: Curve, threshold: Fraction, sample:
     """
     at = float(threshold)
     most = min(curve.most, FARTHEST)  # a rounded distance may exceed it
-    unlike = [min(value, most) for value in values if (value > at if curve.distances else value < at)]
-    points = [(math.fsum(inside) / len(inside), len(inside) / len(values), 0.0) for inside in binned(unlike)]
-    return Density((*points, *((value, 0.0, alike) for value, _, alike in assumed(curve, threshold).points)), sample)
+    dissimilar = [min(value, most) for value in values if (value > at if curve.distances else value < at)]
+    points = [(math.fsum(inside) / len(inside), len(inside) / len(values), 0.0) for inside in binned(dissimilar)]
+    return Density((*points, *((value, 0.0, similar) for value, _, similar in assumed(curve, threshold).points)), sample)
 
 
 def binned(values: Sequence[float]) -> list[list[float]]:

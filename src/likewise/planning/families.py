@@ -139,13 +139,13 @@ def needed(facts: Facts, method: Method, what: str = "numbers a vector") -> int:
     return facts.dimension
 
 
-def unlike_vectors(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
+def dissimilar_vectors(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
     """Return the assumed density of vectors, of cosines or of angles."""
     found = sparse_cosines() if sparse else cosines()
     return angles(found) if curve.distances else found
 
 
-def unlike_points(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
+def dissimilar_points(curve: Curve, threshold: Fraction, sparse: bool) -> Density:
     """Return the assumed density of points, of distances."""
     return far_points(float(threshold), curve)
 
@@ -198,7 +198,7 @@ HYPERPLANE = FamilyFacts(
     ("cosine", "angle"),
     of_hyperplanes,
     a_slot_takes(0.04),
-    unlike_vectors,
+    dissimilar_vectors,
     sparse=True,
 )
 AXES = replace(
@@ -217,7 +217,7 @@ LINE = FamilyFacts(
     ("l1", "l2"),
     of_widths(lambda norm, width: line(width, norm)),
     a_slot_takes(0.08),
-    unlike_points,
+    dissimilar_points,
     sparse=True,
 )
 STRIPE = replace(LINE, name="Stripe", collision=curves.stripe, measures=("l2",), curves=of_widths(lambda norm, width: curves.stripe(width)))
@@ -228,7 +228,7 @@ THRESHOLD = FamilyFacts(
     ("l1",),
     of_thresholds,
     a_slot_takes(0.0, 2.0),
-    unlike_points,
+    dissimilar_points,
 )
 CODE_BITS = FamilyFacts(
     "Bits",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from likewise.planning.curves import Curve, all_of, any_of, checked_chance
+from likewise.planning.curves import Curve, all_of, any_of, checked_probability
 from likewise.planning.density import Density
 from likewise.planning.families import DIMENSION, FAMILIES, FILLED, FamilyFacts, costs
 from likewise.planning.families import SHINGLES as OF_SHINGLES
@@ -22,7 +22,7 @@ BAND_BYTES, ROW_BYTES, ENTRY_BYTES = 8, 61, 16
 MEMORY_BYTES, MEMORY_BAND_BYTES = 109, 8
 
 
-def chance(p: float, bands: int, rows: int) -> float:
+def probability(p: float, bands: int, rows: int) -> float:
     """Return the probability 1 - (1 - p^rows)^bands that two items share a band key, if one function agrees on them with probability p.
 
     Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.4.2. For MinHash p is the similarity. Raises UsageError unless 0 <= p <= 1.
@@ -30,7 +30,7 @@ def chance(p: float, bands: int, rows: int) -> float:
     >>> round(chance(0.8, 20, 5), 5)
     0.99964
     """
-    return any_of(all_of(checked_chance(p), rows), bands)
+    return any_of(all_of(checked_probability(p), rows), bands)
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Model:
         return self.dimension or (FILLED if self.sparse else DIMENSION)
 
     @cached_property
-    def met(self) -> tuple[tuple[float, float], ...]:
+    def pairs_by_probability(self) -> tuple[tuple[float, float], ...]:
         """(probability that one function agrees, pairs per item)."""
-        return self.density.met(self.curve, self.items)
+        return self.density.pairs_by_probability(self.curve, self.items)
 
     def candidates(self, bands: int, rows: int) -> float:
         """Return the number of pairs that share a band key, per item."""
-        return sum(pairs * any_of(all_of(p, rows), bands) for p, pairs in self.met)
+        return sum(pairs * any_of(all_of(p, rows), bands) for p, pairs in self.pairs_by_probability)
 
     def cost(self, bands: int, rows: int) -> float:
         """Return nanoseconds of one core per item: to sketch it, to handle its band keys, and to compare it with its candidates."""

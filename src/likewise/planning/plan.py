@@ -14,7 +14,7 @@ from likewise.messages import percent, shown
 from likewise.planning.curves import Curve, jaccard
 from likewise.planning.density import GRID, sets
 from likewise.planning.families import BITS
-from likewise.planning.model import Model, chance
+from likewise.planning.model import Model, probability
 
 MANY_CANDIDATES = 10_000
 #: Steps of a table, and how many thresholds it extends to for distances.
@@ -77,15 +77,15 @@ class Plan:
         return self.curve(float(self.threshold))
 
     @property
-    def firm(self) -> bool:
+    def guaranteed(self) -> bool:
         """True if ``recall`` is a lower bound; else it is approximate, because slots of OPH are slightly dependent."""
         return self.sketch != "oph" or self.recall >= OPH_STEEP_ABOVE
 
     @property
     def error(self) -> float:
         """Mean distance of the curve from a step at the threshold, 0 to 1, which ``tune="error"`` minimizes."""
-        found = [(chance(p, self.bands, self.rows), alike) for p, alike in around(self.collision, self.threshold)]
-        return math.fsum(1 - p if alike else p for p, alike in found) / GRID
+        found = [(probability(p, self.bands, self.rows), similar) for p, similar in around(self.collision, self.threshold)]
+        return math.fsum(1 - p if similar else p for p, similar in found) / GRID
 
     def curve(self, value: float) -> float:
         """Return the probability that a pair of this similarity or distance is found.
@@ -93,12 +93,12 @@ class Plan:
         Rounded to twelve digits, equal on every machine; 0 and 1 only if it is exact. Raises UsageError for values outside the measure.
         """
         p = self.collision.at(value)
-        found = round(chance(p, self.bands, self.rows), 12)
+        found = round(probability(p, self.bands, self.rows), 12)
         return min(max(found, LITTLE), 1 - LITTLE) if 0 < p < 1 else found
 
     @property
     def span(self) -> tuple[float, float]:
-        """Range of similarities or distances in tables and pictures."""
+        """Range of similarities or distances in tables and charts."""
         if not self.collision.distances:
             return 0.0, 1.0
         return 0.0, min(self.collision.most, BEYOND * float(self.threshold) or 1.0)
@@ -187,7 +187,7 @@ class Plan:
         return said
 
     def svg(self, *others: Plan) -> str:
-        """Return the S-curve as an SVG picture, with false negatives and false positives around the threshold; other plans' curves are overlaid.
+        """Return the S-curve as an SVG chart, with false negatives and false positives around the threshold; other plans' curves are overlaid.
 
         Raises UsageError for plans of another measure, whose axis differs.
         """
@@ -195,8 +195,8 @@ class Plan:
             if other.collision.measure != self.collision.measure:
                 raise UsageError(f"a plan by {other.collision.measure} cannot be drawn over one by {self.collision.measure}; draw each by itself")
         drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *others)]
-        picture = s_curves(drawn, float(self.threshold), axis=self.collision.measure, span=self.span, falling=self.collision.distances)
-        return standalone(picture, f"{self.layout}, {self.collision.measure} {self.place}")
+        chart = s_curves(drawn, float(self.threshold), axis=self.collision.measure, span=self.span, falling=self.collision.distances)
+        return standalone(chart, f"{self.layout}, {self.collision.measure} {self.place}")
 
     _repr_svg_ = svg  # shown by notebooks
 

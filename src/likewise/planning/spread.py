@@ -29,7 +29,7 @@ def spread(asked: float | None, recall: float | None, found: int) -> dict[str, f
     return {"recall": recall, "independent": round(most / math.sqrt(max(1, found) / recall), 6), "at_most": round(most, 6)}
 
 
-def told(spread: dict[str, Any]) -> str:
+def described(spread: dict[str, Any]) -> str:
     """Return the spread in words."""
     low, high = (f"{spread[name]:.2g}" for name in ("independent", "at_most"))
     mean = f"the recall of {percent(spread['recall'])} is a mean over seeds, and all pairs of a run share one seed"

@@ -10,11 +10,11 @@ from typing import Any
 
 from likewise.drawing.curves import Drawn, s_curves
 from likewise.drawing.markup import Html
-from likewise.planning import chance, curves
+from likewise.planning import curves, probability
 from likewise.planning.families import FAMILIES, MINHASH
 
 
-def picture(report: dict[str, Any], note: str) -> Html:
+def chart(report: dict[str, Any], note: str) -> Html:
     """Return the curve around the threshold. If the plan does not determine it, the points in the report are connected by straight lines."""
     plan, known = layout(report), report["curve"]
     falling = report.get("value") == "distance"
@@ -37,7 +37,7 @@ def of_plan(plan: dict[str, Any]) -> Callable[[float], float] | None:
     curve = family.collision(**{name: plan[name] for name in inspect.signature(family.collision).parameters if name in plan})
     if plan.get("measure") == "angle in degrees":
         curve = curves.in_degrees(curve)
-    return lambda value: chance(curve.at(value), plan["bands"], plan["rows"])
+    return lambda value: probability(curve.at(value), plan["bands"], plan["rows"])
 
 
 def between(known: list[list[float]], value: float) -> float:

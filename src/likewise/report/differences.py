@@ -147,8 +147,8 @@ def named(part: Any) -> str:
 def runs(kind: str, removed: str, kept: str, groups: Groups | None = None) -> diff.Runs | None:
     """Return the differences as runs of `diff.words`, or None if the parts of the two items cannot be aligned."""
     look = of_payload(kind).look
-    if look in ASIDE:
-        return ASIDE[look](removed, kept)
+    if look in BESIDE:
+        return BESIDE[look](removed, kept)
     if (found := parts(kind, removed, kept, groups)) is None:
         return None
     gone, stays = ([*(f"{name}: {weights[side]}" for name, *weights in found.other), *only] for side, only in enumerate((found.removed, found.kept)))
@@ -200,4 +200,4 @@ def signs(removed: str, kept: str) -> diff.Runs:
 
 
 #: Alignment function by the look of an item.
-ASIDE: dict[str, Callable[[str, str], diff.Runs | None]] = {WORDS: diff.words, SIGNS: signs, DIGITS: hexadecimal}
+BESIDE: dict[str, Callable[[str, str], diff.Runs | None]] = {WORDS: diff.words, SIGNS: signs, DIGITS: hexadecimal}

@@ -31,7 +31,7 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
 
     report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts.
     """
-    parts = [banner(report), warnings(report), counts(report), removed(report), similar(report), promise(report), clusters(report)]
+    parts = [banner(report), warnings(report), counts(report), removed(report), similar(report), recall_section(report), clusters(report)]
     parts += [pairs(report, examples), buckets(report, run), sources(report), machine(report, run), choices(report)]
     header = tag("header", tag("h1", headline(report["counts"])), subtitle(report))
     head = tag(
@@ -89,10 +89,10 @@ def counts(report: Report) -> Html:
     parts = [(name, class_) for name, class_ in parts if name != "removed_equal" or n.get(name)]
     bar = charts.stacked_bar([(wording.COUNTS[name], n[name], class_) for name, class_ in parts], "What became of the items")
     copies = ". Those that hold nothing count as copies of each other" if report["method"].get("copies") == "empty" and n["empty"] else ""
-    apart = wording.aside(n, str(report["method"]["by"]))
-    told = tag("p", f"Not compared with others: {', '.join(apart)}{copies}.") if apart else None
+    apart = wording.not_compared(n, str(report["method"]["by"]))
+    described = tag("p", f"Not compared with others: {', '.join(apart)}{copies}.") if apart else None
     total = f"Nothing is lost: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
-    return section("What became of the items", bar, tag("p", total), told)
+    return section("What became of the items", bar, tag("p", total), described)
 
 
 def removed(report: Report) -> Html | None:
@@ -170,44 +170,44 @@ def limit_of(report: Report) -> str:
     return wording.limit(report["threshold"], report.get("value", "similarity"), str(report["method"]["by"]))
 
 
-def promised(report: Report) -> float:
+def expected_recall(report: Report) -> float:
     """Return the recall at the threshold from the layout, else interpolated between the two nearest points of the curve."""
     recall = curve.layout(report).get("recall")
     return float(recall) if recall is not None else curve.between(report["curve"], report["threshold"])
 
 
-def promise(report: Report) -> Html:
+def recall_section(report: Report) -> Html:
     """Return the section on recall."""
     if "least_cosine" in report.get("join", {}):
         said = "Candidates were found by encodings of the sets. With what chance these find a pair at the threshold is not known beforehand: "
-        return section("Recall", tag("p", said, "it is measured, not promised. ", AUDIT))
+        return section("Recall", tag("p", said, "it is measured, not guaranteed. ", AUDIT))
     if not report["curve"]:
         return section("What was found", tag("p", "Similar items were looked for by an exact join, not by hashing: none is missed."))
     value = report.get("value", "similarity")
     rows = [[f"{x:g}", percent(found)] for x, found in report["curve"]]
     numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Chance to be found by {value}", [value, "chance"], rows))
     calculated = tag("p", "This is a promise by calculation; it was not measured on these items. ", AUDIT)
-    picture = curve.picture(report, "the table below has the numbers")
-    told = spread.told(report["spread"]) if report.get("spread") else ""
-    varies = tag("p", f"{told[0].upper()}{told[1:]}.") if told else None
-    return section("Recall", tag("p", foretold(report)), varies, picture, calculated, numbers)
+    chart = curve.chart(report, "the table below has the numbers")
+    described = spread.described(report["spread"]) if report.get("spread") else ""
+    varies = tag("p", f"{described[0].upper()}{described[1:]}.") if described else None
+    return section("Recall", tag("p", prediction(report)), varies, chart, calculated, numbers)
 
 
-def foretold(report: Report) -> str:
+def prediction(report: Report) -> str:
     """Return a description of the curve."""
-    plan, at, recall = curve.layout(report), limit_of(report), promised(report)
+    plan, at, recall = curve.layout(report), limit_of(report), expected_recall(report)
     falling = report.get("value") == "distance"
     layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if plan.get("rows") else "this layout"
     layout = f"codes of {plan['bits']:,} bits that were all compared" if plan.get("rows") == 0 else layout
     chosen_by = plan.get("chosen_by", "plan")
     by_hand = "" if chosen_by == "plan" else ", set by hand" if chosen_by == "hand" else f", of the {chosen_by}"
-    firm = recall >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
-    sure = f"of {'at least' if firm else 'about'} {at_least(recall)}"
+    guaranteed = recall >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
+    sure = f"of {'at least' if guaranteed else 'about'} {at_least(recall)}"
     pair, more = (f"at a distance of exactly {at}", "nearer") if falling else (f"of similarity exactly {at}", "more similar")
-    missed, vain = ("left", "right") if falling else ("right", "left")
+    missed, needless = ("left", "right") if falling else ("right", "left")
     unchecked = "are then sorted out by the check; they cost time only" if report["verified"] != "none" else "here they are removed without a check"
     said = f"With {layout}{by_hand}, a pair {pair} is found with a chance {sure}; a {more} pair with more. "
-    said += f"The dotted area {missed} of the threshold is what may be missed. The hatched area {vain} of it stands for pairs "
+    said += f"The dotted area {missed} of the threshold is what may be missed. The hatched area {needless} of it stands for pairs "
     return said + f"{'farther apart' if falling else 'less similar'} than {at} that meet all the same, and {unchecked}."
 
 
@@ -241,10 +241,14 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     """Return the section on comparisons, buckets and skipped pairs, or None."""
     if "buckets" not in report:
         return None
-    met, budget = report["buckets"], report["budget"]
+    sizes, budget = report["buckets"], report["budget"]
     found = "found similar" if report["verified"] == "exact" else "taken for similar"
     distinct = counted(report["items"], "distinct item" if measure(report) else "distinct text")
-    how = f"met in {counted(met['number'], 'bucket')}, the largest of {counted(met['largest'], 'item')}" if report["curve"] else "were joined exactly"
+    how = (
+        f"met in {counted(sizes['number'], 'bucket')}, the largest of {counted(sizes['largest'], 'item')}"
+        if report["curve"]
+        else "were joined exactly"
+    )
     how = "were proposed by their encodings, and compared as a whole" if "least_cosine" in report.get("join", {}) else how
     how = "were joined by bits of codes, which then were compared as a whole" if report["curve"] and "join" in report else how
     matched = f"{counted(report['matched'], 'pair was', 'pairs were')} {found}"
@@ -264,8 +268,8 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
         ]
     else:
         parts.append(tag("p", f"No bucket left out a pair: the stated recall is {at_least(budget['recall'])}."))
-    if met["by_size"]:
-        parts += [tag("h3", "Buckets by number of items"), charts.bars(list(met["by_size"].items()), "bucket", "Buckets by number of items")]
+    if sizes["by_size"]:
+        parts += [tag("h3", "Buckets by number of items"), charts.bars(list(sizes["by_size"].items()), "bucket", "Buckets by number of items")]
     return section("Buckets and budget", *parts)
 
 

@@ -103,20 +103,20 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
     """Return warnings a user should read before trusting the result."""
     kind = collection.column("kind")
     said = list(job.plan.about_layout) if job.plan else []
-    judged = int((kind != REJECTED).sum())
+    usable = int((kind != REJECTED).sum())
     if job.options.bound is not None and job.recall is None:
-        said.append(f"--by {job.method}: candidates are found by encodings of the sets; recall is measured, not promised: {MEASURE}")
+        said.append(f"--by {job.method}: candidates are found by encodings of the sets; recall is measured, not guaranteed: {MEASURE}")
     if isinstance(job.method, Text):
         unit, k = job.method.unit, job.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
-        if judged and few * 2 > judged:
+        if usable and few * 2 > usable:
             fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
-            said.append(f"{few:,} of {judged:,} items {fewer}; try a smaller --by {unit}:K")
+            said.append(f"{few:,} of {usable:,} items {fewer}; try a smaller --by {unit}:K")
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""
         what, have = job.method.kind.noun, "has" if without == 1 else "have"
-        said.append(f"{without:,} of {judged:,} items {have} no {what} in the field {job.field!r} (null, missing or not a {what}): {where}{more}")
+        said.append(f"{without:,} of {usable:,} items {have} no {what} in the field {job.field!r} (null, missing or not a {what}): {where}{more}")
     if nulls := collection.nulls:
         said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {job.field!r} {'were' if nulls > 1 else 'was'} left out")
     zero = empty & (kind == TEXT)
@@ -124,7 +124,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
         more = " and others" if zeros > NAMED else ""
         no_direction = job.kind.zeros[zeros > 1]
-        said.append(f"{zeros:,} of {judged:,} items {no_direction} and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
+        said.append(f"{zeros:,} of {usable:,} items {no_direction} and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""
@@ -132,7 +132,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
     said += ends[:NAMED]
     if len(ends) > NAMED:
         said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end")
-    said += about_ids(collection, judged)
+    said += about_ids(collection, usable)
     for number, source in enumerate(collection.sources):
         rows = collection.rows_of(number)
         total, gone = rows.stop - rows.start, int(removed[rows].sum())
@@ -141,7 +141,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
     return said
 
 
-def about_ids(collection: Collection, judged: int) -> Iterator[str]:
+def about_ids(collection: Collection, usable: int) -> Iterator[str]:
     """Yield warnings about ids that are repeated, missing, or not in their own type."""
     repeated, examples = collection.repeated_ids
     if repeated:
@@ -150,7 +150,7 @@ def about_ids(collection: Collection, judged: int) -> Iterator[str]:
     if without := int(collection.without_id.sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, collection.without_id))
         more = " and others" if without > NAMED else ""
-        yield f"{without:,} of {judged:,} items {'has' if without == 1 else 'have'} no id (null in the output): {where}{more}"
+        yield f"{without:,} of {usable:,} items {'has' if without == 1 else 'have'} no id (null in the output): {where}{more}"
     if collection.id_note == QUOTED:
         yield 'some ids are the same text but of different types, such as 7 and "7", so id columns hold JSON text'
 

@@ -105,7 +105,7 @@ def limit(threshold: float, name: str, by: str) -> str:
     return f"{shown(threshold)} {units(by)[threshold != 1] if name == 'distance' else ''}".rstrip()
 
 
-def aside(counts: dict[str, int], by: str) -> list[str]:
+def not_compared(counts: dict[str, int], by: str) -> list[str]:
     """Return the numbers of items kept without comparison, by reason; ``counts`` as in report.json."""
     facts = measured(by)
     kind = kind_of(facts.name) if facts else next(kind for kind in kinds().values() if kind.cut)

@@ -37,7 +37,7 @@ class Audit:
     sampled: int
     pairs: int  # similar pairs with a sampled item
     found: int  # the pairs that the run finds
-    promised: float | None  # the expected recall at the threshold; None: unknown
+    expected_recall: float | None  # the expected recall at the threshold; None: unknown
     low: float  # 95 % confidence interval of the recall; items are resampled, because pairs of one item are not independent
     high: float
     threshold: float
@@ -78,7 +78,7 @@ def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
         sampled=len(drawn),
         pairs=len(found),
         found=int(found.sum()),
-        promised=job.recall,
+        expected_recall=job.recall,
         low=low,
         high=high,
         threshold=float(job.threshold),

@@ -24,7 +24,7 @@ from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.collection import explained, first_rows, place
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
-from likewise.io.media import files, pictures, videos
+from likewise.io.media import files, images, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.io.placing import new_file
 from likewise.job import Job
@@ -58,7 +58,7 @@ class Extraction:
     """A prepared extraction, and its counts once `write` has run."""
 
     batches: Callable[[Extraction], Iterator[Batch]]
-    kind: str  # "pictures", "videos" or "texts"
+    kind: str  # "images", "videos" or "texts"
     dimension: int  # numbers of a feature
     note: str | None = None  # note about the ids for the file's metadata
     items: int = 0
@@ -155,7 +155,7 @@ def extract(
     if vectors is None:
         return of_files(inputs, options, most, every, progress)
     if most is not None or every is not None:
-        raise UsageError(f"--{'most' if most is not None else 'every'} is for pictures and videos; with --vectors the inputs are texts")
+        raise UsageError(f"--{'most' if most is not None else 'every'} is for images and videos; with --vectors the inputs are texts")
     return of_texts(inputs, options, load(vectors), work, progress)
 
 
@@ -169,10 +169,10 @@ def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: 
     media = files.found(inputs)
     if media.skipped:
         some = f"{len(media.skipped):,} files are" if len(media.skipped) > 1 else "a file is"
-        progress.warn(f"{some} no picture or video by the name and passed over, such as {printable(media.skipped[0].name)}")
+        progress.warn(f"{some} no image or video by the name and passed over, such as {printable(media.skipped[0].name)}")
     made: Callable[[Path], Vectors]
-    if media.kind == "pictures":
-        made, dimension = partial(pictures.features_of, most=most), pictures.DIMENSION
+    if media.kind == "images":
+        made, dimension = partial(images.features_of, most=most), images.DIMENSION
     else:
         made, dimension = partial(videos.features_of, every=every), videos.DIMENSION
     from likewise.io.media.opencv import library

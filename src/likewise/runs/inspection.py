@@ -15,7 +15,7 @@ from likewise.io.groups import Groups
 from likewise.io.inputs import Source, printable
 from likewise.items import unusable
 from likewise.job import Grouping, Job, is_joined, plan_of
-from likewise.kinds.kind import ASKED, NOT_PROMISED, PLANNED
+from likewise.kinds.kind import ASKED, NOT_GUARANTEED, PLANNED
 from likewise.options import Options
 from likewise.planning import Facts
 from likewise.records import Want
@@ -93,6 +93,6 @@ def check_verify(options: Options) -> None:
     if options.verify == "estimate" and not kind.cut:
         raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind.name} are compared exactly")
     if options.verify != "exact" and (is_joined(options, options.method.compared) or kind.bands == ASKED):
-        always = kind.bands != PLANNED and not (kind.recall == NOT_PROMISED and options.exact)
+        always = kind.bands != PLANNED and not (kind.recall == NOT_GUARANTEED and options.exact)
         what = kind.name if always else f"{'by containment' if options.method.containment else 'with --exact'} {kind.name}"
         raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")

@@ -25,14 +25,14 @@ from likewise.items.sets import read_only
 from likewise.items.sparse import of_words
 from likewise.job import Job
 from likewise.joins.set_join import cost_at
-from likewise.joins.sparse_join import COMPARE, MEET, MULTIPLY, PREPARE, SparseJoin, least_cosine
+from likewise.joins.sparse_join import COMPARE, MULTIPLY, PREPARE, VISIT, SparseJoin, least_cosine
 from likewise.kernels.rows import gather
 from likewise.planning import Plan
 from likewise.planning.families import costs
 from likewise.planning.model import BAND_COST
 from likewise.records import TEXT, Records
 from likewise.runs.items import rule
-from likewise.stages.buckets import MOST_MET, group
+from likewise.stages.buckets import MOST_CANDIDATES, group
 from likewise.stages.copies import first_of_copies
 from likewise.stages.ranking import ranked
 from likewise.stages.sketch import Columns, Stage, keys_of, sketcher
@@ -42,7 +42,7 @@ ROWS, SOURCES, BYTES = 1 << 11, 8, 1 << 19
 #: The assumed expansion of compressed files.
 EXPANSION = 4
 #: Nanoseconds of one core for a candidate pair: a check for repetition and, in most cases, a comparison.
-MEETING_COST = 150.0
+CANDIDATE_COST = 150.0
 
 
 #: Yields empty columns.
@@ -80,15 +80,15 @@ def sets_are_joined(sample: Sample, job: Job, plan: Plan, walk: bool) -> bool:
     """Compare the cost of an exact join with that of computing band keys and comparing candidates."""
     joined = cost_at(ranked(sample.words, sample.offsets), job.threshold, sample.times)
     banded = (BAND_COST * plan.bands + costs(plan.collision.family, 0).slot * plan.slots) * sample.items
-    return joined < banded or joined < banded + MEETING_COST * meetings(sample, job, walk)
+    return joined < banded or joined < banded + CANDIDATE_COST * expected_candidates(sample, job, walk)
 
 
-def meetings(sample: Sample, job: Job, walk: bool) -> float:
+def expected_candidates(sample: Sample, job: Job, walk: bool) -> float:
     """The expected number of candidate pairs; with ``walk`` at most those that the rule for overfull buckets admits."""
     keys = keys_of(job, (sample.words, sample.offsets))
     sizes = group(keys.__getitem__, sample.per, len(keys), split=False).sizes
     others = (sizes - 1) * sample.times
-    return float((sizes * sample.times * (np.minimum(others, MOST_MET) if walk else others)).sum() / 2)
+    return float((sizes * sample.times * (np.minimum(others, MOST_CANDIDATES) if walk else others)).sum() / 2)
 
 
 def vectors_are_joined(sample: Sample, job: Job, plan: Plan) -> bool:
@@ -96,7 +96,7 @@ def vectors_are_joined(sample: Sample, job: Job, plan: Plan) -> bool:
     vectors, n, times = of_words(sample.words, sample.offsets), sample.items, sample.times
     made, entries = SparseJoin.of(vectors, rule(job)), len(vectors.values)
     visits, each = made.visits * times**2, entries / max(1, len(vectors))
-    joined = PREPARE * entries * times + MEET * visits + (COMPARE + MULTIPLY * each) * min(visits, n * (n - 1) / 2)
+    joined = PREPARE * entries * times + VISIT * visits + (COMPARE + MULTIPLY * each) * min(visits, n * (n - 1) / 2)
     return joined <= n * replace(plan.model, items=max(1, round(n)), dimension=round(each)).cost(plan.bands, plan.rows)
 
 

@@ -29,7 +29,7 @@ from likewise.runs.results import Decision
 from likewise.runs.shown import beginning
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
 from likewise.stages.listing import Listing
-from likewise.stages.order import keep_order
+from likewise.stages.order import priority_order
 from likewise.stages.walk import components
 
 #: Bytes of memory held for each row, each distinct row, each of its bands, and each listed pair.
@@ -92,7 +92,7 @@ def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
     copy, copied = collection.column("copy"), live
     if options.copies == "empty":
         copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
-    order = keep_order(options.keep, collection.column("chars"), collection.column("score"), preference(collection, options.prefer))
+    order = priority_order(options.keep, collection.column("chars"), collection.column("score"), preference(collection, options.prefer))
     rank = order  # input order is its own inverse
     if options.keep != "first" or options.prefer:
         rank = np.empty(len(order), np.int64)
@@ -128,7 +128,7 @@ def decide(items: Items, run: Run, engine: Engine) -> Decision:
     """The removals, stored in the work folder, which then drops sets and band keys."""
     work = run.work
     if not work.done("decide"):
-        decision = decided(items, engine.settle(items, engine.alike(items, engine.meet(items))), run)
+        decision = decided(items, engine.settle(items, engine.similar(items, engine.collide(items))), run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
     work.discard("sets", "odd", *(band_files.names(run.job.plan.bands) if run.job.plan else ()))
     columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
@@ -152,12 +152,12 @@ def decided(items: Items, found: Found, run: Run) -> Decision:
     """The outcome of every row from that of the items: kept, or removed as a duplicate of which kept row."""
     job, n, member, first = run.job, len(items.collection), items.member, items.first
     counters = facts(items, found, run)
-    witness, value, matches, values, compared = found.removals
-    removed = np.flatnonzero(witness >= 0)
+    representative, value, matches, values, compared = found.removals
+    removed = np.flatnonzero(representative >= 0)
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
-    kept_row[member[removed]] = member[witness[removed]]
+    kept_row[member[removed]] = member[representative[removed]]
     similarity[member[removed]] = value[removed]
-    del found, witness, value, removed  # frees memory, which counts with many items
+    del found, representative, value, removed  # frees memory, which counts with many items
 
     copies = np.flatnonzero(first != np.arange(n))
     original = first[copies]
@@ -182,7 +182,7 @@ def facts(items: Items, found: Found, run: Run) -> dict:
         "items": len(items.member),
         "buckets": found.buckets,
         "matched": len(found.removals.matches),
-        "budget": {"cut": cut.cut, "sampled": cut.sampled, "alike": cut.similar, **missed},
+        "budget": {"cut": cut.cut, "sampled": cut.sampled, "similar": cut.similar, **missed},
         **found.facts,
     }
 

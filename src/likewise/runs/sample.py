@@ -85,7 +85,7 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
 
 def compared_by(method: Text | Measure) -> Text | Measure:
     """The measure of the items that are compared: of derived ones, if the method derives some."""
-    return method if isinstance(method, Text) or method.facts.becomes is None else Measure(method.base.name)
+    return method if isinstance(method, Text) or method.facts.converted_to is None else Measure(method.base.name)
 
 
 @dataclass
@@ -175,7 +175,7 @@ def of_items(data: Any, method: Measure, seed: int) -> Pilot:
     items = batch_of(method, data)
     if method.name == "weighted":
         check_totals(items[1], items[2])
-    if method.facts.becomes:
+    if method.facts.converted_to:
         items, method = method.kind.become(items, method.facts), Measure(method.base.name)
     rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]
     if len(rows) < 2:

@@ -46,6 +46,6 @@ def in_batches(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> C
     found = Compared(*np.zeros((2, len(left)), np.int64))
     for at in range(0, len(left), PAIRS_AT_ONCE):
         part = slice(at, at + PAIRS_AT_ONCE)
-        found.overlap[part], found.out_of[part] = run.job.compared.alike(words(left[part]), words(right[part]), run.job)
+        found.overlap[part], found.out_of[part] = run.job.compared.similar(words(left[part]), words(right[part]), run.job)
         run.workers.advance(0)
     return found

@@ -242,9 +242,9 @@ def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]
 
     def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
         cluster = pa.array(decision.head(rows), mask=~clustered[rows])
-        witness = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
+        representative = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
         similarity = value_column(decision.similarity[rows], decision.value)
-        heads = {"likewise_cluster": column(cluster, typed), "likewise_witness": column(witness, typed)}
+        heads = {"likewise_cluster": column(cluster, typed), "likewise_witness": column(representative, typed)}
         return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
 
     return table

@@ -7,7 +7,7 @@ In the order of a run:
 - copies: exact copies collapse into the first
 - order: the priority order of --keep and --prefer
 - buckets: items of equal band keys, band by band
-- meeting: the candidate pairs of a bucket
+- candidates: the candidate pairs of a bucket
 - near: pairs that may be similar, by sizes and odd sketches
 - verify: the exact comparison of pairs
 - walk: greedy removal, representatives and components

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likewise.errors import UsageError
-from likewise.stages.meeting import BUDGET, FINER, Parts, keyed, number, split_overfull
+from likewise.stages.candidates import BUDGET, FINER, Parts, keyed, number, split_overfull
 from likewise.stages.workers import ALONE, Workers
 
 #: An item of an overfull bucket is a candidate with at most this many others in a walk, over all levels.
-MOST_MET = 2 * BUDGET * (1 + FINER)
+MOST_CANDIDATES = 2 * BUDGET * (1 + FINER)
 MOST_BUCKETS = 2**31 - 1
 
 Keys = Callable[[int], np.ndarray]  # band -> uint64[n], the members' keys in that band
@@ -58,7 +58,7 @@ class Buckets:
 
     def pairs(self, *, walk: bool = False) -> int:
         """Candidate pairs, counted once a band. ``walk``: at most those that the rule for overfull buckets admits."""
-        others = np.minimum(self.sizes - 1, MOST_MET) if walk else self.sizes - 1
+        others = np.minimum(self.sizes - 1, MOST_CANDIDATES) if walk else self.sizes - 1
         return int((self.sizes * others // 2).sum())
 
 

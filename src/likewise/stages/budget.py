@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.kernels.hashing import derive
-from likewise.kernels.heads import pairs_met
+from likewise.kernels.heads import count_candidates
 from likewise.stages.buckets import Buckets
 from likewise.stages.verify import Compared
 
@@ -34,16 +34,16 @@ class Cut:
     similar: int
     missed: float
 
-    def recall(self, promised: float, found: int) -> float:
+    def recall(self, expected: float, found: int) -> float:
         """The expected recall, reduced by the pairs that may have been missed. found: the number of similar pairs that were found."""
-        return promised * found / (found + self.missed) if self.missed else promised
+        return expected * found / (found + self.missed) if self.missed else expected
 
 
 class Overfull(NamedTuple):
     """The overfull buckets with their kept members, by band and first member. Nothing here depends on how buckets are numbered."""
 
     number: np.ndarray  # int64[k]: the bucket's number in stages.buckets.Buckets
-    met: np.ndarray  # int64[k]: pairs of kept members that were candidates in the bucket
+    candidates: np.ndarray  # int64[k]: pairs of kept members that were candidates in the bucket
     places: np.ndarray  # int64[m]: kept members as places in Buckets.splits, in priority order; bucket i has places[begin[i] : begin[i + 1]]
     begin: np.ndarray  # int64[k + 1]
 
@@ -56,7 +56,7 @@ class Overfull(NamedTuple):
     @property
     def cut(self) -> np.ndarray:
         """Pairs of kept members of each bucket that were no candidates there: int64[k]."""
-        return self.pairs - self.met
+        return self.pairs - self.candidates
 
 
 def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
@@ -68,9 +68,9 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
             continue
         names, own = np.unique(levels, return_inverse=True)  # numbered from 0 in this band; -1 stays apart
         levels = own.reshape(levels.shape) - int(names[0] < 0)
-        met, members = np.zeros((2, levels.max() + 1), np.int64)
+        candidates, members = np.zeros((2, levels.max() + 1), np.int64)
         staying = kept[items]
-        pairs_met(levels, listed, staying, met, members)
+        count_candidates(levels, listed, staying, candidates, members)
         homes, begun, home = np.unique(levels[0], return_index=True, return_inverse=True)
         order = np.argsort(begun)  # by first member
         rank = np.empty(len(homes), np.int64)
@@ -78,9 +78,9 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
         places = np.flatnonzero(staying)
         places = places[np.argsort(rank[home[places]], kind="stable")]
         number = names[homes[order] + int(names[0] < 0)]
-        found.append((number, met[homes[order]], first + places, members[homes[order]]))
-    number, met, places, members = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
-    return Overfull(number, met, places, np.concatenate(([0], np.cumsum(members))))
+        found.append((number, candidates[homes[order]], first + places, members[homes[order]]))
+    number, candidates, places, members = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
+    return Overfull(number, candidates, places, np.concatenate(([0], np.cumsum(members))))
 
 
 def hottest(buckets: Buckets, full: Overfull, most: int = HOTTEST) -> list[tuple[int, int, int]]:
@@ -89,7 +89,7 @@ def hottest(buckets: Buckets, full: Overfull, most: int = HOTTEST) -> list[tuple
     return [(int(buckets.members(full.number[at])[0]), int(buckets.sizes[full.number[at]]), int(full.cut[at])) for at in found]
 
 
-def what_was_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, full: Overfull, seed: int) -> Cut:
+def sampled_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, full: Overfull, seed: int) -> Cut:
     """Compare a sample of the pairs of kept items that were left out. A left-out pair with a removed item costs nothing.
 
     compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
@@ -111,14 +111,14 @@ def drawn(buckets: Buckets, full: Overfull, seed: int) -> tuple[np.ndarray, np.n
     """A uniform sample of the left-out pairs of kept items, int64[m] each: a sample of all pairs, without the candidates."""
     pairs = full.pairs
     total, cut = int(pairs.sum()), int(full.cut.sum())
-    wanted = min(max(int(full.met.sum()) // SHARE, LEAST), MOST)
+    wanted = min(max(int(full.candidates.sum()) // SHARE, LEAST), MOST)
     number = min(-(-wanted * total // cut), MOST)
     draw = (derive(np.uint64(seed), SAMPLING, number) / 2.0**64 * total).astype(np.int64).clip(max=total - 1)
     ends = np.cumsum(pairs)
     bucket = np.searchsorted(ends, draw, side="right")
     later, earlier = pair_of(draw - (ends - pairs)[bucket])
     later, earlier = (full.places[full.begin[bucket] + each] for each in (later, earlier))
-    apart = ~meets(buckets, later, earlier)
+    apart = ~are_candidates(buckets, later, earlier)
     return buckets.splits.items[earlier[apart]].astype(np.int64), buckets.splits.items[later[apart]].astype(np.int64)
 
 
@@ -130,10 +130,10 @@ def pair_of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return later, index - later * (later - 1) // 2
 
 
-def meets(buckets: Buckets, later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
+def are_candidates(buckets: Buckets, later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
     """True where two members of a bucket are candidates at any level: bool[n]. later, earlier: places in Buckets.splits."""
     _, _, finer, listed = buckets.splits
-    met = listed[0, earlier]
+    candidates = listed[0, earlier]
     for level, part in enumerate(finer, 1):
-        met |= listed[level, earlier] & (part[later] >= 0) & (part[later] == part[earlier])
-    return met
+        candidates |= listed[level, earlier] & (part[later] >= 0) & (part[later] == part[earlier])
+    return candidates

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def keep_order(policy: str, chars: np.ndarray, score: np.ndarray, preference: np.ndarray) -> np.ndarray:
+def priority_order(policy: str, chars: np.ndarray, score: np.ndarray, preference: np.ndarray) -> np.ndarray:
     """Row numbers in priority order: preferred sources first, then by policy; ties in input order. int64[n]
 
     chars: characters of each row, for ``longest`` and ``shortest``. score: float64[n], NaN for none; rows without a score come last. preference:

@@ -17,7 +17,7 @@ from likewise.kernels.greedy import settle
 class Settled(NamedTuple):
     """The outcome for n items."""
 
-    witness: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
+    representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
     overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the witness; -1 and 0 for a kept item
     out_of: np.ndarray  # int64[n]
 
@@ -25,7 +25,7 @@ class Settled(NamedTuple):
 class Removals(NamedTuple):
     """The removals among n items in priority order, and the matches behind them."""
 
-    witness: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
+    representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
     value: np.ndarray  # float64[n]: similarity or distance to the witness; NaN for a kept item, and where nothing was checked
     matches: np.ndarray  # int64[m, 2]: verified pairs of an item and an earlier kept item, sorted
     values: np.ndarray  # float64[m]: their similarity or distance

@@ -30,7 +30,7 @@ def verified(sets: Sets, left: np.ndarray, right: np.ndarray, workers: Workers =
     return compared(sets, sets, left, right, workers)
 
 
-def alike(words_a: Words, words_b: Words, rule: Any) -> Compared:
+def similar(words_a: Words, words_b: Words, rule: Any) -> Compared:
     """Compare the i-th item of one batch with the i-th of the other, by ``rule``, one of kernels.compare.
 
     Words: uint64[k], the words of the items, one after the other (`kernels.compare`), and int64[m + 1], where each begins.

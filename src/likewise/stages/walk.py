@@ -14,7 +14,7 @@ from likewise.kernels.compare import values as scored
 from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
 from likewise.stages.buckets import Buckets
-from likewise.stages.meeting import BUDGET
+from likewise.stages.candidates import BUDGET
 from likewise.stages.workers import ALONE, Workers
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
@@ -59,7 +59,7 @@ class Sets:
 class Walk:
     """The result of the walk over n items in priority order."""
 
-    witness: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
+    representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
     overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the witness
     out_of: np.ndarray
     matches: np.ndarray  # int64[m, 4]: the verified pairs: item, kept item, overlap, out of

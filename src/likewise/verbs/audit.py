@@ -61,7 +61,7 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
         items = pipeline.distinct(collection, run, Local(run))
         found = measured(items, run, sample, walk=bool(made))
         said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool))
-        of_layout = run.job.plan.about_layout if run.job.plan else []  # what it finds is measured, and `promised` says what it should
+        of_layout = run.job.plan.about_layout if run.job.plan else []  # what it finds is measured, and `expected_recall` says what it should
         found.warnings = [message for message in said if message not in of_layout]
     if made and made.verify != "exact":
         found.precision = float("nan")

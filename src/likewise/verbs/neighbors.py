@@ -10,7 +10,7 @@ from likewise.choices import OfNeighbors, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.items.given import shown
-from likewise.kinds.kind import NOT_PROMISED
+from likewise.kinds.kind import NOT_GUARANTEED
 from likewise.methods import Measure
 from likewise.options import Options, integer, resolve
 from likewise.planning.families import findable
@@ -65,7 +65,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
             "k": k,
             "value": pipeline.value_of(run.job).name,
             "threshold": None if options.bound is None else float(options.bound),
-            "recall": 1.0 if all_of_them else None if run.job.compared.recall == NOT_PROMISED else run.job.target,
+            "recall": 1.0 if all_of_them else None if run.job.compared.recall == NOT_GUARANTEED else run.job.target,
             "method": run.job.described(),
             "read": len(collection),
             "queries": queries,

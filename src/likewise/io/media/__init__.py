@@ -1,1 +1,1 @@
-"""Sets of feature vectors from what is no table: pictures, videos, and texts whose tokens have vectors."""
+"""Sets of feature vectors from what is no table: images, videos, and texts whose tokens have vectors."""

@@ -13,9 +13,9 @@ from likewise.io import patterns
 from likewise.io.claims import is_work
 from likewise.io.inputs import printable
 from likewise.io.manifest import is_output
-from likewise.io.media import pictures, videos
+from likewise.io.media import images, videos
 
-KINDS = {"pictures": pictures.SUFFIXES, "videos": videos.SUFFIXES}
+KINDS = {"images": images.SUFFIXES, "videos": videos.SUFFIXES}
 Key = Callable[[Path], str | None]
 
 
@@ -40,8 +40,8 @@ def found(inputs: Sequence[Path]) -> Media:
     for given in inputs:
         for path, named in paths(given):
             if kind_of(path) is None and named:
-                known = ", ".join(sorted(suffix[1:] for suffix in (*pictures.SUFFIXES, *videos.SUFFIXES)))
-                raise UsageError(f"{path}: is no picture or video by its name ({known}); of texts features are made with --vectors FILE")
+                known = ", ".join(sorted(suffix[1:] for suffix in (*images.SUFFIXES, *videos.SUFFIXES)))
+                raise UsageError(f"{path}: is no image or video by its name ({known}); of texts features are made with --vectors FILE")
             if kind_of(path) is None:
                 skipped.append(path)
             else:
@@ -50,10 +50,10 @@ def found(inputs: Sequence[Path]) -> Media:
     places = list(files.values())
     if not places:
         some = f", only others ({len(skipped)}, such as {skipped[0].name})" if skipped else ""
-        raise UsageError(f"no picture or video among what is named{some}; of texts features are made with --vectors FILE")
+        raise UsageError(f"no image or video among what is named{some}; of texts features are made with --vectors FILE")
     kinds = {kind_of(path): path for path in places}
     if len(kinds) > 1:
-        raise UsageError(f"{kinds['pictures']} is a picture and {kinds['videos']} a video; their features do not compare: make a file of each kind")
+        raise UsageError(f"{kinds['images']} is an image and {kinds['videos']} a video; their features do not compare: make a file of each kind")
     common = os.path.commonpath([path.absolute().parent for path in places])
     listed = [(printable(os.path.relpath(path.absolute(), common).replace(os.sep, "/")), path) for path in places]
     return Media(str(next(iter(kinds))), listed, skipped)
@@ -62,7 +62,7 @@ def found(inputs: Sequence[Path]) -> Media:
 def paths(given: Path) -> Iterator[tuple[Path, bool]]:
     """Yield the files of an input, and True if it names the file itself. Raises UsageError if it does not exist."""
     if os.fspath(given) == "-":
-        raise UsageError("pictures and videos are not read from standard input (-); name files or folders, or --vectors FILE for texts")
+        raise UsageError("images and videos are not read from standard input (-); name files or folders, or --vectors FILE for texts")
     if glob.has_magic(os.fspath(given)) and not os.path.lexists(given):
         matches = patterns.expanded(os.fspath(given))
         if not matches:
@@ -78,12 +78,12 @@ def paths(given: Path) -> Iterator[tuple[Path, bool]]:
 
 def walked(start: Path) -> Iterator[Path]:
     """Yield a file, or the files below a folder, sorted by path, without hidden ones and outputs of likewise."""
-    met: set[tuple[int, int]] = set()
+    seen: set[tuple[int, int]] = set()
     ahead = [start]
     while ahead:
         path = ahead.pop()
         if patterns.is_folder(path):
-            if patterns.is_new(path, met) and not is_output(path) and not is_work(path):
+            if patterns.is_new(path, seen) and not is_output(path) and not is_work(path):
                 ahead += [path / name for name in sorted(patterns.names(path), reverse=True) if not name.startswith(".")]
         elif path.is_file():
             yield path

@@ -30,23 +30,23 @@ def decoded(path: Path) -> NDArray[np.uint8]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        grey = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE) if len(data) else None
+        gray = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE) if len(data) else None
     except cv2.error as error:
-        raise DataError(f"{path}: this picture cannot be decoded: {' '.join(str(error.err).split())}") from None
-    if grey is None:
-        what = "the file is empty" if not len(data) else "it is damaged, or no picture of a format that OpenCV reads"
-        raise DataError(f"{path}: this picture cannot be decoded: {what}")
-    return grey
+        raise DataError(f"{path}: this image cannot be decoded: {' '.join(str(error.err).split())}") from None
+    if gray is None:
+        what = "the file is empty" if not len(data) else "it is damaged, or no image of a format that OpenCV reads"
+        raise DataError(f"{path}: this image cannot be decoded: {what}")
+    return gray
 
 
-def described(grey: NDArray[np.uint8], most: int) -> NDArray[np.float32]:
+def described(gray: NDArray[np.uint8], most: int) -> NDArray[np.float32]:
     """Return the features, float32[m, 128], of an image in memory, uint8[height, width]."""
     cv2 = library()
-    scale = LONGEST_SIDE / max(grey.shape)
+    scale = LONGEST_SIDE / max(gray.shape)
     if scale < 1:
-        height, width = (max(1, round(side * scale)) for side in grey.shape)
-        grey = cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA)
-    keys, found = cv2.SIFT_create(nfeatures=most).detectAndCompute(grey, None)
+        height, width = (max(1, round(side * scale)) for side in gray.shape)
+        gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_AREA)
+    keys, found = cv2.SIFT_create(nfeatures=most).detectAndCompute(gray, None)
     if found is None or not len(found):
         return np.empty((0, DIMENSION), np.float32)
     return rooted(found[strongest(keys, most)])

@@ -69,7 +69,7 @@ def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int],
     return Parts(members, found, listed, np.concatenate(parts))
 
 
-class Met(NamedTuple):
+class Candidates(NamedTuple):
     """The candidate pairs in some buckets of one band, and the buckets. Items are numbered by rank."""
 
     later: np.ndarray  # int64[p]: the candidate pairs, each once
@@ -78,7 +78,7 @@ class Met(NamedTuple):
     overfull: Parts  # members int64[m], in priority order
 
 
-def meeting(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray) -> Met:
+def candidate_pairs(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray) -> Candidates:
     """The candidate pairs in one band: in all of it, or in some of its buckets with all their members.
 
     keys: uint64[n], the items' keys in that band. finer: uint64[levels, n], their keys in the next bands, up to `FINER`. rank: int64[n], their
@@ -101,4 +101,4 @@ def meeting(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray) -> Met:
     pairs = np.empty((list_pairs(*arguments, np.empty((0, 2), np.int64)), 2), np.int64)
     list_pairs(*arguments, pairs)
     later, earlier = rank[members[pairs.T]]
-    return Met(later, earlier, sizes, parts._replace(members=rank[parts.members]))
+    return Candidates(later, earlier, sizes, parts._replace(members=rank[parts.members]))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 
-def meet(bucket: list[int], keys: Sequence[Sequence[int]], band: int, budget: int, finer: int, level: int = 0) -> Iterator[tuple[int, int]]:
+def candidates_of(bucket: list[int], keys: Sequence[Sequence[int]], band: int, budget: int, finer: int, level: int = 0) -> Iterator[tuple[int, int]]:
     """Yield the candidate pairs (later, earlier) of a bucket in priority order, possibly repeated. keys: by band and by item."""
     if len(bucket) <= budget or level == min(finer, len(keys) - 1):
         for i, x in enumerate(bucket):
@@ -24,7 +24,7 @@ def meet(bucket: list[int], keys: Sequence[Sequence[int]], band: int, budget: in
             if y < x:
                 yield x, y
     for part in parts.values():
-        yield from meet(part, keys, band, budget, finer, level + 1)
+        yield from candidates_of(part, keys, band, budget, finer, level + 1)
 
 
 def buckets(keys: Sequence[int]) -> list[list[int]]:
@@ -35,15 +35,15 @@ def buckets(keys: Sequence[int]) -> list[list[int]]:
     return list(found.values())
 
 
-def met_in(keys: Sequence[Sequence[int]], band: int, budget: int, finer: int) -> set[tuple[int, int]]:
+def candidates_in(keys: Sequence[Sequence[int]], band: int, budget: int, finer: int) -> set[tuple[int, int]]:
     """The candidate pairs (later, earlier) of one band."""
-    return {pair for bucket in buckets(keys[band]) for pair in meet(bucket, keys, band, budget, finer)}
+    return {pair for bucket in buckets(keys[band]) for pair in candidates_of(bucket, keys, band, budget, finer)}
 
 
 @contextmanager
 def budget(most: int) -> Iterator[None]:
     """Buckets of more than ``most`` items are overfull."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("meeting", "buckets", "walk"):
+        for module in ("candidates", "buckets", "walk"):
             patch.setattr(f"likewise.stages.{module}.BUDGET", most)
         yield

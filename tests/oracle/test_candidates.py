@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bucket_meetings import buckets, budget, met_in
-from likewise.stages import meeting
+from bucket_candidates import buckets, budget, candidates_in
+from likewise.stages import candidates
 from likewise.stages.buckets import Buckets, group
-from likewise.stages.budget import drawn, meets, overfull, pair_of
+from likewise.stages.budget import are_candidates, drawn, overfull, pair_of
 
 
 def grouped(keys: np.ndarray) -> Buckets:
@@ -20,10 +20,10 @@ def grouped(keys: np.ndarray) -> Buckets:
     return group(lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, split=True)
 
 
-def met(keys: np.ndarray, band: int) -> list[tuple[int, int]]:
-    levels = min(meeting.FINER, len(keys) - 1)
+def pairs_of(keys: np.ndarray, band: int) -> list[tuple[int, int]]:
+    levels = min(candidates.FINER, len(keys) - 1)
     finer = np.array([keys[(band + level) % len(keys)] for level in range(1, 1 + levels)], np.uint64).reshape(levels, keys.shape[1])
-    found = meeting.meeting(keys[band].astype(np.uint64), finer, np.arange(keys.shape[1]))
+    found = candidates.candidate_pairs(keys[band].astype(np.uint64), finer, np.arange(keys.shape[1]))
     return sorted(zip(found.later.tolist(), found.earlier.tolist(), strict=True))
 
 
@@ -33,11 +33,11 @@ def test_items_meet_as_the_rule_says(n, bands, variety, most, seed):
     keys = np.random.default_rng(seed).integers(0, variety, (bands, n))
     with budget(most):
         for band in range(bands):
-            assert met(keys, band) == sorted(met_in(keys.tolist(), band, most, meeting.FINER))  # each pair once
+            assert pairs_of(keys, band) == sorted(candidates_in(keys.tolist(), band, most, candidates.FINER))  # each pair once
 
 
 def test_a_bucket_within_the_budget_lets_all_meet():
-    assert met(np.array([[7, 7, 1, 7]]), 0) == [(1, 0), (3, 0), (3, 1)]
+    assert pairs_of(np.array([[7, 7, 1, 7]]), 0) == [(1, 0), (3, 0), (3, 1)]
 
 
 def test_an_overfull_bucket_by_hand():
@@ -46,12 +46,12 @@ def test_an_overfull_bucket_by_hand():
     4; then 3 and 2 are a pair again, in their part."""
     keys = np.array([[0] * 6, [1, 1, 2, 2, 2, 3], [0, 0, 5, 5, 6, 0]])
     with budget(2):
-        assert met(keys, 0) == [(1, 0), (2, 0), (3, 0), (3, 2), (4, 0), (4, 2), (5, 0), (5, 2)]
+        assert pairs_of(keys, 0) == [(1, 0), (2, 0), (3, 0), (3, 2), (4, 0), (4, 2), (5, 0), (5, 2)]
 
 
 def test_at_the_last_level_all_meet_the_first_members():
     with budget(2):
-        assert met(np.array([[3, 3, 3, 3]]), 0) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1)]
+        assert pairs_of(np.array([[3, 3, 3, 3]]), 0) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1)]
 
 
 @settings(max_examples=100, deadline=None)
@@ -63,11 +63,11 @@ def test_partitions_of_whole_buckets_give_the_pairs_of_all(n, bands, parts, seed
     rank = np.sort(rng.choice(10 * n + 1, n, replace=False))
     partition = rng.integers(0, parts, 4)[keys[0]]
     with budget(3):
-        wanted = {(int(rank[b]), int(rank[a])) for b, a in met_in(keys.tolist(), 0, 3, meeting.FINER)}
+        wanted = {(int(rank[b]), int(rank[a])) for b, a in candidates_in(keys.tolist(), 0, 3, candidates.FINER)}
         pairs, sizes, overfull = [], [], []
         for part in range(parts):
             here = rng.permutation(np.flatnonzero(partition == part))
-            found = meeting.meeting(keys[0, here].astype(np.uint64), keys[1 : 1 + meeting.FINER, here].astype(np.uint64), rank[here])
+            found = candidates.candidate_pairs(keys[0, here].astype(np.uint64), keys[1 : 1 + candidates.FINER, here].astype(np.uint64), rank[here])
             pairs += zip(found.later.tolist(), found.earlier.tolist(), strict=True)
             sizes += found.sizes.tolist()
             overfull += found.overfull.members.tolist()
@@ -84,20 +84,20 @@ def test_overfull_buckets_count_the_pairs_of_kept_items_that_do_not_meet(n, band
     keys, kept = rng.integers(0, variety, (bands, n)), rng.random(n) < 0.7
     with budget(2):
         found = grouped(keys)
-        crowded = overfull(found, kept)
+        full = overfull(found, kept)
         wanted = [(band, bucket) for band in range(bands) for bucket in buckets(keys[band].tolist()) if len(bucket) > 2]
         members = [sorted(item for item in bucket if kept[item]) for _, bucket in wanted]
-        places = np.split(crowded.places, crowded.begin[1:-1])
+        places = np.split(full.places, full.begin[1:-1])
         assert [found.splits.items[part].tolist() for part in places] == (members or [[]])
-        assert crowded.number.tolist() == [found.bucket[band, bucket[0]] for band, bucket in wanted]
-        named = [met_in(keys.tolist(), band, 2, meeting.FINER) for band in range(bands)]
+        assert full.number.tolist() == [found.bucket[band, bucket[0]] for band, bucket in wanted]
+        named = [candidates_in(keys.tolist(), band, 2, candidates.FINER) for band in range(bands)]
         pairs = [{(b, a) for i, a in enumerate(mine) for b in mine[i + 1 :]} for mine in members]
-        assert crowded.met.tolist() == [len(here & named[band]) for (band, _), here in zip(wanted, pairs, strict=True)]
+        assert full.candidates.tolist() == [len(here & named[band]) for (band, _), here in zip(wanted, pairs, strict=True)]
         for (band, _), part, here in zip(wanted, places, pairs, strict=False):
             for later, earlier in ((b, a) for i, a in enumerate(part) for b in part[i + 1 :]):
                 pair = int(found.splits.items[later]), int(found.splits.items[earlier])
                 assert pair in here
-                assert meets(found, np.array([later]), np.array([earlier])).tolist() == [pair in named[band]]
+                assert are_candidates(found, np.array([later]), np.array([earlier])).tolist() == [pair in named[band]]
 
 
 def test_pairs_are_numbered_through():
@@ -117,9 +117,9 @@ def test_the_sample_is_drawn_evenly_from_the_pairs_that_did_not_meet():
     and (8, 7) are skipped, each a quarter of the sample: 2,500 of 10,000, standard deviation 43."""
     with budget(2):
         found = grouped(np.array([[0] * 5 + [1] * 4]))
-        crowded = overfull(found, np.ones(9, bool))
-        left, right = drawn(found, crowded, 0)
-    assert crowded.cut.tolist() == [3, 1]
+        full = overfull(found, np.ones(9, bool))
+        left, right = drawn(found, full, 0)
+    assert full.cut.tolist() == [3, 1]
     counts = Counter(zip(left.tolist(), right.tolist(), strict=True))
     assert sorted(counts) == [(2, 3), (2, 4), (3, 4), (7, 8)]
     assert sum(counts.values()) > 9_000
