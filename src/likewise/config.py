@@ -8,7 +8,6 @@ keep = "longest"          # of one verb only; wins over the line above
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +82,8 @@ def has_section(path: Path) -> bool:
 
 def section(path: Path) -> dict[str, Any]:
     """Return the settings for likewise in a TOML file. Raises UsageError if it is missing or invalid."""
+    import tomllib
+
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

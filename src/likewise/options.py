@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -237,7 +236,7 @@ def globs(given: object) -> tuple[str, ...]:
 def parse_seed(seed: int | str) -> int:
     """A seed of 64 bits; ``random`` draws one from the system."""
     if seed == "random":
-        return secrets.randbits(63)
+        return int.from_bytes(os.urandom(8)) >> 1
     try:
         number = int(str(seed))
     except ValueError:

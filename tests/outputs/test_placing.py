@@ -124,7 +124,7 @@ def test_a_link_that_is_laid_during_the_run_is_neither_followed_nor_replaced(tmp
 
 def test_a_temporary_name_that_is_taken_is_not_opened(tmp_path, monkeypatch):
     (tmp_path / "there").write_bytes(b"precious")
-    monkeypatch.setattr(placing.secrets, "token_hex", lambda _: "0123")
+    monkeypatch.setattr(placing.os, "urandom", lambda _: b"\x01\x23")
     (tmp_path / ".a.0123.jsonl").symlink_to("there")
     with pytest.raises(FileExistsError):
         write(tmp_path / "a.jsonl", b"new")

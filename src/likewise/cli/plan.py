@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likewise.choices import TAKES
-from likewise.cli import curve
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import verb
 from likewise.errors import UsageError
@@ -179,6 +178,8 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     more = f", {'nearer' if falling else 'more similar'} pairs with more" if plan.recall < 1 else ""
     yield f"{recall_stated(at, plan.recall, 'at a distance of' if falling else 'at', plan.guaranteed).capitalize()}{more}."
     yield ""
+    from likewise.cli import curve
+
     glyphs = curve.glyphs(sys.stdout.encoding)
     yield from curve.draw(plan.curve, at, min(61, width(78) - 8), 10, glyphs, span=plan.span, falling=falling)
     yield ""
@@ -222,6 +223,8 @@ def compared(plans: Sequence[Plan], by: str) -> Iterator[str]:
     drawn = [Drawn(f"{plan.bands} x {plan.rows}", plan.curve) for plan in plans]
     yield f"{by} {first.place}"
     yield ""
+    from likewise.cli import curve
+
     yield from curve.draw_many(drawn, at, min(61, width(78) - 8), 16, curve.glyphs(sys.stdout.encoding), span=first.span, falling=falling)
     yield ""
     yield f"{'distance' if falling else 'alike':>9}" + "".join(f"{each.label:>{WIDE}}" for each in drawn)

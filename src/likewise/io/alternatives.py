@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.io import fields
 from likewise.io.field_names import literals, top
 from likewise.items import binary
+from likewise.items.wrapped import wrapped
 from likewise.records import NO_TEXT, TEXT, Chunk, Records, Want
 
 
@@ -57,7 +57,7 @@ def _filled(first: Records, second: Records, vacant: np.ndarray) -> Records:
     """Return ``first``, with the rows of ``second`` where it is ``vacant`` (bool[n]) and the second has a value."""
     open_ = vacant & (second.kind != NO_TEXT)
     kind = np.where(open_, second.kind, first.kind)
-    text = pc.if_else(pa.array(open_ & (second.kind == TEXT)), second.text, first.text)
+    text = pc.if_else(wrapped(open_ & (second.kind == TEXT)), second.text, first.text)
     width = first.width
     if width is not None and second.width is not None:
         width = np.where(open_, second.width, width)

@@ -15,6 +15,7 @@ from likewise.errors import DEVICE_ERRORS, DataError, UsageError
 from likewise.io import expansion
 from likewise.io.ranges import WHOLE, Range
 from likewise.items.arrow import as_bytes
+from likewise.items.wrapped import wrapped
 from likewise.records import Chunk
 
 #: A chunk closes at this many bytes or rows. Rows are limited too, because a dictionary-encoded row is small here and large once decoded.
@@ -154,11 +155,11 @@ def select(batch: pa.RecordBatch, keep: np.ndarray) -> pa.RecordBatch:
 def _select(column: pa.Array, keep: np.ndarray) -> pa.Array:
     wide = _wide(column.type)
     if wide != column.type:
-        return column.cast(wide).filter(pa.array(keep)).cast(column.type)
+        return column.cast(wide).filter(wrapped(keep)).cast(column.type)
     if keep.all():
         return column
     try:
-        return column.filter(pa.array(keep))
+        return column.filter(wrapped(keep))
     except pa.ArrowNotImplementedError:  # run-end encoded arrays cannot be filtered, but their slices can be joined
         edges = np.flatnonzero(np.diff(keep, prepend=False, append=False)).reshape(-1, 2)
         return pa.concat_arrays([column.slice(first, end - first) for first, end in edges.tolist()] or [column.slice(0, 0)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 
 from likewise.errors import DataError, has_gone
 from likewise.io.inputs import STDIN, Source
 from likewise.io.ranges import WHOLE, Range
+from likewise.items import binary
 from likewise.kinds import of_payload
 from likewise.records import REJECTED, Chunk, Records, Rejected, Want
 
@@ -46,4 +46,4 @@ def failed(reason: str, want: Want) -> Records:
     """Return one rejected row in place of the unreadable rest of a source."""
     zero, rejected = np.zeros(1, np.int64), [Rejected(0, reason, None)]
     width = zero if of_payload(want.kind).wide else None
-    return Records(np.full(1, REJECTED, np.uint8), zero, zero, pa.array([b""], pa.large_binary()), width=width, rejected=rejected, found=False)
+    return Records(np.full(1, REJECTED, np.uint8), zero, zero, binary.from_list([b""]), width=width, rejected=rejected, found=False)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from likewise.items import binary
 from likewise.items.codes import is_decimal
 from likewise.items.payloads import ends
+from likewise.items.wrapped import wrapped
 
 #: Codes examined before a decision, so that a damaged one rarely decides for all.
 SAMPLE = 1000
@@ -56,7 +57,7 @@ def telling(columns: Iterable[pa.LargeBinaryArray]) -> Iterator[list[bytes]]:
                 usual = int(sizes[start:end][plain[start:end]][0])
                 texts.append(b"0" * usual)  # so that other lengths are detected
             mute = plain[start:end] & (sizes[start:end] == usual)
-            texts += cells.slice(start, end - start).filter(pa.array(~mute)).to_pylist()
+            texts += cells.slice(start, end - start).filter(wrapped(~mute)).to_pylist()
             seen, start = seen + end - start, end
             if seen == SAMPLE:
                 yield texts

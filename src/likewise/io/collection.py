@@ -26,6 +26,7 @@ from likewise.io.presence import Lack
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
 from likewise.items import binary, unusable
+from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
@@ -214,7 +215,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
     """Return the work folder's columns for the rows of a chunk."""
     rejected = [explained(entry, *place(entry.row)) for entry in records.rejected]
     identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
-    text = identity.fill_null(b"")
+    text = identity.fill_null(binary.EMPTY)
     sizes = np.diff(np.frombuffer(text.buffers()[1], np.int64)[text.offset :][: len(text) + 1]) if len(text) else np.zeros(0, np.int64)
     start = np.frombuffer(text.buffers()[1], np.int64)[text.offset] if len(text) else 0
     data = memoryview(text.buffers()[2] or b"")[start : start + int(sizes.sum())]
@@ -284,7 +285,7 @@ class Collection:
     def places(self, rows: np.ndarray) -> tuple[pa.Array, np.ndarray]:
         """Return (source names, positions) of rows."""
         file, position = self.file_of(rows)
-        return pa.array(self.files, pa.string()).take(pa.array(file)), position
+        return pa.array(self.files, pa.string()).take(wrapped(file)), position
 
     def file_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (number in ``files``, position in that file) of rows. For users each text file is a source with one item."""
@@ -308,7 +309,7 @@ class Collection:
             return [None, None]
         offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 0), dtype=np.int64)))
         data = pa.py_buffer(np.ascontiguousarray(self.work.column("id-data", "u1")))
-        valid = pa.array(sizes >= 0).buffers()[1]
+        valid = bits(sizes >= 0)
         text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), data])
         read = self.column("kind") != REJECTED  # an unreadable row must not change the type of the others' ids
         return [self._ids_of(text[rows], read[rows]) for rows in self.rows_of_sides]
@@ -317,7 +318,7 @@ class Collection:
     def _ids_of(text: pa.LargeBinaryArray, read: np.ndarray) -> IdColumn | None:
         if read.all():
             return id_column(text)
-        column = id_column(text.filter(pa.array(read)))
+        column = id_column(text.filter(wrapped(read)))
         return None if column is None else column.filled(read)
 
     def ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.Array:
@@ -325,16 +326,16 @@ class Collection:
 
         If no row of the side has an id, their positions are returned.
         """
-        chosen, column = pa.array(rows), self._ids[side]
+        chosen, column = wrapped(rows), self._ids[side]
         if column is not None:
             return column.values.take(self._within(chosen, side))
         positions = self.file_of(chosen.fill_null(0).to_numpy())[1]
-        return pa.array(positions, pa.int64(), mask=chosen.is_null().to_numpy(zero_copy_only=False))
+        return wrapped(positions, chosen.is_null().to_numpy(zero_copy_only=False))
 
     def json_ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.LargeBinaryArray | None:
         """Return the ids as JSON text, which keeps the type of each; None if all have the type of the column."""
         column = self._ids[side]
-        return None if column is None or column.json is None else column.json.take(self._within(pa.array(rows), side))
+        return None if column is None or column.json is None else column.json.take(self._within(wrapped(rows), side))
 
     def names(self, rows: np.ndarray | pa.Array, side: int = 0) -> list[Any]:
         """Return the ids as Python values in their original types."""
@@ -342,7 +343,8 @@ class Collection:
         return self.ids(rows, side).to_pylist() if typed is None else [None if text is None else ids.from_json(text) for text in typed.to_pylist()]
 
     def _within(self, rows: pa.Array, side: int) -> pa.Array:
-        return pc.subtract(rows, self.rows_of_sides[side].start)
+        start = self.rows_of_sides[side].start
+        return pc.subtract(rows, start) if start else rows
 
     def id_type(self, side: int = 0) -> pa.DataType:
         """Return the type of the id column of a side."""

@@ -19,10 +19,11 @@ from likewise.io.ids import as_json, from_json, to_json
 from likewise.items import binary, json_values, payloads, reader, sparse_names, unusable
 from likewise.items.arrow import is_string, plain
 from likewise.items.readers import reader_of, sure_reader_of
+from likewise.items.wrapped import wrapped
 from likewise.kinds import of_payload
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
-PARAGRAPH = pa.scalar(b"\n\n", binary.TYPE)
+PARAGRAPH = binary.value(b"\n\n")
 #: Rows after which a column that has only nulls is not examined further before a run.
 LOOKED = 1 << 16
 
@@ -192,7 +193,7 @@ def joined(texts: list[pa.LargeBinaryArray], rows: int, rejected: list[Rejected]
         rejected[:] = {entry.row: entry for entry in reversed(rejected)}.values()  # one per row: that of the first column
         rejected.sort()
         kind[[entry.row for entry in rejected]] = REJECTED
-        text = pc.if_else(pa.array(kind == TEXT), text, binary.EMPTY)
+        text = pc.if_else(wrapped(kind == TEXT), text, binary.EMPTY)
     text = text.fill_null(b"")
     return kind, binary.build(*binary.parts(text))
 

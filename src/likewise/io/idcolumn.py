@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from likewise.items import binary
 from likewise.items.words import WHOLE, Hasher, without_fractions
+from likewise.items.wrapped import wrapped
 
 #: Notes on columns with ids of several types (metadata ``likewise.ids`` of the written tables).
 PLAIN = "text, since the ids are of several types"
@@ -27,7 +28,7 @@ class IdColumn(NamedTuple):
 
     def filled(self, there: np.ndarray) -> IdColumn:
         """The same ids, spread over the rows where ``there`` (bool[n]) is true; null in the others."""
-        at = pa.array(np.cumsum(there) - 1, mask=~there)
+        at = wrapped(np.cumsum(there) - 1, ~there)
         return IdColumn(self.values.take(at), self.json if self.json is None else self.json.take(at), self.note)
 
 
@@ -38,7 +39,7 @@ def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:
     mix gives their plain text, or their JSON text if two different ids have the same plain text, such as 7 and "7".
     """
     if isinstance(ids, pa.ChunkedArray):
-        ids = pa.concat_arrays(ids.chunks) if ids.num_chunks else pa.array([], binary.TYPE)
+        ids = pa.concat_arrays(ids.chunks) if ids.num_chunks else binary.from_list([])
     if ids.null_count == len(ids):
         return None
     if ids.null_count:
@@ -110,7 +111,7 @@ def _whole(ids: pa.LargeBinaryArray) -> pa.Array | None:
 def _booleans(ids: pa.LargeBinaryArray) -> pa.Array:
     """Ids that are all true or false."""
     offsets, data = binary.parts(ids)
-    return pa.array(data[offsets[:-1]] == ord("t"))
+    return wrapped(data[offsets[:-1]] == ord("t"))
 
 
 #: First byte of a JSON text -> its type, as an index of _COLUMNS.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import secrets
+import os
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 
 from likewise.items import binary
 from likewise.items.words import Hasher
+from likewise.items.wrapped import wrapped
 
-_QUOTE = pa.scalar(b'"', binary.TYPE)
+_QUOTE = binary.value(b'"')
 
 
 def as_json(value: Any) -> bytes:
@@ -82,11 +83,11 @@ def repeated(ids: pa.Array) -> tuple[int, list[str]]:
         values = np.sort(values)
         again = np.unique(values[1:][values[1:] == values[:-1]])
         return len(again), [str(value) for value in again[:3]]
-    words = Hasher(secrets.randbits(64)).strings(ids.cast(binary.TYPE))
+    words = Hasher(int.from_bytes(os.urandom(8))).strings(ids.cast(binary.TYPE))
     order = np.argsort(words, kind="stable")
     before, after = order[:-1], order[1:]
     equal_words = words[before] == words[after]
     before, after = before[equal_words], after[equal_words]
-    same = pc.equal(ids.take(before), ids.take(after)).to_numpy(zero_copy_only=False)
+    same = pc.equal(ids.take(wrapped(before)), ids.take(wrapped(after))).to_numpy(zero_copy_only=False)
     first = np.setdiff1d(before[same], after[same])
-    return len(first), ids.take(first[:3]).to_pylist()
+    return len(first), ids.take(wrapped(first[:3])).to_pylist()

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import xxhash
 
 from likewise.drawing.controls import escaped_json
@@ -51,6 +50,8 @@ def work_beside(out: Path) -> Path:
 
 def write_table(blocks: Iterable[pa.Table], schema: pa.Schema, path: Path, note: str | None = None) -> int:
     """Write a Parquet file with a row group for each block, and return its number of rows. note: about the ids, for the table's metadata."""
+    import pyarrow.parquet as pq  # loads pyarrow.fs and ssl, which `pairs` does without
+
     if note:
         schema = schema.with_metadata({"likewise.ids": note})
     rows = 0

@@ -22,6 +22,7 @@ from likewise.io.ids import as_json
 from likewise.io.layouts import PARTITION
 from likewise.io.ranges import Range
 from likewise.items import binary
+from likewise.items.wrapped import wrapped
 from likewise.kinds import of_payload
 from likewise.records import TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
@@ -104,7 +105,7 @@ class Partitioned:
         values = self.columns[name]
         here = values if len(values) == 1 else [values[row] for row in records.start.tolist()]
         column = pa.array([None if value is None else change(value) for value in here], kind)
-        return column if len(values) > 1 else column.take(pa.array(np.zeros(len(records), np.int64)))
+        return column if len(values) > 1 else column.take(wrapped(np.zeros(len(records), np.int64)))
 
     def _filled(self, own: pa.LargeBinaryArray | None, name: str | None, records: Records) -> pa.LargeBinaryArray | None:
         """Return the records' own JSON texts, with nulls replaced by the folder's value."""
@@ -117,7 +118,7 @@ class Partitioned:
         """Return records whose text is in several fields, some of them partition columns."""
         texts = []
         for part, records in zip(parts, each, strict=True):
-            text = pc.if_else(pa.array(records.kind == TEXT), records.text, pa.scalar(None, binary.TYPE))
+            text = pc.if_else(wrapped(records.kind == TEXT), records.text, pa.nulls(1, binary.TYPE)[0])
             if part in self.columns:
                 text = pc.coalesce(text, self._of(part, records, lambda value: value.encode("utf-8", "surrogatepass")))
             texts.append(text)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +97,7 @@ def put_new(part: Path, target: Path, flag: str) -> None:
 
 def beside(target: Path) -> Path:
     """A random name in the same folder, which nobody can guess."""
-    return target.with_name(f".{target.stem[:SHOWN]}.{secrets.token_hex(RANDOM)}{target.suffix[:SHOWN]}")
+    return target.with_name(f".{target.stem[:SHOWN]}.{os.urandom(RANDOM).hex()}{target.suffix[:SHOWN]}")
 
 
 def created(path: Path, target: Path, mode: int) -> int:
@@ -112,7 +111,7 @@ def created(path: Path, target: Path, mode: int) -> int:
 
 def name_beside(out: Path) -> str:
     """A random name for a copy of a folder that will become ``out``."""
-    return f".{out.name[:SHOWN]}.{secrets.token_hex(RANDOM)}"
+    return f".{out.name[:SHOWN]}.{os.urandom(RANDOM).hex()}"
 
 
 def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:

@@ -14,6 +14,7 @@ from likewise.io.ids import from_json
 from likewise.items import arrow as nested
 from likewise.items import binary
 from likewise.items.payloads import ends
+from likewise.items.wrapped import wrapped
 
 LINE_END = "\n"
 
@@ -45,7 +46,7 @@ def texts(values: pa.Array, path: Sequence[str], strings: bool) -> pa.LargeBinar
     if not pa.types.is_large_binary(values.type):
         return pa.nulls(total, binary.TYPE)
     there = values.is_valid().to_numpy(zero_copy_only=False)
-    return _joined(values.filter(pa.array(there)), rows[there], total)
+    return _joined(values.filter(wrapped(there)), rows[there], total)
 
 
 def _without_lists(values: pa.Array, rows: NDArray[np.int64]) -> tuple[pa.Array, NDArray[np.int64]]:
@@ -64,7 +65,7 @@ def _entries(values: pa.MapArray, rows: NDArray[np.int64], key: str) -> tuple[pa
     keys, items = (nested.plain(pc.struct_field(flat, [number])) for number in (0, 1))
     if not pa.types.is_large_binary(keys.type):
         return items.slice(0, 0), rows[:0]
-    same = pc.equal(keys, pa.scalar(key.encode("utf-8", "surrogatepass"), binary.TYPE))
+    same = pc.equal(keys, binary.value(key.encode("utf-8", "surrogatepass")))
     return items.filter(same), np.repeat(rows, found.sizes)[same.to_numpy(zero_copy_only=False)]
 
 
@@ -73,7 +74,7 @@ def _joined(values: pa.LargeBinaryArray, rows: NDArray[np.int64], total: int) ->
     counts = np.bincount(rows, minlength=total)
     if (counts <= 1).all():
         place = np.cumsum(counts) - 1
-        return values.take(pa.array(place, mask=counts == 0))
+        return values.take(wrapped(place, counts == 0))
     offsets, data = binary.parts(values)
     last = np.zeros(len(values), bool)
     last[ends(counts)[1:][counts > 0] - 1] = True
@@ -83,7 +84,7 @@ def _joined(values: pa.LargeBinaryArray, rows: NDArray[np.int64], total: int) ->
     used = data[offsets[0] : offsets[-1]]
     out[np.arange(len(used)) + np.repeat(begins[:-1] - offsets[:-1] + offsets[0], np.diff(offsets))] = used
     whole = binary.build(begins[ends(counts)], out)
-    return pc.if_else(pa.array(counts > 0), whole, pa.scalar(None, binary.TYPE))
+    return pc.if_else(wrapped(counts > 0), whole, pa.nulls(1, binary.TYPE)[0])
 
 
 def _of_json(value: Any, path: Sequence[str], strings: bool) -> Iterator[str]:

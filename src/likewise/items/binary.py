@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
+from likewise.items.wrapped import bits
+
 TYPE = pa.large_binary()
-EMPTY = pa.scalar(b"", TYPE)
 
 
 def parts(values: pa.LargeBinaryArray) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +33,20 @@ def build(offsets: np.ndarray, data: np.ndarray | pa.Buffer | bytes) -> pa.Large
 
 def from_list(rows: Iterable[bytes | None]) -> pa.LargeBinaryArray:
     """The array of these rows; None becomes null."""
-    return pa.array(rows, TYPE)
+    rows = list(rows)
+    gone = np.fromiter((row is None for row in rows), bool, len(rows))
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(np.fromiter((len(row or b"") for row in rows), np.int64, len(rows)), out=offsets[1:])
+    valid = bits(~gone) if gone.any() else None
+    return pa.LargeBinaryArray.from_buffers(TYPE, len(rows), [valid, pa.py_buffer(offsets), pa.py_buffer(b"".join(filter(None, rows)))])
+
+
+def value(row: bytes) -> pa.LargeBinaryScalar:
+    """One row by itself."""
+    return from_list([row])[0]
+
+
+EMPTY = value(b"")
 
 
 def is_utf8(values: pa.LargeBinaryArray) -> bool:

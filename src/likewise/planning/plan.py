@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from likewise.drawing.curves import Drawn, s_curves
-from likewise.drawing.svg import standalone
 from likewise.errors import UsageError
 from likewise.messages import percent, shown
 from likewise.planning.curves import Curve, jaccard
@@ -191,6 +189,9 @@ class Plan:
 
         Raises UsageError for plans of another measure, whose axis differs.
         """
+        from likewise.drawing.curves import Drawn, s_curves
+        from likewise.drawing.svg import standalone
+
         for other in others:
             if other.collision.measure != self.collision.measure:
                 raise UsageError(f"a plan by {other.collision.measure} cannot be drawn over one by {self.collision.measure}; draw each by itself")

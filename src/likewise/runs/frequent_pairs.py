@@ -19,6 +19,7 @@ from likewise.items.elements import element, is_missing
 from likewise.items.reader import column_of, read_column
 from likewise.items.sets import READER
 from likewise.items.unusable import MATRIX
+from likewise.items.wrapped import wrapped
 from likewise.kernels.baskets import count_items, count_pairs
 from likewise.kernels.hashing import derive
 from likewise.records import Want
@@ -84,10 +85,10 @@ def frequent(baskets: Any, *, support: int, method: str = "apriori", buckets: in
     good = np.flatnonzero(together >= least)
     good = good[np.lexsort((pairs[good], -together[good].astype(np.int64)))]
 
-    names = items.take(pa.array(chosen))
-    sides = (names.take(pa.array((pairs[good] >> np.uint64(shift)).astype(np.uint32))) for shift in (32, 0))
-    table = pa.table([*sides, pa.array(together[good].astype(np.int64))], ["item_a", "item_b", "count"])
-    of_items = pa.table([names, pa.array(counts[chosen].astype(np.int64))], ["item", "count"])
+    names = items.take(wrapped(chosen))
+    sides = (names.take(wrapped((pairs[good] >> np.uint64(shift)).astype(np.uint32))) for shift in (32, 0))
+    table = pa.table([*sides, wrapped(together[good].astype(np.int64))], ["item_a", "item_b", "count"])
+    of_items = pa.table([names, wrapped(counts[chosen].astype(np.int64))], ["item", "count"])
     first = {"items": len(items), "frequent_items": len(chosen), "counter_bytes": counts.nbytes + in_bucket.nbytes}
     if many:
         first |= {"buckets": many, "frequent_buckets": int((in_bucket >= least).sum())}

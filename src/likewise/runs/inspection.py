@@ -19,7 +19,6 @@ from likewise.kinds.kind import ASKED, NOT_GUARANTEED, PLANNED
 from likewise.options import Options
 from likewise.planning import Facts
 from likewise.records import Want
-from likewise.runs.join_choice import joined_unasked
 
 #: Facts about items that were not inspected.
 NOTHING = Facts()
@@ -59,6 +58,10 @@ def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = 
     job = job_of(options, field=field, fields=some, facts=facts, grouped=grouped)
     job.kind.check(job)
     presence.check(sources, job.want)
+    if not (job.compared.weighed or job.compared.sparse):
+        return job  # texts, above all, need none of the modules of joins
+    from likewise.runs.join_choice import joined_unasked
+
     return replace(job, exact=True, plan=None) if joined_unasked(sources, job, walk=walk) else job
 
 

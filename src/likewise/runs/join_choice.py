@@ -21,6 +21,7 @@ from likewise.io import compression
 from likewise.io.collection import head
 from likewise.io.inputs import Source
 from likewise.io.ranges import WHOLE
+from likewise.items import binary
 from likewise.items.sets import read_only
 from likewise.items.sparse import of_words
 from likewise.job import Job
@@ -46,7 +47,7 @@ CANDIDATE_COST = 150.0
 
 
 #: Yields empty columns.
-NO_ROWS = Records(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), pa.array([], pa.large_binary()))
+NO_ROWS = Records(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), binary.from_list([]))
 
 
 class Sample(NamedTuple):

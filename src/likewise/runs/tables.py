@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from likewise import schema
 from likewise.io.collection import Collection
 from likewise.io.ids import repeated
+from likewise.items.wrapped import wrapped
 from likewise.runs.results import REASONS, Decision, Made, Table
 
 #: Rows made and written at once. A table in a file with more rows than this is not kept in memory for Python callers.
@@ -51,13 +51,15 @@ def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) ->
     """
     if count <= BLOCK_ROWS or typed or os.name == "nt":  # Windows refuses to replace a file that is open
         return Table(make().whole())
+    import pyarrow.parquet as pq
+
     file = pa.OSFile(os.fsencode(path))  # stays the same file if another takes its name
     return Table(lambda: pq.ParquetFile(file).read().replace_schema_metadata())
 
 
 def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
     """Return similarities or distances (float64[n]) as a column; NaN (not checked) becomes null."""
-    return pa.array(similarity, from_pandas=True).cast(value.type)
+    return wrapped(similarity, np.isnan(similarity)).cast(value.type)
 
 
 class ClusterNames:
@@ -82,10 +84,10 @@ class ClusterNames:
         """Return the names of the clusters of these representatives (row numbers); null for null."""
         if self.by_id:
             return self.collection.ids(representatives)
-        chosen = pa.array(representatives)
+        chosen = wrapped(representatives)
         source, position = self.collection.places(chosen.fill_null(0).to_numpy())
-        places = pc.binary_join_element_wise(source, pa.array(position).cast(pa.string()), ":")
-        return pc.if_else(chosen.is_valid(), places, pa.scalar(None, pa.string()))
+        places = pc.binary_join_element_wise(source, wrapped(position).cast(pa.string()), ":")
+        return pc.if_else(chosen.is_valid(), places, pa.nulls(1, pa.string())[0])
 
     def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
         """Return the names as JSON text if they are ids of several types, else None."""
@@ -106,7 +108,7 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
             collection.ids(kept),
             *collection.places(kept),
             value_column(decision.similarity[rows], decision.value),
-            pa.DictionaryArray.from_arrays(pa.array(reason[rows]), REASONS).cast(pa.string()),
+            pa.DictionaryArray.from_arrays(wrapped(reason[rows]), REASONS).cast(pa.string()),
             names.of(kept),
         ]
 

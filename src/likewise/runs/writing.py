@@ -7,7 +7,6 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from likewise.io.inputs import Source, printable
 from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
 from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
+from likewise.items.wrapped import wrapped
 from likewise.job import Job
 from likewise.options import Options
 from likewise.records import REJECTED, Each, in_turn
@@ -241,8 +241,8 @@ def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]
         return names.of(heads) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
 
     def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
-        cluster = pa.array(decision.head(rows), mask=~clustered[rows])
-        representative = pa.array(decision.kept_row[rows], mask=~decision.removed[rows])
+        cluster = wrapped(decision.head(rows), ~clustered[rows])
+        representative = wrapped(decision.kept_row[rows], ~decision.removed[rows])
         similarity = value_column(decision.similarity[rows], decision.value)
         heads = {"likewise_cluster": column(cluster, typed), "likewise_witness": column(representative, typed)}
         return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
@@ -278,6 +278,8 @@ def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) ->
 
 def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> dict[str, Any]:
     """Return the content of run.json: times, rates and the machine, which may differ from run to run."""
+    from importlib.metadata import version
+
     return {
         "inputs": [
             {"source": printable(name), "path": str(path.absolute()), **fingerprint[name]}
