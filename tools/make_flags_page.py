@@ -1,4 +1,4 @@
-"""Write docs/reference/flags.md from the command line's table of flags. tests/docs/test_docs.py checks that the page is up to date."""
+"""Write docs/reference/flags.md from the definitions of the flags. tests/docs/test_docs.py checks that the page is up to date."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ def page() -> str:
     lines = [
         "# Flags",
         "",
-        "A flag has the same name and the same meaning in every verb that has it. This page is made from the program's own table.",
-        "The same holds for the options of the Python functions, with `_` for `-`. A function refuses an option that",
-        "it has not, and names those that have it; pairs and neighbors are written by `write(path)` of what comes back, so these take no `out`.",
-        "`neighbors` has no threshold unless one is given.",
+        "A flag has the same name and the same meaning in every verb. `tools/make_flags_page.py` makes this page from the definitions in the",
+        "program. `likewise VERB --help` shows the basic flags of a verb, `likewise VERB --help-all` all of them.",
+        "",
+        "The functions in Python have the same options, with `_` for `-`. `pairs` and `neighbors` have no `out`: call `write(path)` on their",
+        "result. An unknown option is an error that names the functions with that option. `neighbors` has no default threshold.",
         "",
     ]
     used = {
@@ -34,16 +35,16 @@ def page() -> str:
                 metavar = f" {option.metavar}" if option.metavar else ""
                 default = flag.default or shown_default(name)
                 verbs = ", ".join(verb for verb in VERBS if name in used[verb])
-                cells = [f"`{', '.join(flag.names.split())}{metavar}`", flag.said, default, verbs]
+                cells = [f"`{', '.join(flag.names.split())}{metavar}`", flag.text, default, verbs]
                 lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
     lines += [
         "## Where values come from",
         "",
-        "A flag on the command line comes first, then `LIKEWISE_NAME` in the environment, then `likewise.toml` or `[tool.likewise]` in",
-        "`pyproject.toml` (here or in a folder above, or the file of `--config`), then the default. An empty variable counts as not set. A file",
-        "found in a folder above may not set `out`, `work`, `overwrite` or `svg`: move it to the current folder, or name it with `--config`.",
-        "In a file, a table named after a verb applies to that verb alone:",
+        "In this order: a flag on the command line; the environment variable `LIKEWISE_NAME`, unless it is empty; the settings file; the default.",
+        "The settings file is that of `--config`, or else the nearest `likewise.toml`, or `pyproject.toml` with a table `[tool.likewise]`, in the",
+        "current folder or a folder above. In a folder above, it may not set `out`, `work`, `overwrite` or `svg`: move it to the current folder, or",
+        "name it with `--config`. A table with the name of a verb applies to that verb only:",
         "",
         "```toml",
         'threshold = "0.85"',
@@ -51,12 +52,12 @@ def page() -> str:
         'keep = "longest"',
         "```",
         "",
-        'An argument that is an empty string, such as `"$UNSET"` in a shell, is refused; it never means the current folder.',
+        'An empty string, such as `"$UNSET"` in a shell, is an error; it never means the current folder.',
         "",
         "## Exit status",
         "",
-        "0: done. 1: something was found, only with `--exit-code`. 2: a wrong flag, input that cannot be read, or something that the system refused.",
-        "130: interrupted (Ctrl-C); 143 after SIGTERM, 129 after SIGHUP.",
+        "0: success. 1: something was found (only with `--exit-code`). 2: an invalid flag, unreadable input, or an error of the operating system.",
+        "130: interrupted by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP.",
         "",
     ]
     return "\n".join(lines)

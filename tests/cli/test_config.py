@@ -176,4 +176,4 @@ def test_an_error_says_that_the_value_stands_in_the_environment() -> None:
 def test_a_misspelled_variable_is_named() -> None:
     result = CliRunner().invoke(main, ["plan"], env={"LIKEWISE_TRESHOLD": "0.5"})
     assert result.exit_code == 0
-    assert "LIKEWISE_TRESHOLD is set in the environment but names no flag; did you mean LIKEWISE_THRESHOLD?" in result.stderr
+    assert "LIKEWISE_TRESHOLD is set in the environment but is not the name of a flag; did you mean LIKEWISE_THRESHOLD?" in result.stderr

@@ -28,9 +28,15 @@ FLAGS = [
 
 @pytest.mark.parametrize(("verb", "flag"), FLAGS)
 def test_a_flag_refuses_an_empty_string(docs: Path, verb: str, flag: str) -> None:
-    given = {"features": ["docs.jsonl", "-o", "x.parquet"], "show": ["out", "a"], "report": ["out"], "doctor": [], "demo": []}.get(
-        verb, ["docs.jsonl"]
-    )
+    given = {
+        "features": ["docs.jsonl", "-o", "x.parquet"],
+        "show": ["out", "a"],
+        "report": ["out"],
+        "doctor": [],
+        "demo": [],
+        "help": [],
+        "completion": ["bash"],
+    }.get(verb, ["docs.jsonl"])
     said = refused(verb, *given, flag, "")
     assert f"{flag} ''" in said and "empty string" in said
     assert sorted(path.name for path in docs.parent.iterdir()) == ["docs.jsonl"]

@@ -29,6 +29,8 @@ COMMANDS = {
     "report": "report out",
     "doctor": "doctor",
     "demo": "demo --help",
+    "completion": "completion bash",
+    "help": "help dedup",
 }
 
 

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, in_line, percent
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import INPUTS, inputs, verb
 
 if TYPE_CHECKING:
     from likewise.runs.audit import Audit
@@ -21,7 +19,9 @@ if TYPE_CHECKING:
     "OUT | INPUT...",
     examples=("audit clean", "audit pages.jsonl --threshold 0.8 --sample 2000"),
     flags=f"{TAKES['audit']} config json quiet verbose color progress",
-    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="OUT | INPUT...")],
+    arguments=[inputs("OUT | INPUT...")],
+    notes=f"OUT: an output folder of dedup.\n{INPUTS}",
+    exact={"brief": None},
     work={"shown": "a temporary folder"},
 )
 def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:

@@ -9,12 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from likewise.choices import TAKES
 from likewise.cli.plan import recall_stated, sure
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError, can_go_on
 from likewise.options import Options, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
@@ -33,9 +31,10 @@ NOT_EXACT = {
 @verb(
     "dedup",
     "INPUT... -o OUT",
-    examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9 --keep longest"),
+    examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9"),
     flags=f"{TAKES['dedup']} dry_run config json exit_code quiet verbose color progress",
-    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
+    arguments=[inputs()],
+    notes=INPUTS,
 )
 def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry_run: bool = False, exit_code: bool = False, **choices: Any) -> int:
     options = resolve(**choices)

@@ -7,12 +7,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import click
-
 from likewise.choices import TAKES
+from likewise.cli.flags import FILE
 from likewise.cli.output_file import read_from
 from likewise.cli.screen import Screen, counted
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError
 from likewise.io import rejects
 from likewise.io.placing import apart, check_file
@@ -23,11 +22,13 @@ from likewise.io.placing import apart, check_file
     "INPUT... -o FILE",
     examples=("features photos/ -o photos.parquet", "features texts.jsonl --vectors glove.txt -o texts.parquet"),
     flags=f"{TAKES['features']} out overwrite config json quiet verbose color progress",
-    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
-    by={"help": "Of texts, what a token is: words:1, whitespace:1, chars:1, ...", "shown": "words:1"},
-    out={"help": "Parquet file to write; --on-error skip lists unreadable inputs in FILE.rejected.jsonl.", "metavar": "FILE", "required": True},
-    overwrite={"help": "Replace FILE once the new one is complete."},
-    work={"help": "Where standard input is put meanwhile.", "shown": "a temporary folder"},
+    arguments=[inputs()],
+    notes=INPUTS,
+    by={"help": "Token of documents: words:1, whitespace:1, chars:1, ...", "shown": "words:1"},
+    on_error={"help": "If an input cannot be decoded: fail stops the run; skip lists it in FILE.rejected.jsonl.", "brief": ""},
+    out={"help": "Output file (.parquet).", "metavar": "FILE", "required": True, "values": FILE},
+    overwrite={"help": "Replace FILE when the new one is complete."},
+    work={"help": "Folder for a copy of standard input during the run.", "shown": "a temporary folder"},
 )
 def command(
     screen: Screen, inputs: tuple[str, ...], out: str, overwrite: bool = False, vectors: str | None = None, work: str | None = None, **choices: Any

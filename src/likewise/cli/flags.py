@@ -1,16 +1,16 @@
-"""Every flag of the command line, once: name, group, help, and how its value is read. Verbs name the flags that they have.
+"""Every flag of the command line, defined once: name, group, help, and how its value is read. Each verb lists the flags that it has.
 
-Defaults and choices are those of options.py; a flag that is not given is not passed on.
+Defaults and valid values are those of options.py; a flag that is not given is not passed on.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,24 +19,35 @@ from likewise.choices import CHOICES
 from likewise.kinds import kind_of
 from likewise.methods import STEPS, UNITS
 from likewise.options import KEEP_POLICIES, Options, checked
-from likewise.planning.families import findable
+from likewise.planning.families import FAMILIES, findable
 from likewise.planning.presets import PRESETS
 
-GROUPS = ("Input", "What is similar", "What to do about it", "How to run", "Messages")
-INPUT, SIMILARITY, ACTION, RUN, MESSAGES = GROUPS
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+GROUPS = ("Input", "Similarity", "Output", "Run", "Messages")
+INPUT, SIMILARITY, OUTPUT, RUN, MESSAGES = GROUPS
+
+#: Maximum length of a default on the page of basic flags.
+SHORT = 20
+
+#: Values that the shell completes itself (the types of click's CompletionItem).
+FILE, FOLDER = "file", "dir"
 
 
 @dataclass(frozen=True)
 class Flag:
     group: str
     names: str  # "-o --out"
-    help: str | Callable[[], str]  # a function where it names what is registered
-    metavar: str | None = None  # None: the choices in options.py, or nothing where it is a switch
-    shown: str | Callable[[], str] | None = None  # the default in words, where it is no value of options.py
+    help: str | Callable[[], str]  # a function if it lists registered names
+    metavar: str | None = None  # None: the valid values in options.py, or nothing for a switch
+    shown: str | Callable[[], str] | None = None  # the default in words, if options.py has none
     settings: dict[str, Any] = field(default_factory=dict)  # more for click.Option
+    brief: str | None = None  # the help on the page of basic flags; "": the same; None: the flag is not on it
+    values: Callable[[], Iterable[str]] | str | None = None  # for shell completion; None: the valid values in options.py
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The help."""
         return self.help if isinstance(self.help, str) else self.help()
 
@@ -51,17 +62,18 @@ LIST: dict[str, Any] = {"multiple": True}
 
 
 class One(click.types.StringParamType):
-    """A text. In the environment, spaces do not separate several, although the flag may be repeated."""
+    """A string that may contain spaces in an environment variable, although the flag can be repeated."""
 
     def split_envvar_value(self, rv: str) -> list[str]:
         return [rv]
 
 
 WHEN: dict[str, Any] = {"type": click.Choice(["auto", "always", "never"])}
+REPLACES = "Use --threshold with similarities and --within with distances."
 
 
 def measures() -> str:
-    """The measures that items are found by, with what they compare."""
+    """The measures that similar items can be found by, with their data types."""
     return "; ".join(f"{', '.join(names)} ({kind})" for kind, names in groupby(findable(), lambda name: kind_of(name).name))
 
 
@@ -74,99 +86,188 @@ FLAGS: dict[str, Flag] = {
     "field": Flag(
         INPUT,
         "--field --text",
-        "Column or JSON path to compare: a.b is a nested field, A+B joins two fields, A|B takes the first that a record has, A@GLOB applies to the "
-        "inputs that match GLOB (repeatable).",
+        "Column or JSON path to compare. a.b is a nested field, A+B joins two fields, A|B is the first that a record has, A@GLOB applies to the "
+        "inputs that match GLOB. Repeatable.",
         "F",
-        lambda: f"{listed(dict.fromkeys(kind.field for kind in kinds.kinds().values()))}, by --by",
+        lambda: f"{listed(dict.fromkeys(kind.field for kind in kinds.kinds().values()))}, by data type",
         {"multiple": True, "type": One()},
+        brief="Column or JSON path to compare.",
     ),
-    "records": Flag(INPUT, "--records", "The list inside a JSON document that contains the records, as in --records data or response.items.", "PATH"),
-    "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position"),
-    "per": Flag(INPUT, "--per", "Compare only items with the same value of this field (a language, a shop).", "F"),
-    "min_tokens": Flag(INPUT, "--min-tokens", "Keep shorter items uncompared, and count them.", "N", settings={"type": int}),
-    "on_error": Flag(INPUT, "--on-error", "What to do about a record that cannot be decoded; skip sets it aside and counts it."),
-    "max_record": Flag(INPUT, "--max-record", "Refuse a longer line, element, value or text file, whatever it is compressed to.", "SIZE", "64M"),
-    "limit": Flag(INPUT, "--limit", "Only the first N items.", "N", settings={"type": int}),
-    "query": Flag(INPUT, "--query", "The items to look for; without it each item of INPUT. Repeatable.", "QUERY", settings=LIST),
-    "groups": Flag(INPUT, "--groups", "A table that maps each element to a group; sets of groups are compared.", "FILE"),
-    "vectors": Flag(INPUT, "--vectors", "Vectors of tokens: .parquet, .npz, or .txt as of word2vec and GloVe. The inputs are texts then.", "FILE"),
-    "most": Flag(INPUT, "--most", "The strongest N features of an image.", "N", "500", {"type": int}),
-    "every": Flag(INPUT, "--every", "A key frame of a video each so many seconds.", "SECONDS", "0.5", {"type": float}),
-    "against": Flag(INPUT, "--against", "List pairs of INPUT with these files, not pairs inside INPUT. Repeatable.", "INPUT", settings=LIST),
+    "records": Flag(INPUT, "--records", "Path of the list of records inside a JSON document, such as data or response.items.", "PATH"),
+    "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position", brief=""),
+    "per": Flag(INPUT, "--per", "Compare only items with the same value of this field, such as a language or a shop.", "F"),
+    "min_tokens": Flag(INPUT, "--min-tokens", "Keep items with fewer tokens without comparing them, and count them.", "N", settings={"type": int}),
+    "on_error": Flag(INPUT, "--on-error", "If a record cannot be decoded: fail stops the run; skip rejects the record and counts it."),
+    "max_record": Flag(INPUT, "--max-record", "Maximum size of a line, element, value or text file, after decompression.", "SIZE", "64M"),
+    "limit": Flag(INPUT, "--limit", "Read only the first N items.", "N", settings={"type": int}),
+    "query": Flag(
+        INPUT,
+        "--query",
+        "Items to find neighbors for. Repeatable.",
+        "QUERY",
+        "each item of INPUT",
+        LIST,
+        brief="",
+        values=FILE,
+    ),
+    "groups": Flag(INPUT, "--groups", "Table that maps each element to a group; the sets of groups are compared.", "FILE", values=FILE),
+    "vectors": Flag(
+        INPUT,
+        "--vectors",
+        "Token vectors: .parquet, .npz, or .txt in the format of word2vec and GloVe. INPUT then holds documents.",
+        "FILE",
+        brief="",
+        values=FILE,
+    ),
+    "most": Flag(INPUT, "--most", "Maximum number of features of an image: its N strongest.", "N", "500", {"type": int}, brief=""),
+    "every": Flag(INPUT, "--every", "Seconds between the key frames of a video.", "SECONDS", "0.5", {"type": float}, brief=""),
+    "against": Flag(
+        INPUT,
+        "--against",
+        "Compare INPUT with these files, not with itself. Repeatable.",
+        "INPUT",
+        settings=LIST,
+        brief="",
+        values=FILE,
+    ),
     "by": Flag(
         SIMILARITY,
         "--by",
         lambda: (
-            f"Of texts, what a token is, and how many make a shingle: {', '.join(UNITS)}; /bag counts repeats. Of other items the measure: "
-            f"{measures()}. In pairs, /containment behind texts or elements: what share of a is in b."
+            f"Definition of similar. For documents, the token and the number of tokens in a shingle: {', '.join(UNITS)}; the suffix /bag counts "
+            f"repeats. For other data types, a measure: {measures()}. In pairs, the suffix /containment (documents and elements): the share of a "
+            "that b contains."
         ),
         "UNIT:K",
+        brief="Shingles of documents (words:5, chars:9, ...), or a measure (cosine, ...).",
+        values=lambda: [*(f"{unit}:{k}" for unit, (k, _) in UNITS.items()), *findable()],
     ),
-    "threshold": Flag(SIMILARITY, "--threshold", "Least similarity, above 0 and up to 1; equality counts.", "S", "0.8"),
-    "within": Flag(SIMILARITY, "--within", "Greatest distance, in place of --threshold; for texts 1 - similarity.", "D"),
-    "preset": Flag(SIMILARITY, "--preset", f"By, bands, rows and threshold of a published recipe: {', '.join(PRESETS)}.", "NAME"),
-    "recall": Flag(SIMILARITY, "--recall", "Least chance that a pair exactly at the threshold is found.", "R", settings={"type": float}),
-    "normalize": Flag(SIMILARITY, "--normalize", f"Steps before the text is cut: {', '.join(STEPS)}; or none.", "LIST", "by unit"),
-    "exact": Flag(SIMILARITY, "--exact", "Miss nothing: an exact join of sets or strings, a scan of all pairs of other items.", settings=SWITCH),
-    "k": Flag(SIMILARITY, "-k --k", "Neighbors of each query.", "K", "10", {"type": int}),
-    "bands": Flag(SIMILARITY, "--bands", "Set the number of bands by hand.", "B", "planned", {"type": int}),
-    "rows": Flag(SIMILARITY, "--rows", "Set the rows of a band by hand.", "R", "planned", {"type": int}),
-    "slots": Flag(SIMILARITY, "--slots", "At most so many slots in a signature.", "K", "planned", {"type": int}),
-    "layouts": Flag(SIMILARITY, "--layouts", "Compare several layouts: BANDSxROWS,...", "LIST"),
-    "sketch": Flag(SIMILARITY, "--sketch", "How signatures are made."),
-    "family": Flag(SIMILARITY, "--family", "Hash family, where a measure has several.", "NAME", "the measure's first"),
-    "dimension": Flag(SIMILARITY, "--dimension", "Numbers of a vector, or bits of a code.", "N", settings={"type": int}),
-    "tune": Flag(SIMILARITY, "--tune", "Plan for the recall, or for the least weighted error (which promises no recall)."),
-    "verify": Flag(SIMILARITY, "--verify", "How candidates are checked; anything but exact is named in every output."),
-    "seed": Flag(SIMILARITY, "--seed", "Same seed, same bytes; random draws one and records it.", "N|random"),
-    "sample": Flag(SIMILARITY, "--sample", "Items whose pairs are all searched.", "N", "1000", {"type": int}),
-    "items": Flag(SIMILARITY, "--items", "Plan for so many items.", "N", "1,000,000", {"type": int}),
-    "keep": Flag(ACTION, "--keep", f"Which of similar items stays: {', '.join(KEEP_POLICIES)}, max:F or min:F of a field.", "POLICY"),
-    "prefer": Flag(ACTION, "--prefer", "Items of these files stay before all others. Repeatable, in order.", "GLOB", settings=LIST),
-    "copies": Flag(ACTION, "--copies", "empty: items without any token are copies of each other."),
-    "output": Flag(ACTION, "--output", "Whole kept records, their ids only, a mask, or all records with cluster, witness and similarity added."),
-    "pairs": Flag(ACTION, "--pairs", "Also write pairs.parquet: the verified pairs that were compared.", settings=SWITCH),
-    "removed_records": Flag(ACTION, "--removed-records", "Also write what was removed, record by record, under OUT/removed/.", settings=SWITCH),
-    "star": Flag(ACTION, "--star", "List members against their leader only.", settings=SWITCH),
-    "max_pairs": Flag(ACTION, "--max-pairs", "Refuse to list more than N pairs.", "N", settings={"type": int}),
-    "out": Flag(RUN, "-o --out", "Where the result goes.", "OUT"),
-    "svg": Flag(RUN, "--svg", "Draw the curve into this file.", "FILE"),
+    "threshold": Flag(
+        SIMILARITY,
+        "--threshold",
+        f"Minimum similarity, above 0 and up to 1, inclusive. {REPLACES}",
+        "S",
+        "0.8",
+        brief="Minimum similarity, inclusive.",
+    ),
+    "within": Flag(
+        SIMILARITY,
+        "--within",
+        f"Maximum distance, inclusive. {REPLACES} For documents the distance is 1 - similarity.",
+        "D",
+        brief=f"Maximum distance, inclusive. {REPLACES}",
+    ),
+    "preset": Flag(
+        SIMILARITY,
+        "--preset",
+        f"The --by, --bands, --rows and --threshold of a published pipeline: {', '.join(PRESETS)}.",
+        "NAME",
+        values=lambda: PRESETS,
+    ),
+    "recall": Flag(
+        SIMILARITY,
+        "--recall",
+        "Minimum probability that a pair exactly at the threshold is found.",
+        "R",
+        settings={"type": float},
+    ),
+    "normalize": Flag(
+        SIMILARITY,
+        "--normalize",
+        f"Normalization steps before the text is cut into tokens, in place of the default ones: {', '.join(STEPS)}; or none. "
+        "--normalize lower applies this step only. The order of the names does not matter.",
+        "LIST",
+        lambda: f"{','.join(UNITS['words'][1])} for words",
+        brief="Normalization steps, in place of the default ones: lower,punct, ... or none.",
+        values=lambda: STEPS,
+    ),
+    "exact": Flag(
+        SIMILARITY,
+        "--exact",
+        "Find every pair: with an exact similarity join of sets or strings, or by comparing all pairs of other items.",
+        settings=SWITCH,
+        brief="Find every pair (recall 1), even if that takes longer.",
+    ),
+    "k": Flag(SIMILARITY, "-k --k", "Neighbors per query.", "K", "10", {"type": int}, brief=""),
+    "bands": Flag(SIMILARITY, "--bands", "Number of bands.", "B", "planned", {"type": int}),
+    "rows": Flag(SIMILARITY, "--rows", "Rows per band.", "R", "planned", {"type": int}),
+    "slots": Flag(SIMILARITY, "--slots", "Maximum number of slots in a signature.", "K", "planned", {"type": int}),
+    "layouts": Flag(SIMILARITY, "--layouts", "Compare several layouts: BANDSxROWS,...", "LIST", brief=""),
+    "sketch": Flag(SIMILARITY, "--sketch", "Signatures by one permutation hashing (oph), or with one hash function per slot (classic)."),
+    "family": Flag(SIMILARITY, "--family", "Hash family, for measures with several.", "NAME", "the first of the measure", values=lambda: FAMILIES),
+    "dimension": Flag(SIMILARITY, "--dimension", "Dimension of a vector, or bits of a code.", "N", settings={"type": int}),
+    "tune": Flag(SIMILARITY, "--tune", "Plan for the recall, or for the minimum weighted error, which guarantees no recall."),
+    "verify": Flag(SIMILARITY, "--verify", "How candidates are compared: exactly, by an estimate from signatures, or not at all."),
+    "seed": Flag(SIMILARITY, "--seed", "Seed of the hash functions: the same seed gives the same bytes. random draws and records one.", "N|random"),
+    "sample": Flag(SIMILARITY, "--sample", "Size of the sample.", "N", "1000", {"type": int}, brief=""),
+    "items": Flag(SIMILARITY, "--items", "Number of items to plan for.", "N", "1,000,000", {"type": int}, brief=""),
+    "keep": Flag(
+        OUTPUT,
+        "--keep",
+        f"Item of a cluster to keep: {', '.join(KEEP_POLICIES)}, or the one with the highest (max:F) or lowest (min:F) value of field F.",
+        "POLICY",
+        brief=f"Item of a cluster to keep: {', '.join(KEEP_POLICIES)}, max:F or min:F.",
+        values=lambda: (*KEEP_POLICIES, "max:", "min:"),
+    ),
+    "prefer": Flag(OUTPUT, "--prefer", "Keep items of files that match GLOB rather than others. Repeatable, in order.", "GLOB", settings=LIST),
+    "copies": Flag(OUTPUT, "--copies", "With empty, items without tokens are exact copies of each other."),
+    "output": Flag(
+        OUTPUT,
+        "--output",
+        "copy: the kept records; ids: their ids; mask: a table of all records, kept or not; annotate: all records with cluster, representative and "
+        "similarity added.",
+    ),
+    "pairs": Flag(OUTPUT, "--pairs", "Also write pairs.parquet: the similar pairs found during the comparison.", settings=SWITCH),
+    "removed_records": Flag(OUTPUT, "--removed-records", "Also write the removed records, to OUT/removed/.", settings=SWITCH),
+    "star": Flag(OUTPUT, "--star", "List each member of a cluster only with its representative.", settings=SWITCH),
+    "max_pairs": Flag(OUTPUT, "--max-pairs", "Stop with an error if there are more than N pairs.", "N", settings={"type": int}),
+    "out": Flag(OUTPUT, "-o --out", "Output folder.", "OUT", brief="", values=FOLDER),
+    "svg": Flag(OUTPUT, "--svg", "Write the curve to this file.", "FILE", brief="", values=FILE),
     "csv_formulas": Flag(
-        RUN,
+        OUTPUT,
         "--csv-formulas",
-        "In CSV, write ' before texts that a spreadsheet would take for formulas, or write them raw.",
+        "In CSV, write ' before text that a spreadsheet would run as a formula, or write it raw.",
         "escape|raw",
         "escape",
         {"type": click.Choice(CHOICES["csv_formulas"])},
     ),
-    "overwrite": Flag(RUN, "--overwrite", "Replace OUT once the new one is complete.", settings=SWITCH),
-    "resume": Flag(RUN, "--resume", "Go on where an interrupted run stopped.", settings=SWITCH),
-    "dry_run": Flag(RUN, "--dry-run", "Print the plan and the inputs, and stop.", settings=SWITCH),
-    "threads": Flag(RUN, "--threads", "Threads to use; the result never depends on it.", "N", "all", {"type": int}),
+    "overwrite": Flag(OUTPUT, "--overwrite", "Replace OUT when the new one is complete.", settings=SWITCH, brief=""),
+    "resume": Flag(RUN, "--resume", "Continue an interrupted run.", settings=SWITCH, brief=""),
+    "dry_run": Flag(RUN, "--dry-run", "Print the plan and the inputs; write nothing.", settings=SWITCH, brief=""),
+    "threads": Flag(RUN, "--threads", "Number of threads. The result does not depend on it.", "N", "all", {"type": int}),
     "memory": Flag(
         RUN,
         "--memory",
-        "Memory for the data, as in 1.5G; Python, the libraries and the kernels take 220 MB more.",
+        "Memory for the data, such as 1.5G. Python, the libraries and the kernels take 220 MB more.",
         "SIZE",
         "75 % of available memory",
+        brief="Memory for the data, such as 1.5G.",
     ),
     "work": Flag(
         RUN,
         "--work",
-        "Folder for intermediate files, new or empty. A new one is deleted at the end, an existing one is left empty.",
+        "Folder for intermediate files, new or empty. A new one is deleted at the end; an existing one is left empty.",
         "DIR",
         "OUT.work",
+        values=FOLDER,
     ),
-    "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise] here or above"),
-    "json": Flag(MESSAGES, "--json", "One JSON document on standard output.", settings=SWITCH),
-    "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 when something was found.", settings=SWITCH),
-    "quiet": Flag(MESSAGES, "-q --quiet", "No messages; results and errors only.", settings=SWITCH),
-    "verbose": Flag(MESSAGES, "-v --verbose", "Say more.", settings=SWITCH),
+    "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise], here or in a folder above", values=FILE),
+    "json": Flag(MESSAGES, "--json", "Print one JSON document on standard output.", settings=SWITCH, brief=""),
+    "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 if anything was found.", settings=SWITCH),
+    "quiet": Flag(MESSAGES, "-q --quiet", "Print results and errors only.", settings=SWITCH),
+    "verbose": Flag(MESSAGES, "-v --verbose", "Print the time of each step.", settings=SWITCH),
     "color": Flag(MESSAGES, "--color", "Colors: auto (on a terminal), always or never.", "WHEN", "auto", WHEN),
-    "progress": Flag(MESSAGES, "--progress", "A bar: auto (on a terminal, else a line now and then), always or never.", "WHEN", "auto", WHEN),
+    "progress": Flag(
+        MESSAGES,
+        "--progress",
+        "Progress bar: auto (on a terminal; elsewhere a line every 10 seconds), always or never.",
+        "WHEN",
+        "auto",
+        WHEN,
+    ),
 }
 
-#: How config.py reads each flag's value. The file that is read cannot name another.
+#: How config.py reads each flag's value. A settings file cannot name another one.
 KINDS = {
     name: config.SWITCH if flag.settings.get("is_flag") else config.LIST if flag.settings.get("multiple") else config.VALUE
     for name, flag in FLAGS.items()
@@ -175,21 +276,47 @@ KINDS = {
 
 
 class FlagOption(click.Option):
-    """A click option that knows its group."""
+    """The click option of a flag. ``changes``: what differs in this verb, ``help``, ``shown``, ``brief`` and settings of click."""
 
     def __init__(self, name: str, **changes: Any):
-        self.flag, self.own = FLAGS[name], (changes.pop("help", None), changes.pop("shown", None))
-        metavar = self.flag.metavar or "|".join(CHOICES.get(name, ()))
-        settings = {"metavar": metavar or None, "envvar": variable(name), **self.flag.settings, **changes}
-        super().__init__([*self.flag.names.split(), name], **settings)
-        self.group = self.flag.group
+        flag = FLAGS[name]
+        if "help" in changes and flag.brief:
+            changes.setdefault("brief", "")
+        self.flag = replace(flag, **{each: changes.pop(each) for each in ("help", "shown", "brief", "values") if each in changes})
+        metavar = flag.metavar or "|".join(CHOICES.get(name, ()))
+        settings = {"metavar": metavar or None, "envvar": variable(name), **flag.settings, **changes}
+        super().__init__([*flag.names.split(), name], **settings)
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The help, made when it is asked for: it may name measures, whose kinds are loaded then."""
-        said, shown = self.own
-        default = (self.flag.default if shown is None else shown) or shown_default(str(self.name))
-        self.help = (said or self.flag.said) + (f"  [{default}]" if default else "")
-        return super().get_help_record(ctx)
+    @property
+    def default_in_words(self) -> str:
+        return self.flag.default if self.flag.shown is not None else shown_default(str(self.name))
+
+    def help_row(self, ctx: click.Context, *, brief: bool) -> tuple[str, str]:
+        """The flag and its help, made on request: it may name measures, whose data types are loaded then."""
+        default = self.default_in_words
+        self.help = brief_text(self.flag) if brief else self.flag.text
+        self.help += f"  [{default}]" if default and (len(default) <= SHORT or not brief) else ""
+        return super().get_help_record(ctx) or ("", "")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        values = self.flag.values or CHOICES.get(str(self.name))
+        return completed(values, incomplete) if values else super().shell_complete(ctx, incomplete)
+
+
+def brief_text(flag: Flag) -> str:
+    """The help on the page of basic flags."""
+    return flag.brief or flag.text
+
+
+def completed(values: Callable[[], Iterable[str]] | Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """The completions of a value, or of the last one in a comma-separated list."""
+    from click.shell_completion import CompletionItem
+
+    if values in (FILE, FOLDER):
+        return [CompletionItem(incomplete, type=str(values))]
+    before, comma, last = incomplete.rpartition(",")
+    names = values() if callable(values) else values
+    return [CompletionItem(f"{before}{comma}{name}") for name in names if name.startswith(last) and name not in before.split(",")]
 
 
 def variable(name: str) -> str:
@@ -206,6 +333,7 @@ def defaults() -> dict[str, Any]:
 
 
 def shown_default(name: str) -> str:
+    """The default of options.py in words; empty if the flag is off or has no value by default."""
     value = defaults().get(name)
     if value is None or value is False or value == ():
         return ""

@@ -6,7 +6,6 @@ end (SIGTERM), 129 the terminal is gone (SIGHUP).
 
 from __future__ import annotations
 
-import difflib
 import errno
 import gc
 import mmap
@@ -18,20 +17,29 @@ import time
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
 from likewise import __version__, progress
 from likewise.cli.screen import Screen, in_line
-from likewise.cli.verbs import CONTEXT, VERBS, origin
+from likewise.cli.verbs import CONTEXT, VERBS, completed_verbs, origin, unknown_verb
 from likewise.errors import LikewiseError
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+PURPOSE = """Find near-duplicates in large collections: documents first, but also sets,
+vectors, binary codes and strings. Removals are verified, and every record is
+accounted for.
+"""
 EXAMPLES = """  likewise demo
   likewise dedup crawl/*.jsonl.zst -o clean
-  likewise pairs docs.parquet --threshold 0.9
-  likewise neighbors vectors.npy --query queries.npy --by cosine
+  likewise pairs train.jsonl --against test.jsonl --threshold 0.9
 """
+
+#: The variable by which the script of `likewise completion` asks for completions.
+COMPLETE = "_LIKEWISE_COMPLETE"
 
 #: What to do about the system's refusals, where there is something better to say than its own words.
 ADVICE = {
@@ -70,18 +78,21 @@ class Likewise(click.Group):
         return import_module(f"likewise.cli.{name}").command if name in VERBS else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args[0] not in VERBS:
-            near = difflib.get_close_matches(args[0], VERBS, 1)
-            raise click.UsageError(f"no verb {args[0]!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(VERBS)}", ctx)
+        if args[0] not in VERBS and not ctx.resilient_parsing:
+            raise unknown_verb(args[0], ctx)
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of verbs without loading them, and of flags."""
+        return [*completed_verbs(incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write("Find what is alike in large collections: near-duplicate texts, sets, vectors and codes,\nverified and accounted for.\n\n")
-        formatter.write(EXAMPLES + "\n")
+        formatter.write(f"{PURPOSE}\n{EXAMPLES}\n")
         formatter.write_usage("likewise", "VERB [FLAGS]")
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
-        formatter.write("\nlikewise VERB --help tells more.\n")
+        formatter.write("\nVerbs, in order of use:\n")
+        for name, purpose in VERBS.items():
+            formatter.write(f"  {name:12}{purpose}\n")
+        formatter.write("\nlikewise help VERB shows the flags of a verb.\n")
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:  # type: ignore[override]
         for name in ("stdout", "stderr"):
@@ -89,6 +100,10 @@ class Likewise(click.Group):
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as the process
             getattr(sys, name).reconfigure(errors="backslashreplace")
         gc.set_threshold(NEW_OBJECTS)
+        if COMPLETE in os.environ:
+            from click.shell_completion import shell_complete
+
+            sys.exit(shell_complete(self, {}, "likewise", COMPLETE, os.environ[COMPLETE]))
         interruptible()
         status = status_of(self, list(sys.argv[1:] if args is None else args))
         for stream in (sys.stdout, sys.stderr):
@@ -184,7 +199,7 @@ def reported(error: BaseException, short: bool) -> int:
         return print_error([what, *notes], 128 + number)
     if isinstance(error, click.ClickException):
         where = getattr(error, "ctx", None)
-        more = [f"likewise {where.info_name} --help tells more"] if where is not None and where.parent else []
+        more = [f"see likewise {where.info_name} --help"] if where is not None and where.parent else []
         return fail(error.format_message().rstrip("."), *more, ctx=where)
     if isinstance(error, LikewiseError):
         return fail(str(error), *notes, ctx=getattr(error, "ctx", None))

@@ -5,26 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 from likewise.choices import TAKES, CsvFormulas
+from likewise.cli.flags import FILE
 from likewise.cli.pairs import check, deliver
 from likewise.cli.screen import Screen, counted, percent
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.options import resolve
 
 
 @verb(
     "neighbors",
     "INPUT... [--query QUERY]... [-k K] [-o FILE]",
-    examples=("neighbors pages.jsonl --query new.jsonl -k 5", "neighbors vectors.npy --query queries.npy --by l2 -k 10 -o nearest.parquet"),
+    examples=("neighbors pages.jsonl --query new.jsonl -k 5", "neighbors vectors.npy --query queries.npy --by l2 -o nearest.parquet"),
     flags=f"{TAKES['neighbors']} out overwrite csv_formulas config json exit_code quiet verbose color progress",
-    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
-    recall={"help": "Least chance that each of the true nearest is found."},
-    threshold={"help": "Leave out what is less similar.", "shown": ""},
-    within={"help": "Leave out what is further away."},
-    out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, neighbors go to standard output.", "metavar": "FILE"},
-    overwrite={"help": "Replace FILE once the new one is complete."},
+    arguments=[inputs()],
+    notes=INPUTS,
+    recall={"help": "Minimum probability that a true neighbor is found."},
+    threshold={"help": "Minimum similarity of a neighbor.", "shown": ""},
+    within={"help": "Maximum distance of a neighbor."},
+    exact={"help": "Find the true neighbors (recall 1), even if that takes longer."},
+    out={"help": "Output file (.parquet, .jsonl, .csv or .tsv); without it, neighbors go to standard output.", "metavar": "FILE", "values": FILE},
+    overwrite={"help": "Replace FILE when the new one is complete."},
     work={"shown": "a temporary folder"},
 )
 def command(

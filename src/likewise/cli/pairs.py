@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import click
-
 from likewise.choices import TAKES, CsvFormulas
 from likewise.cli import output_file
 from likewise.cli.dedup import at, early_warnings, rehearse
+from likewise.cli.flags import FILE
 from likewise.cli.plan import sure
 from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.options import KEEP_POLICIES, Options, resolve
 from likewise.planning import spread
 
@@ -27,11 +26,13 @@ MOST_ROWS = 50
     "INPUT... [--against INPUT]... [-o FILE]",
     examples=("pairs docs.parquet --threshold 0.9", "pairs train.jsonl --against test.jsonl -o overlap.parquet"),
     flags=f"{TAKES['pairs']} out overwrite csv_formulas dry_run config json exit_code quiet verbose color progress",
-    arguments=[click.Argument(["inputs"], nargs=-1, required=True, metavar="INPUT...")],
-    out={"help": "File to write: Parquet, JSON lines or CSV by its name. Without it, pairs go to standard output.", "metavar": "FILE"},
-    overwrite={"help": "Replace FILE once the new one is complete."},
-    keep={"help": f"Which of similar items leads: {', '.join(KEEP_POLICIES)}, max:F or min:F of a field; for --star."},
-    prefer={"help": "Items of these files lead before all others; for --star. Repeatable, in order."},
+    arguments=[inputs()],
+    notes=INPUTS,
+    out={"help": "Output file (.parquet, .jsonl, .csv or .tsv); without it, pairs go to standard output.", "metavar": "FILE", "values": FILE},
+    overwrite={"help": "Replace FILE when the new one is complete."},
+    keep={"help": f"Representative of a cluster, with --star: {', '.join(KEEP_POLICIES)}, max:F or min:F of field F.", "brief": None},
+    prefer={"help": "With --star, prefer items of files that match GLOB as representatives. Repeatable, in order."},
+    star={"brief": ""},
     work={"shown": "a temporary folder"},
 )
 def command(

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError
 from likewise.kinds.kind import ASKED, TARGET
 from likewise.messages import quoted, shown
@@ -36,10 +34,14 @@ WIDE = 13
     "[INPUT...]",
     examples=("plan pages.jsonl --threshold 0.8 --recall 0.99", "plan --threshold 0.6 --layouts 2x25,5x10,10x5 --svg curves.svg"),
     flags=f"{TAKES['plan']} layouts svg overwrite config json quiet color",
-    arguments=[click.Argument(["inputs"], nargs=-1, metavar="[INPUT...]")],
-    seed={"help": "Draws the sample of INPUT."},
-    items={"shown": "those of INPUT, else 1,000,000"},
-    overwrite={"help": "Replace the chart."},
+    arguments=[inputs("[INPUT...]", required=False)],
+    notes=INPUTS,
+    recall={"brief": ""},
+    bands={"brief": ""},
+    rows={"brief": ""},
+    seed={"help": "Seed of the sample of INPUT."},
+    items={"shown": "those of INPUT, or 1,000,000"},
+    overwrite={"help": "Replace the SVG file.", "brief": None},
 )
 def command(
     screen: Screen, inputs: tuple[str, ...] = (), layouts: str | None = None, svg: str | None = None, overwrite: bool = False, **choices: Any

@@ -7,12 +7,18 @@ from pathlib import Path
 import click
 
 from likewise.cli.screen import Screen
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import folders, verb
 from likewise.errors import DataError
 from likewise.io.placing import check_file, new_file
 
 
-@verb("report", "OUT", examples=("report clean", "report clean --json"), flags="json quiet color", arguments=[click.Argument(["out"], metavar="OUT")])
+@verb(
+    "report",
+    "OUT",
+    examples=("report clean", "report clean --json"),
+    flags="json quiet color",
+    arguments=[click.Argument(["out"], metavar="OUT", shell_complete=folders)],
+)
 def command(screen: Screen, out: str) -> None:
     from likewise.report import html
     from likewise.report.originals import Originals, as_written, examples

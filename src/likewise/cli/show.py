@@ -11,7 +11,7 @@ import click
 
 from likewise.cli.beside import laid
 from likewise.cli.screen import Screen, counted, figure, harmless
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import folders, verb
 from likewise.errors import LikewiseError, UsageError
 from likewise.kinds import of_payload
 from likewise.kinds.kind import SIGNS, WORDS
@@ -26,8 +26,8 @@ MOST_MEMBERS = 10
     "OUT ID",
     examples=("show clean doc-17", "show clean pages/a.jsonl:41"),
     flags="json quiet verbose color",
-    arguments=[click.Argument(["out"], metavar="OUT"), click.Argument(["identity"], metavar="ID")],
-    verbose={"help": "Everything, also where it is long or the same in both."},
+    arguments=[click.Argument(["out"], metavar="OUT", shell_complete=folders), click.Argument(["identity"], metavar="ID")],
+    verbose={"help": "Show both items in full."},
 )
 def command(screen: Screen, out: str, identity: str) -> None:
     from likewise.report.originals import Originals, as_written

@@ -1,92 +1,157 @@
-"""What a verb of the command line is: a purpose, two examples, flags by name, and a function that is called with what was given."""
+"""A verb of the command line: a purpose, two examples, its flags, and the function that runs it."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from likewise import config
 from likewise.choices import empty
-from likewise.cli.flags import FLAGS, GROUPS, KINDS, FlagOption, variable
+from likewise.cli.flags import FILE, FLAGS, FOLDER, GROUPS, KINDS, FlagOption, brief_text, completed, variable
 from likewise.cli.screen import Screen
 from likewise.errors import LikewiseError, UsageError
 
-#: Every verb and its purpose; the module of the same name holds it as ``command``.
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+#: Every verb and its purpose, in order of use; the module of the same name defines it as ``command``.
 VERBS = {
-    "dedup": "Remove near-duplicates; keep, account for, and explain everything.",
-    "pairs": "List all pairs of similar items, inside one collection or between two.",
-    "neighbors": "Find the most similar items for each query.",
-    "features": "Describe images, videos or texts by sets of feature vectors.",
-    "plan": "Show what a threshold's bands and rows find, miss and cost.",
-    "audit": "Measure the recall on a sample, by an exact search.",
-    "show": "Show a removed item beside what it was removed for.",
+    "demo": "Deduplicate the text files of this Python installation.",
+    "dedup": "Remove near-duplicates, and account for every record.",
+    "show": "Show a removed item next to the one kept in its place.",
     "report": "Write report.html of an output folder again.",
-    "doctor": "Check this installation, and say what is missing.",
-    "demo": "Find the near-duplicates in text that every Python carries.",
+    "audit": "Measure the recall on a sample, with an exact search.",
+    "plan": "Plan bands and rows for a threshold: recall, memory, time.",
+    "pairs": "List all similar pairs, inside one collection or between two.",
+    "neighbors": "Find the most similar items for each query.",
+    "features": "Extract feature vectors from images, videos or documents.",
+    "doctor": "Check this installation, and report missing parts.",
+    "completion": "Print a completion script for bash, zsh or fish.",
+    "help": "Show the help of a verb.",
 }
 
-#: Flags that say how to talk; the others say what to do.
+#: Flags of messages; the others are passed to the function of the verb.
 TALK = ("json", "quiet", "verbose", "color", "progress")
 
-
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-#: Where the help of a flag begins.
+#: Maximum column in which the help of a flag begins.
 COLUMN = 30
+#: A verb with at most so many flags has one page of help.
+ONE_PAGE = 12
+#: Inputs of a verb, in its help.
+INPUTS = "INPUT: files, folders, globs, or - for standard input."
 
 
 class Verb(click.Command):
-    def __init__(self, name: str, usage: str, examples: Sequence[str], run: Callable, **rest: Any):
+    def __init__(self, name: str, usage: str, examples: Sequence[str], run: Callable, notes: str, **rest: Any):
         super().__init__(name, context_settings=CONTEXT, help=VERBS[name], **rest)
-        self.usage, self.examples, self.run = usage, examples, run
+        self.usage, self.examples, self.run, self.notes = usage, examples, run, notes
+
+    @property
+    def flags(self) -> list[FlagOption]:
+        return [param for param in self.params if isinstance(param, FlagOption)]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        show = click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, help="Show all flags.", callback=show_all_flags)
+        return [*super().get_params(ctx), show]
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One screen: the basic flags, or all if there are few."""
+        basic = [option for option in self.flags if option.flag.brief is not None or len(self.flags) <= ONE_PAGE]
+        self.write_flags(formatter, {"Flags": [option.help_row(ctx, brief=True) for option in basic]})
+        if len(basic) < len(self.flags):
+            formatter.write(f"\nlikewise {self.name} --help-all lists all {len(self.flags)} flags.\n")
+
+    def format_all(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """All flags, by group."""
+        groups = {group: [option.help_row(ctx, brief=False) for option in self.flags if option.flag.group == group] for group in GROUPS}
+        self.write_flags(formatter, groups)
+        settings = ", or by some-name in a settings file" if any(option.name == "config" for option in self.flags) else ""
+        formatter.write("\n")
+        formatter.write_text(f"The flag --some-name can also be set by the environment variable LIKEWISE_SOME_NAME{settings}.")
+
+    def write_flags(self, formatter: click.HelpFormatter, groups: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """Write the purpose, the examples, the usage, and the flags of each group with their help."""
         formatter.write_text(VERBS[str(self.name)])
         formatter.write("\n")
         for example in self.examples:
             formatter.write(f"  likewise {example}\n")
         formatter.write("\n")
-        formatter.write_usage(f"likewise {self.name}", f"{self.usage} [FLAGS]".strip())
-        for group in GROUPS:
-            rows = [option.get_help_record(ctx) for option in self.params if getattr(option, "group", None) == group]
-            if rows:
-                formatter.write(f"\n{group}:\n")
-                for name, text in filter(None, rows):
-                    formatter.write(aligned(name, text, formatter.width))
-        settings = ", or by some-name in a settings file" if any(option.name == "config" for option in self.params) else ""
-        formatter.write(f"\nA flag --some-name may also be set by LIKEWISE_SOME_NAME{settings}.\n")
+        formatter.write_usage(f"likewise {self.name}", f"{self.usage} {'[FLAGS]' * bool(self.flags)}".strip())
+        if self.notes:
+            formatter.write(f"\n{self.notes}\n")
+        column = min(COLUMN, max((len(name) for rows in groups.values() for name, _ in rows), default=0) + 4)
+        for group, rows in groups.items():
+            formatter.write(f"\n{group}:\n" if rows else "")
+            for name, text in rows:
+                formatter.write(aligned(name, text, formatter.width, column))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        for option in self.flags:
+            option.help = brief_text(option.flag)
+        return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             refuse_empty(ctx)
-            return self.called(ctx)
+            return self.run_with(ctx)
         except LikewiseError as error:
             error.ctx = ctx  # type: ignore[attr-defined]  # main says where the flag in question was set
             raise
 
-    def called(self, ctx: click.Context) -> Any:
+    def run_with(self, ctx: click.Context) -> Any:
+        """Run the verb with the flags that are set, wherever they are."""
         given = {name: value for name, value in ctx.params.items() if name != "config" and value is not None and value != ()}
-        settle(ctx, given)
+        drop_overridden(ctx, given)
         kept = set(given)
         screen = Screen(**{name: given.pop(name) for name in TALK if name in given})
         for message in misspelled_variables():
             screen.warn(message)
-        if ctx.obj is not None and (used := [name for name in ctx.obj.settings if name in kept and place_of(ctx, name) == OF_A_FILE]):
+        if ctx.obj is not None and (used := [name for name in ctx.obj.settings if name in kept and rank_of(ctx, name) == OF_A_FILE]):
             screen.say(f"settings of {ctx.obj.path}: {', '.join(used)}")
-        keep_settings(ctx, given)
+        protect_settings(ctx, given)
         return ctx.invoke(self.run, screen, **given)
+
+
+def show_all_flags(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """--help-all"""
+    if wanted and not ctx.resilient_parsing:
+        print_help(ctx, every=True)
+        ctx.exit()
+
+
+def print_help(ctx: click.Context, *, every: bool) -> None:
+    """Print the help of a verb: the basic flags, or every flag."""
+    formatter = ctx.make_formatter()
+    command = ctx.command
+    command.format_all(ctx, formatter) if every and isinstance(command, Verb) else command.format_help(ctx, formatter)
+    click.echo(formatter.getvalue().rstrip("\n"))
+
+
+def unknown_verb(name: str, ctx: click.Context | None = None) -> click.UsageError:
+    """The error for an unknown verb."""
+    near = difflib.get_close_matches(name, VERBS, 1)
+    return click.UsageError(f"unknown verb {name!r}; {f'did you mean {near[0]}?' if near else 'valid verbs: ' + ', '.join(VERBS)}", ctx)
+
+
+def completed_verbs(incomplete: str) -> list[CompletionItem]:
+    """The completions of a verb's name."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name, help=purpose) for name, purpose in VERBS.items() if name.startswith(incomplete)]
 
 
 #: Flags that name a file to write.
 FILES_TO_WRITE = ("out", "svg")
 
 
-def keep_settings(ctx: click.Context, given: dict[str, Any]) -> None:
+def protect_settings(ctx: click.Context, given: dict[str, Any]) -> None:
     """Refuse to write over the settings file. Raises UsageError."""
     named = [param for param in ctx.command.params if param.name in FILES_TO_WRITE and param.name in given]
     if not named or ctx.obj is None or ctx.obj.path is None:
@@ -102,51 +167,68 @@ def refuse_empty(ctx: click.Context) -> None:
     for param in ctx.command.params:
         value = ctx.params.get(str(param.name))
         if "" in (value if isinstance(value, tuple) else (value,)):
-            raise UsageError(empty(called(param)))
+            raise UsageError(empty(name_of(param)))
 
 
-def called(param: click.Parameter) -> str:
-    """A flag by its long name, or an argument as the usage line has it."""
+def name_of(param: click.Parameter) -> str:
+    """The long name of a flag, or the name of an argument in the usage line."""
     if isinstance(param, click.Argument):
         return str(param.metavar).strip("[].")
     return next((name for name in param.opts if name.startswith("--")), param.opts[0])
 
 
-#: Flags that say the same thing in two ways.
+#: Pairs of flags that exclude each other.
 RIVALS = (("threshold", "within"), ("layouts", "bands"), ("layouts", "rows"))
-#: What a preset says. Beside it the same flags count; from a place that it wins over they do not.
+#: Flags that a preset sets. From the same place as the preset or a stronger one, they override it.
 OF_A_PRESET = ("by", "threshold", "within", "bands", "rows")
-#: Where a flag was set, the place that wins last.
+#: Places where a flag can be set, the strongest last.
 PLACES = (click.core.ParameterSource.DEFAULT_MAP, click.core.ParameterSource.ENVIRONMENT, click.core.ParameterSource.COMMANDLINE)
 OF_A_FILE = 0
 
 
-def place_of(ctx: click.Context, name: str) -> int:
-    """Where a flag was set, by its number in PLACES; -1 where it was not."""
+def rank_of(ctx: click.Context, name: str) -> int:
+    """The place where a flag is set, as an index of PLACES; -1 if it is not set."""
     source = ctx.get_parameter_source(name)
     return PLACES.index(source) if source in PLACES else -1
 
 
-def settle(ctx: click.Context, given: dict[str, Any]) -> None:
-    """Of two flags that say the same thing leave the one that the command line has, or else the environment. Two of one place the verb refuses."""
+def drop_overridden(ctx: click.Context, given: dict[str, Any]) -> None:
+    """If two flags exclude each other, drop the one from the weaker place. If both are from one place, the verb reports it."""
     pairs = [*RIVALS, *((other, one) for one, other in RIVALS), *((name, "preset") for name in OF_A_PRESET)]
-    for name in [weak for weak, strong in pairs if weak in given and strong in given and place_of(ctx, weak) < place_of(ctx, strong)]:
+    for name in [weak for weak, strong in pairs if weak in given and strong in given and rank_of(ctx, weak) < rank_of(ctx, strong)]:
         given.pop(name, None)
 
 
-def aligned(name: str, text: str, width: int) -> str:
-    """A flag and its help, which begins in the same column for all flags."""
-    lines = textwrap.wrap(text, width - COLUMN) or [""]
-    first = f"  {name}".ljust(COLUMN)
-    begin = [first + lines[0]] if len(name) <= COLUMN - 4 else [first, " " * COLUMN + lines[0]]
-    return "\n".join([*begin, *(" " * COLUMN + line for line in lines[1:])]) + "\n"
+def aligned(name: str, text: str, width: int, column: int) -> str:
+    """A flag and its help, which begins in the given column."""
+    lines = textwrap.wrap(text, width - column, break_on_hyphens=False) or [""]
+    first = f"  {name}".ljust(column)
+    begin = [first + lines[0]] if len(name) <= column - 4 else [first, " " * column + lines[0]]
+    return "\n".join([*begin, *(" " * column + line for line in lines[1:])]) + "\n"
 
 
-def verb(name: str, usage: str, *, examples: Sequence[str], flags: str, arguments: Sequence[click.Argument] = (), **changes: Any) -> Callable:
-    """Make a verb of a function ``(screen, **given) -> exit status or None``.
+def inputs(usage: str = "INPUT...", *, required: bool = True) -> click.Argument:
+    """The argument for the inputs of a verb."""
+    return click.Argument(["inputs"], nargs=-1, required=required, metavar=usage, shell_complete=files)
 
-    flags: names in FLAGS, in whose order help tells them. ``changes`` are by flag what differs in this verb: {"help": ..., "metavar": ...,
-    "shown": ...}.
+
+def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete names of files."""
+    return completed(FILE, incomplete)
+
+
+def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete names of folders."""
+    return completed(FOLDER, incomplete)
+
+
+def verb(
+    name: str, usage: str, *, examples: Sequence[str], flags: str = "", arguments: Sequence[click.Parameter] = (), notes: str = "", **changes: Any
+) -> Callable:
+    """Make a verb from a function ``(screen, **given) -> exit status or None``.
+
+    flags: names in FLAGS; help lists them in the order of FLAGS. notes: text below the usage line. changes: for each flag the differences in this
+    verb, as in ``out={"help": ..., "brief": ..., "shown": ...}``.
     """
 
     def wrap(function: Callable) -> Verb:
@@ -154,13 +236,15 @@ def verb(name: str, usage: str, *, examples: Sequence[str], flags: str, argument
         for option in options:
             if option.name == "config":
                 option.is_eager, option.expose_value, option.callback = True, False, read_config
-        return Verb(name, usage, examples, function, params=[*arguments, *options])
+        return Verb(name, usage, examples, function, notes, params=[*arguments, *options])
 
     return wrap
 
 
 def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
-    """Put the settings of a file below those of the command line and the environment."""
+    """Make the settings of a file the defaults of the command line and the environment."""
+    if ctx.resilient_parsing:  # while the shell completes a command
+        return
     if path == "":
         raise UsageError(empty("--config"))
     ctx.obj = config.load(path, KINDS, str(ctx.command.name), VERBS, {param.name for param in ctx.command.params})
@@ -168,18 +252,18 @@ def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
 
 
 def misspelled_variables() -> list[str]:
-    """Messages about LIKEWISE_ variables that set nothing."""
+    """Messages about LIKEWISE_ variables that set no flag."""
     known = [variable(name) for name in FLAGS]
     unknown = [name for name in os.environ if name.startswith("LIKEWISE_") and name not in known]
-    said = []
+    messages = []
     for name in sorted(unknown):
         near = difflib.get_close_matches(name, known, 1)
-        said.append(f"{name} is set in the environment but names no flag" + (f"; did you mean {near[0]}?" if near else ""))
-    return said
+        messages.append(f"{name} is set in the environment but is not the name of a flag" + (f"; did you mean {near[0]}?" if near else ""))
+    return messages
 
 
 def origin(ctx: click.Context | None, message: str) -> str:
-    """Where the flag that a message speaks of was set, when that was not the command line; empty otherwise."""
+    """The place where the flag in a message is set, if that is not the command line; else empty."""
     if ctx is None or not isinstance(ctx.command, Verb):
         return ""
     for option in ctx.command.params:
