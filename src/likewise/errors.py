@@ -1,12 +1,15 @@
 """The exceptions of likewise.
 
     LikewiseError
-    ├── UsageError        an invalid value, flag or combination
+    ├── UsageError        an invalid value, option or combination
     ├── DataError         the input cannot be read in its format
     ├── FormatError       a file of our own (manifest, sketch, work folder) does not fit
     └── MissingPartError  an optional part is not installed
 
-A message says what was expected, what came, where, and what to do next.
+A message says which option or place, which value came, which values are valid, and what to write instead.
+
+`messages.option` names an option in it. ``str(error)`` is the message in Python's words, ``error.marked`` holds those of the command line as well; so
+a message that quotes another error uses ``error.marked``.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from likewise.messages import in_python, marked, option
+
 #: Temporary failures of a disk or a network: nothing is wrong with the data.
 DEVICE_ERRORS = frozenset(
     getattr(errno, name)
@@ -26,11 +31,15 @@ DEVICE_ERRORS = frozenset(
 
 
 class LikewiseError(Exception):
-    """Root of the exceptions that a caller may want to catch."""
+    """Root of the exceptions that a caller may want to catch. ``str`` is the message in Python's words; ``marked`` has those of the command line."""
+
+    def __init__(self, message: object = "") -> None:
+        self.marked = marked(message)
+        super().__init__(in_python(message))
 
 
 class UsageError(LikewiseError, ValueError):
-    """An invalid value, flag or combination."""
+    """An invalid value, option or combination."""
 
 
 class DataError(LikewiseError, ValueError):
@@ -67,13 +76,14 @@ def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
 
 
 def no_room(record: str, size: str, need: str, most: int) -> UsageError:
-    """The error for a record that takes more than --memory; the run can be resumed with more.
+    """The error for a record that takes more than the memory allowed; the run can be resumed with more.
 
     record: its place, as the beginning of a sentence. size, need: of the record and of the memory that it takes, in words. most: bytes of one that
     fits.
     """
-    shorter = f"allow more, or reject such records with --max-record {max(1, most >> 20)}M --on-error skip"
-    error = UsageError(f"{record} has {size} and takes {need} of memory, more than --memory allows; {shorter}")
+    shorter = f"{option('max_record', f'{max(1, most >> 20)}M')} and {option('on_error', 'skip')}"
+    takes = f"{record} has {size} and takes {need} of memory, more than {option('memory')} allows"
+    error = UsageError(f"{takes}; allow more, or reject such records with {shorter}")
     error.__cause__ = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
     return error
 

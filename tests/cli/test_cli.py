@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("docs")
 def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
     result = run(verb, *(["docs.jsonl", "-o", "out.jsonl"] if verb != "plan" else []), "--threshold", value)
     assert result.exit_code == 2 and result.stdout == ""
-    assert result.stderr == f"likewise: error: --threshold {value!r}: give a similarity above 0 and up to 1, as in 0.8\n"
+    assert result.stderr == f"likewise: error: --threshold {value}: give a similarity above 0 and up to 1, for example 0.8\n"
     assert os.listdir(folder) == ["docs.jsonl"]
 
 
@@ -280,7 +280,7 @@ def test_plan_of_a_preset_for_a_file() -> None:
         "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, of the preset slimpajama)\nA pair at 0.8 is found with about 39.9 %"
     )
     assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl -o clean --preset slimpajama"
-    assert "warning: 9 bands of 13 rows: fixed by the preset slimpajama, so --recall 0.9 did not decide" in done.stderr
+    assert "warning: 9 bands of 13 rows: the layout is fixed by the preset slimpajama, so --recall 0.9 has no effect" in done.stderr
     assert "a pair at 0.8 is found with 39.9 % only" in done.stderr and "> 0.80        39.9 %" in done.stdout, "one number everywhere"
     own = run("plan", "docs.jsonl", "--by", "words:2", "--threshold", "0.7", "--bands", "4", "--rows", "3").stdout.splitlines()[-1]
     assert own == "next  likewise dedup docs.jsonl -o clean --by words:2 --threshold 0.7 --bands 4 --rows 3"

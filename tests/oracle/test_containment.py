@@ -161,7 +161,7 @@ def test_what_else_is_refused(by):
         ({"slots": 64}, "--slots: by"),
         ({"preset": "fineweb"}, "and --preset"),
         ({"recall": 7}, "--recall 7"),
-        ({"threshold": 0}, "--threshold .* give a similarity above 0"),
+        ({"threshold": 0}, "threshold=.* give a similarity above 0"),
     ):
         with pytest.raises(lw.UsageError, match=message):
             lw.pairs(items, by=by, **choices)

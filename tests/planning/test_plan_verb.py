@@ -84,7 +84,7 @@ def run(*arguments: str, where: Path | None = None) -> tuple[int, str, str]:
         (["--layouts", "5x10", "--rows", "3"], "--layouts and --rows both say"),
         (["--seed", "-3"], "--seed '-3': give a whole number from 0 to 2^64-1, or random"),
         (["--seed", "-3", "d.jsonl"], "--seed '-3': give a whole number"),
-        (["--within", "1"], "--within '1': here it is 1 - similarity"),
+        (["--within", "1"], "--within 1: the distance is 1 - similarity"),
         (["--items", "0"], "--items 0: give a whole number"),
         (["--field", "nope", "d.jsonl"], "no row of d.jsonl has the field 'nope'; fields seen: text; name the right one with --field"),
         (["--preset", "fineweb", "--slots", "64"], "--preset fineweb: its 14 bands of 8 rows take 112 slots, more than --slots 64"),

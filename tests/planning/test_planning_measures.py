@@ -101,7 +101,7 @@ def test_threshold_and_within_are_one_thing():
     with pytest.raises(UsageError, match="say the same thing"):
         choose("0.8", within=0.2)
     for within in (1, 1.5, -0.1, "1e-999999999", "nan", True, 1 - 1e-12):
-        with pytest.raises(UsageError, match=r"--within '.*': here it is 1 - similarity; give a number of 0 or more and below 1"):
+        with pytest.raises(UsageError, match=r"within=.*: the distance is 1 - similarity; give a number from 0 to below 1"):
             choose(within=within)
     with pytest.raises(UsageError, match="l2 is a distance; give --within D"):
         choose("0.8", method=parse("l2"))

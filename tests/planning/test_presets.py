@@ -37,12 +37,12 @@ def test_a_preset_lies_under_what_is_given():
     assert lw.plan(preset="slimpajama", within=0.1).threshold == lw.plan(threshold=0.9).threshold
     texts = ["one two three four five six seven", "one two three four five six seven", "x"]
     assert lw.dedup(texts, preset="slimpajama").report["method"]["by"] == "chars:13"
-    with pytest.raises(UsageError, match="--preset 'finweb': did you mean fineweb"):
+    with pytest.raises(UsageError, match="preset='finweb': did you mean fineweb"):
         lw.plan(preset="finweb")
 
 
 def test_a_preset_of_more_slots_than_there_are():
-    said = "--preset fineweb: its 14 bands of 8 rows take 112 slots, more than --slots 64; leave --slots out, or give --bands and --rows"
+    said = "preset='fineweb': its 14 bands of 8 rows take 112 slots, more than slots=64; leave out slots=, or give bands= and rows="
     for call in (lw.plan, lambda **choices: lw.dedup(["a"], **choices)):
         with pytest.raises(UsageError, match=said):
             call(preset="fineweb", slots=64)
@@ -59,5 +59,5 @@ def test_a_preset_is_named_and_cuts_the_sample():
     assert plan.chosen_by == plan.to_dict()["chosen_by"] == "preset slimpajama"
     assert plan.model.shingles == 15.5  # 13 of 27 or 28 characters; words:5 would give 1
     assert lw.plan(preset="slimpajama", bands=3).chosen_by == "hand"
-    assert [*lw.plan(preset="fineweb", recall=0.7, tune="error").ignored] == ["--recall 0.7", "--tune error"]
+    assert [*lw.plan(preset="fineweb", recall=0.7, tune="error").ignored] == [("recall", 0.7), ("tune", "error")]
     assert lw.plan(recall=0.7).ignored == lw.plan(preset="fineweb").ignored == ()

@@ -34,9 +34,6 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
     if screen.json:
         screen.document({"schema": "likewise/audit/1", **found.to_dict()})
         return
-    for message in found.warnings:
-        if message not in progress.warnings:
-            screen.warn(message)
     screen.rows(described(found), data=True)
     for example in found.missed:
         pair = " and ".join(f"{example[f'id_{side}']} ({example[f'source_{side}']}, item {example[f'position_{side}'] + 1})" for side in "ab")

@@ -14,6 +14,7 @@ from likewise.cli.plan import recall_stated, sure
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError, can_go_on
+from likewise.messages import in_document
 from likewise.options import Options, resolve
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
@@ -48,8 +49,6 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
         return 0
     if target is None:
         raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
-    for message in early_warnings(options):
-        screen.warn(message)
     more = [] if options.resume else ["--resume"]
     if choices.get("seed") == "random":
         more += ["--seed", str(options.seed)]
@@ -59,6 +58,8 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     from likewise.verbs.dedup import deduplicate
 
     progress = progress_on(screen)
+    for message in early_warnings(options):
+        progress.warn(message)
     with resumable(options.work or work_beside(target), more):
         result = deduplicate([Path(given) for given in inputs], options, target, progress)
     if screen.json:
@@ -69,9 +70,6 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
                 result.report, target, progress, example(target / "removed.parquet", near=result.report["counts"]["removed_near"] > 0), options.resume
             )
         )
-        for message in result.report["warnings"]:
-            if message not in {*early_warnings(options), *progress.warnings}:  # those have been said
-                screen.warn(message)
     progress.steps()
     return int(exit_code and result.report["counts"]["removed"] > 0)
 
@@ -200,8 +198,8 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
     sources = list(named(found, piped=STDIN in inputs))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
     method = {name: value for name, value in job.described().items() if name not in others}
-    warnings = early_warnings(options)
     if screen.json:
+        warnings = list(map(in_document, early_warnings(options)))
         screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})
         return
     for source in sources:
@@ -214,7 +212,7 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
     rows["memory"] = size(options.memory) if options.memory else "75 % of available memory"
     rows["out"] = str(out or "(none named)")
     screen.rows(rows.items(), data=True)
-    for message in warnings:
+    for message in early_warnings(options):
         screen.warn(message)
 
 

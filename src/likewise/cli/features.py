@@ -52,7 +52,7 @@ def command(
         except UsageError as error:
             if made.rejected and isinstance(error.__cause__, FileExistsError):  # the result is kept under another name, and so is its list
                 listed = made.write_rejected(rejected_path, overwrite=overwrite)
-                raise UsageError(f"{error}; the rejected inputs are listed in {listed}") from error.__cause__
+                raise UsageError(f"{error.marked}; the rejected inputs are listed in {listed}") from error.__cause__
             raise
     if made.rejected:
         listed = made.write_rejected(rejected_path, overwrite=overwrite)

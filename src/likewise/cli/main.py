@@ -25,6 +25,7 @@ from likewise import __version__, progress
 from likewise.cli.screen import Screen, in_line
 from likewise.cli.verbs import CONTEXT, VERBS, completed_verbs, origin, unknown_verb
 from likewise.errors import LikewiseError
+from likewise.messages import on_command_line, options_in
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -200,9 +201,10 @@ def reported(error: BaseException, short: bool) -> int:
     if isinstance(error, click.ClickException):
         where = getattr(error, "ctx", None)
         more = [f"see likewise {where.info_name} --help"] if where is not None and where.parent else []
-        return fail(error.format_message().rstrip("."), *more, ctx=where)
+        named = [error.param.name] if isinstance(error, click.BadParameter) and error.param is not None and error.param.name else []
+        return fail(error.format_message().rstrip("."), *more, ctx=where, named=named)
     if isinstance(error, LikewiseError):
-        return fail(str(error), *notes, ctx=getattr(error, "ctx", None))
+        return fail(on_command_line(error), *notes, ctx=getattr(error, "ctx", None), named=options_in(error))
     if short:
         return fail(MEMORY, *notes)
     if isinstance(error, OSError):
@@ -238,9 +240,10 @@ def comes_of(error: BaseException | None, kind: type[BaseException]) -> bool:
     return error is not None
 
 
-def fail(message: str, *notes: str, ctx: click.Context | None = None) -> int:
+def fail(message: str, *notes: str, ctx: click.Context | None = None, named: Sequence[str] = ()) -> int:
+    """Say what went wrong, and where the options that the message names were set."""
     color = ctx.params.get("color") if ctx is not None else None
-    return print_error([message + origin(ctx, message), *notes], 2, color or "auto", click.style("error: ", fg="red", bold=True))
+    return print_error([message + origin(ctx, named), *notes], 2, color or "auto", click.style("error: ", fg="red", bold=True))
 
 
 def print_error(lines: Sequence[str], status: int, color: str = "auto", lead: str = "") -> int:

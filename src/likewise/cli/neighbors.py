@@ -51,9 +51,6 @@ def command(
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))
-    for message in found.report["warnings"]:
-        if message not in progress.warnings:
-            screen.warn(message)
     if not screen.json:
         short = found.report["with_fewer"]
         fewer = f"; {counted(short, 'query has', 'queries have')} fewer than {found.report['k']}" if short else ""

@@ -53,21 +53,17 @@ def command(
     if dry_run:
         rehearse(screen, (*inputs, *against), options, target, TAKES["pairs"], walk=options.star)
         return 0
-    for message in early_warnings(options):
-        screen.warn(message)
-
     from likewise.cli.progress import progress_on
     from likewise.runs.results import write_table
     from likewise.verbs.pairs import list_pairs
 
     progress = progress_on(screen)
+    for message in early_warnings(options):
+        progress.warn(message)
     found = list_pairs([Path(given) for given in inputs], [Path(given) for given in against] or None, options, progress)
     if target is not None:
         write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))
-    for message in found.report["warnings"]:
-        if message not in {*early_warnings(options), *progress.warnings}:
-            screen.warn(message)
     if not screen.json:
         where = f" in {out}" if out else ""
         read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"

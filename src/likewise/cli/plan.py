@@ -12,7 +12,7 @@ from likewise.cli.screen import Screen, counted, duration, percent, size, typed,
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError
 from likewise.kinds.kind import ASKED, TARGET
-from likewise.messages import quoted, shown
+from likewise.messages import in_document, quoted, shown
 from likewise.methods import parse
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def is_count(text: str) -> bool:
 
 def document(plan: Plan, by: str) -> dict[str, Any]:
     points = [list(point) for point in plan.table()]
-    return {"schema": "likewise/plan/1", "by": by, **plan.to_dict(), "curve": points, "warnings": plan.warnings}
+    return {"schema": "likewise/plan/1", "by": by, **plan.to_dict(), "curve": points, "warnings": list(map(in_document, plan.warnings))}
 
 
 def recall_stated(threshold: float, recall: float, place: str = "at", guaranteed: bool = True) -> str:

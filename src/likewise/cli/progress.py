@@ -12,6 +12,7 @@ from likewise.cli.compiling import must_compile, share
 from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
 from likewise.cli.time_left import TimeLeft
 from likewise.kernels.jit import CACHE, heard
+from likewise.messages import marked, on_command_line
 from likewise.progress import Progress
 
 #: What ends sooner needs no bar, and is spared the time to load one.
@@ -77,11 +78,15 @@ class ScreenProgress(Progress):
         self.screen.say(message)
 
     def warn(self, message: str) -> None:
-        super().warn(message)
-        self.screen.warn(message)
+        if marked(message) not in map(marked, self.warnings):  # those of the plan come before the run, too
+            super().warn(message)
+            self.show_warning(message)
 
     def note(self, message: str) -> None:
         super().note(message)
+        self.show_warning(message)
+
+    def show_warning(self, message: str) -> None:
         self.screen.warn(message)
 
     @property
@@ -184,19 +189,11 @@ class Bar(ScreenProgress):
         else:
             super().say(message)
 
-    def warn(self, message: str) -> None:
+    def show_warning(self, message: str) -> None:
         if self._bar is not None:
-            Progress.warn(self, message)
-            self.say(f"warning: {in_line(message)}")
+            self.say(f"warning: {in_line(on_command_line(message))}")
         else:
-            super().warn(message)
-
-    def note(self, message: str) -> None:
-        if self._bar is not None:
-            Progress.note(self, message)
-            self.say(f"warning: {in_line(message)}")
-        else:
-            super().note(message)
+            super().show_warning(message)
 
 
 def progress_on(screen: Screen) -> ScreenProgress:

@@ -19,6 +19,7 @@ from likewise.drawing.controls import in_line as in_line
 from likewise.errors import naming
 from likewise.messages import counted as counted
 from likewise.messages import figure as figure
+from likewise.messages import on_command_line
 from likewise.messages import percent as percent
 
 
@@ -49,7 +50,7 @@ class Screen:
                 click.echo(lead + harmless(text), err=True, color=self.colored(sys.stderr))
 
     def warn(self, text: str) -> None:
-        self.say(in_line(text), click.style("warning: ", fg="yellow", bold=True))
+        self.say(in_line(on_command_line(text)), click.style("warning: ", fg="yellow", bold=True))
 
     def rows(self, pairs: Iterable[tuple[str, str]], *, data: bool = False) -> None:
         """Names and what they hold, in two columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -262,16 +262,14 @@ def misspelled_variables() -> list[str]:
     return messages
 
 
-def origin(ctx: click.Context | None, message: str) -> str:
-    """The place where the flag in a message is set, if that is not the command line; else empty."""
+def origin(ctx: click.Context | None, names: Iterable[str]) -> str:
+    """The place where the first of these options that was not set on the command line was set; empty if there is none."""
     if ctx is None or not isinstance(ctx.command, Verb):
         return ""
-    for option in ctx.command.params:
-        source = ctx.get_parameter_source(str(option.name))
-        if not any(f"{name} " in message or f"{name}'" in message for name in option.opts if name.startswith("--")):
-            continue
+    for name in names:
+        source = ctx.get_parameter_source(name)
         if source is click.core.ParameterSource.ENVIRONMENT:
-            return f" (set by {variable(str(option.name))})"
+            return f" (set by {variable(name)})"
         if source is click.core.ParameterSource.DEFAULT_MAP and ctx.obj is not None:
             return f" (set in {ctx.obj.path})"
     return ""

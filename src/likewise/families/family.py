@@ -263,7 +263,7 @@ def each(function: Callable[[Any], float], values: Any) -> NDArray[np.float64]:
         try:
             found[place] = function(value)
         except UsageError as error:
-            raise UsageError(f"at index {', '.join(map(str, place))}: {error}") from None
+            raise UsageError(f"at index {', '.join(map(str, place))}: {error.marked}") from None
     return found
 
 

@@ -21,7 +21,7 @@ def chunks(source: Source, want: Want, start: int = 0, part: Range = WHOLE, *, s
     except DataError as error:
         if has_gone(error) or (not skip and source.name != STDIN):
             raise
-        reason = str(error).replace(str(source.path), source.name)  # the result must not depend on the input's location
+        reason = error.marked.replace(str(source.path), source.name)  # the result must not depend on the input's location
         if not skip:
             raise DataError(reason) from error
         yield reason
@@ -39,7 +39,7 @@ def parsed(source: Source, chunk: Chunk, want: Want, *, skip: bool) -> Records |
     except DataError as error:
         if not skip or has_gone(error):
             raise
-        return str(error)
+        return error.marked
 
 
 def failed(reason: str, want: Want) -> Records:

@@ -28,6 +28,7 @@ from likewise.io.work import Work
 from likewise.items import binary, unusable
 from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
+from likewise.messages import in_document
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
@@ -236,8 +237,8 @@ def explained(entry: Rejected, name: str, position: int) -> dict[str, Any]:
     """Return a line of rejected.jsonl. The rest of a file has no position, because its number of items is unknown; it counts as one."""
     if entry.raw is None:
         reason = f"{entry.reason}; {position:,} item{'s' * (position != 1)} before that could be read, and the rest of the file is missing"
-        return {"source": name, "position": None, "reason": reason, "bytes": ""}
-    return {"source": name, "position": position, "reason": entry.reason, "bytes": escaped(entry.raw)}
+        return {"source": name, "position": None, "reason": in_document(reason), "bytes": ""}
+    return {"source": name, "position": position, "reason": in_document(entry.reason), "bytes": escaped(entry.raw)}
 
 
 def escaped(raw: bytes) -> str:

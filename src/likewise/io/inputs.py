@@ -232,7 +232,7 @@ class _Found:
         try:
             kind = formats.by_content(spool, self.want) or _refused(spool, "the first bytes do not tell")
         except (UsageError, DataError) as error:
-            raise type(error)(str(error).replace(str(spool), "standard input")) from error
+            raise type(error)(error.marked.replace(str(spool), "standard input")) from error
         self.entries.append(_Entry(spool, kind, "stdin"))
 
     def add_path(self, given: str) -> None:

@@ -19,7 +19,7 @@ from likewise.items.payloads import Fault, Rows, ends
 from likewise.items.python_values import as_json, of_lists, of_numbers
 from likewise.items.reader import Reader, read
 from likewise.items.sets import read_only
-from likewise.messages import counted
+from likewise.messages import counted, marked
 from likewise.records import Want
 
 #: values float32[total, d], a feature a row, all finite; offsets int64[n + 1], from 0 on, each set with at least one feature.
@@ -154,7 +154,7 @@ def place(offsets: NDArray[np.int64], row: int, first: int = 0) -> str:
 
 def renamed(error: Exception, name: Callable[[int], str]) -> str:
     """The message of an error, with ``row N`` replaced by ``name(N)``."""
-    return re.sub(r"^row (\d+)", lambda row: name(int(row[1])), str(error))
+    return re.sub(r"^row (\d+)", lambda row: name(int(row[1])), marked(error))
 
 
 def spans(offsets: NDArray[np.int64], most: int) -> list[tuple[int, int]]:

@@ -63,4 +63,4 @@ def read(convert: Convert, batch: Any, name: str) -> Any:
     try:
         return convert(batch)
     except (UsageError, DataError) as error:
-        raise type(error)(f"on the {name}, {error}") from None
+        raise type(error)(f"on the {name}, {error.marked}") from None

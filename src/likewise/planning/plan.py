@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from likewise.errors import UsageError
-from likewise.messages import percent, shown
+from likewise.messages import Message, option, percent, shown
 from likewise.planning.curves import Curve, jaccard
 from likewise.planning.density import GRID, sets
 from likewise.planning.families import BITS
@@ -42,7 +42,7 @@ class Plan:
     tune: str = "recall"
     chosen_by: str = "plan"  # or "hand", or "preset NAME"
     model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS))
-    ignored: tuple[str, ...] = ()  # options that a fixed layout ignores: "--recall 0.9"
+    ignored: tuple[tuple[str, Any], ...] = ()  # options that a fixed layout ignores: ("recall", 0.9)
 
     def __repr__(self) -> str:
         recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # rounding must not make it certain
@@ -158,7 +158,7 @@ class Plan:
     @property
     def warnings(self) -> list[str]:
         """Warnings before a run of ``items`` items."""
-        return self.about_layout + self.about_items(self.items)
+        return [Message(said) for said in (*self.about_layout, *self.about_items(self.items))]
 
     def about_items(self, items: int) -> list[str]:
         """Return a warning if each of ``items`` items becomes a candidate of very many others."""
@@ -174,14 +174,15 @@ class Plan:
         said = []
         if self.ignored:
             fixed = "set by hand" if self.chosen_by == "hand" else f"fixed by the {self.chosen_by}"
-            said.append(f"{self.layout}: {fixed}, so {' and '.join(self.ignored)} did not decide; leave the layout to the plan to have it decide")
+            ignored = " and ".join(option(name, value) for name, value in self.ignored)
+            said.append(f"{self.layout}: the layout is {fixed}, so {ignored} has no effect; leave the layout to the plan to use it")
         if self.recall < min(0.5, self.target):
-            instead = "leave the layout to the plan" if self.chosen_by != "plan" else "leave out --tune error"
+            instead = "leave the layout to the plan" if self.chosen_by != "plan" else f"leave out {option('tune', 'error')}"
             pair = f"a pair {'at a distance of' if self.collision.distances else 'at'} {shown(float(self.threshold))}"
             said.append(f"{self.layout}: {pair} is found with {percent(self.recall)} only; {instead} for a recall of {self.target:g}")
         if self.sketch == "oph" and self.bands == 1 and self.recall < 1:
             small = "small sets are found less often than the curve says, by up to 0.12"
-            said.append(f"{self.layout}: {small}; take two bands or more, or --sketch classic")
+            said.append(f"{self.layout}: {small}; use two bands or more, or {option('sketch', 'classic')}")
         return said
 
     def svg(self, *others: Plan) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from likewise.errors import UsageError
+from likewise.messages import option
 
 if TYPE_CHECKING:
     from likewise.planning.plan import Plan
@@ -47,8 +48,7 @@ def named(plan: Plan, typed: dict[str, Any]) -> Plan:
         return plan
     typed = {name: value for name, value in typed.items() if value is not None}
     own = "preset" in typed and not {"bands", "rows"} & set(typed)
-    ignored = [f"--recall {typed['recall']}"] if "recall" in typed else []
-    ignored += ["--tune error"] if typed.get("tune") == "error" else []
+    ignored = [(name, typed[name]) for name in ("recall", "tune") if name in typed and typed[name] != "recall"]
     return replace(plan, chosen_by=f"preset {typed['preset']}" if own else "hand", ignored=tuple(ignored))
 
 
@@ -63,7 +63,7 @@ def with_preset(choices: dict[str, Any]) -> dict[str, Any]:
         return choices
     if not isinstance(name, str) or name not in PRESETS:
         near = difflib.get_close_matches(str(name), PRESETS, 1)
-        raise UsageError(f"--preset {name!r}: {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(PRESETS)}")
+        raise UsageError(f"{option('preset', name)}: {f'did you mean {near[0]}? ' if near else ''}choose one of {', '.join(PRESETS)}")
     preset = PRESETS[name]
     under: dict[str, Any] = {"by": preset.by, "bands": preset.bands, "rows": preset.rows, "threshold": preset.threshold}
     if "within" in choices:
@@ -72,6 +72,6 @@ def with_preset(choices: dict[str, Any]) -> dict[str, Any]:
     bands, rows, slots = chosen["bands"], chosen["rows"], choices.get("slots")
     own = not {"bands", "rows"} <= set(choices)
     if own and all(isinstance(number, int) for number in (bands, rows, slots)) and bands * rows > slots:
-        layout = f"{bands} bands of {rows} rows take {bands * rows:,} slots, more than --slots {slots}"
-        raise UsageError(f"--preset {name}: its {layout}; leave --slots out, or give --bands and --rows")
+        layout = f"{bands} bands of {rows} rows take {bands * rows:,} slots, more than {option('slots', slots)}"
+        raise UsageError(f"{option('preset', name)}: its {layout}; leave out {option('slots')}, or give {option('bands')} and {option('rows')}")
     return chosen

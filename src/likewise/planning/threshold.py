@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from likewise.errors import UsageError
-from likewise.messages import quoted
+from likewise.messages import option
 
 #: Maximum denominator of a threshold of sets, so that overlap * denominator fits in 64 bits.
 MAX_DENOMINATOR = 10**9
@@ -27,7 +27,7 @@ def parse_threshold(value: object, *, real: bool = False) -> Fraction:
         if not 0 < ratio <= 1:
             raise ValueError
     except (ValueError, ArithmeticError):
-        raise UsageError(f"--threshold {typed(value)}: give a similarity above 0 and up to 1, as in 0.8") from None
+        raise UsageError(f"{option('threshold', value)}: give a similarity above 0 and up to 1, for example 0.8") from None
     return ratio
 
 
@@ -42,7 +42,7 @@ def parse_within(value: object) -> Fraction:
         if distance < 0:
             raise ValueError
     except (ValueError, ArithmeticError):
-        raise UsageError(f"--within {typed(value)}: give a distance of 0 or more, up to 1e300, as in 3 or 0.5") from None
+        raise UsageError(f"{option('within', value)}: give a distance from 0 to 1e300, for example 3 or 0.5") from None
     return distance
 
 
@@ -54,15 +54,7 @@ def parse_similarity_within(value: object, *, real: bool = False) -> Fraction:
             raise ValueError
         return parse_threshold(1 - distance, real=real)
     except (ValueError, ArithmeticError):
-        raise UsageError(f"--within {typed(value)}: here it is 1 - similarity; give a number of 0 or more and below 1, as in 0.2") from None
-
-
-def typed(value: object) -> str:
-    """Return a value as it was typed."""
-    try:
-        return quoted(str(value))
-    except ValueError:  # Python does not print integers of thousands of digits
-        return quoted(value)
+        raise UsageError(f"{option('within', value)}: the distance is 1 - similarity; give a number from 0 to below 1, for example 0.2") from None
 
 
 def written(value: object) -> Fraction:

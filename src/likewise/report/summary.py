@@ -15,6 +15,7 @@ from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.report import removals
+from likewise.runs.items import Run
 from likewise.runs.results import Decision
 
 LARGEST = 10
@@ -23,8 +24,9 @@ MEASURE = "likewise audit measures it on a sample, and --exact compares all pair
 NAMED = 5  # maximum number of places named in a warning
 
 
-def summary(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, job: Job, warnings: list[str]) -> dict[str, Any]:
-    """Return the content of report.json. Raises AssertionError if the counts do not add up."""
+def summary(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, run: Run) -> dict[str, Any]:
+    """Return the content of report.json. Raises AssertionError if the counts do not add up. Warns of what the user should know about the result."""
+    job = run.job
     kind = collection.column("kind")
     removed, rejected = decision.removed, kind == REJECTED
     counts = {
@@ -44,6 +46,8 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a fault of likewise, please report it")
     found = removals.removals(collection, decision, job)
+    for said in (*warnings(collection, empty, job, removed), *removals.warning(found, float(job.threshold))):
+        run.warn(said)
     return {
         "schema": "likewise/report/1",
         "counts": counts,
@@ -58,7 +62,7 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
         "clusters": clusters(collection, decision),
         "sources": sources(collection, removed, rejected),
         "ids": {"missing": missing_ids(collection), "repeated": collection.repeated_ids[0]},
-        "warnings": [*warnings, *removals.warning(found, float(job.threshold))],
+        "warnings": run.warnings,
     }
 
 

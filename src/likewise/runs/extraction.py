@@ -28,6 +28,7 @@ from likewise.io.media import files, images, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.io.placing import new_file
 from likewise.job import Job
+from likewise.messages import in_document
 from likewise.methods import Text
 from likewise.options import Options
 from likewise.options import resolve as options_of
@@ -192,7 +193,7 @@ def of_each_file(
         except DataError as error:
             if has_gone(error):
                 raise
-            return *entry, str(error)
+            return *entry, error.marked
 
     progress.begin("describing", len(named), "files")
     engine = Threads(options.threads)
@@ -204,7 +205,7 @@ def of_each_file(
                     if options.on_error != "skip":
                         raise DataError(f"{result}; {LISTED.format('files')}")
                     reason = result.removeprefix(f"{path}: ")  # the result must not depend on the input's location
-                    to.rejected.append({"source": name, "position": 0, "reason": reason, "bytes": ""})
+                    to.rejected.append({"source": name, "position": 0, "reason": in_document(reason), "bytes": ""})
             good = [(name, result) for name, _, result in some if not isinstance(result, str)]
             progress.advance(len(some))
             if good:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from likewise.io.work import Work
 from likewise.job import Job
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
+from likewise.messages import Message, in_document
 from likewise.progress import Progress, raise_if_interrupted
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
@@ -31,11 +32,24 @@ class Run:
     first_side: int  # this many sources belong to the first collection, the others to the second
     memory: int  # limit in bytes
     listed: bool  # unreadable rows are listed in an output file
+    warnings: list[str] = field(default_factory=list)  # for the report
+    notes: list[str] = field(default_factory=list)  # about this machine, for run.json
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         """Begin a new stage of progress (`Progress.begin`)."""
         self.spare()
         self.progress.begin(stage, total, unit)
+
+    def warn(self, message: str) -> None:
+        """Report something that the user should know, once (`Progress.warn`)."""
+        if (said := in_document(message)) not in self.warnings:
+            self.warnings.append(said)
+            self.progress.warn(Message(message))
+
+    def note(self, message: str) -> None:
+        """Report something about this run on this machine, not about its result (`Progress.note`)."""
+        self.notes.append(in_document(message))
+        self.progress.note(Message(message))
 
     def spare(self) -> None:
         """Release unused memory if more than half of --memory is taken: freed memory, and the pages of columns."""

@@ -31,8 +31,7 @@ def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
     """Group the items by band keys, as many bands at once as memory allows; ``split`` overfull buckets, for the walk."""
     bands = plan.bands
     for said in plan.about_items(len(items.member)):
-        if said not in run.progress.warnings:
-            run.progress.warn(said)
+        run.warn(said)
     run.begin("grouping bands", bands, "bands")
 
     def keys(band: int) -> np.ndarray:
@@ -48,7 +47,7 @@ def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator
     """Yield the similar pairs among items that share a bucket."""
     buckets = bucket(items, run, plan, split=False)
     if (candidates := buckets.pairs()) > MANY:
-        run.progress.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
+        run.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
     run.begin("comparing", candidates, "pairs")
     stored = sets(items, run)
     for block in all_pairs(stored, buckets, side, run.workers, run.job.options.max_pairs):
@@ -83,9 +82,8 @@ def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -
 
 def announce(items: Items, run: Run, what: str, cost: float) -> None:
     """Warn that a search will take long, once a run, though an audit searches twice. cost: nanoseconds of one core."""
-    said = f"{len(items.member):,} {run.job.compared.name} are to be {what}, which may take about {cost / 60e9:,.0f} minutes of one core"
-    if cost > LONG and said not in run.progress.warnings:
-        run.progress.warn(said)
+    if cost > LONG:
+        run.warn(f"{len(items.member):,} {run.job.compared.name} are to be {what}, which may take about {cost / 60e9:,.0f} minutes of one core")
 
 
 def wanted(side: np.ndarray | None) -> float:

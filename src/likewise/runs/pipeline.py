@@ -22,6 +22,7 @@ from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.job import Job
+from likewise.messages import option
 from likewise.records import REJECTED, TEXT
 from likewise.runs.items import Items, Run, words_of
 from likewise.runs.pair_search import pair_source
@@ -111,7 +112,7 @@ def note_need(what: str, need: int, run: Run) -> bool:
     """Report that ``what`` needs more than --memory; True if it does."""
     if need > run.memory:
         mebibytes = -(-need >> 20)
-        run.progress.note(f"{what} take about {mebibytes:,} MiB, more than --memory allows; the run continues and may exceed the limit")
+        run.note(f"{what} take about {mebibytes:,} MiB, more than {option('memory')} allows; the run continues and may exceed the limit")
     return need > run.memory
 
 

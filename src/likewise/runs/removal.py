@@ -30,8 +30,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     collection = pipeline.collect(sources, run, engine)
     items = pipeline.distinct(collection, run, engine)
     decision = pipeline.decide(items, run, engine)
-    said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, decision.removed)
-    report = summary.summary(collection, decision, items.empty, items.short, run.job, said)
+    report = summary.summary(collection, decision, items.empty, items.short, run)
     keep = (collection.column("kind") != REJECTED) & ~decision.removed
     memory = len(sources) == 1 and isinstance(sources[0].path, pa.Table)
     kept = Table(lambda: take(sources[0].path, keep) if memory else outputs.placed(collection, np.flatnonzero(keep)).whole())

@@ -17,7 +17,7 @@ from likewise.io.inputs import Sources, printable, resolve, typed
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work
-from likewise.messages import quoted
+from likewise.messages import option, quoted
 from likewise.options import Options
 from likewise.progress import Progress
 from likewise.records import Want
@@ -81,16 +81,17 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
     """Warn of files that are skipped, and of inputs that may not be read as the user expects."""
     if skipped := sources.skipped:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
-        run.progress.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
+        run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():
-        run.progress.warn(said)
+        run.warn(said)
     for path in sources.skipped:
         if path.name == DELTA_LOG:
             old = "all its Parquet files are read, including rows that were changed or deleted since"
-            run.progress.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
+            run.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
-        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names no column {run.job.field!r} (--field)"
-        run.progress.warn(f"standard input was taken as one text: {other}")
+        column = f"no column {run.job.field!r} ({option('field')})"
+        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names {column}"
+        run.warn(f"standard input was taken as one text: {other}")
 
 
 def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:

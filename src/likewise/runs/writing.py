@@ -292,7 +292,7 @@ def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> di
         "work_bytes": sum(run.work.lengths.values()),
         "memory_bytes": run.memory,
         "peak_memory_bytes": peak_memory(),
-        "notes": run.progress.notes,
+        "notes": run.notes,
         "threads": run.threads.number,
         "python": platform.python_version(),
         "machine": platform.machine(),

@@ -14,6 +14,7 @@ from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.manifest import is_output
 from likewise.items.given import shown
+from likewise.messages import option
 from likewise.methods import Text
 from likewise.options import integer, resolve
 from likewise.progress import Progress
@@ -60,12 +61,15 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = Non
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
         items = pipeline.distinct(collection, run, Local(run))
         found = measured(items, run, sample, walk=bool(made))
-        said = run.progress.warnings + summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool))
-        of_layout = run.job.plan.about_layout if run.job.plan else []  # what it finds is measured, and `expected_recall` says what it should
-        found.warnings = [message for message in said if message not in of_layout]
-    if made and made.verify != "exact":
-        found.precision = float("nan")
-        found.warnings.append(f"the output was made with --verify {made.verify}: what it removed was not compared exactly, and may be less alike")
+        of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
+        for said in summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool)):
+            if said not in of_layout:
+                run.warn(said)
+        if made and made.verify != "exact":
+            found.precision = float("nan")
+            how = option("verify", made.verify)
+            run.warn(f"the output was made with {how}: removed items were not compared exactly, and may be less similar than the threshold")
+        found.warnings = run.warnings
     return found
 
 

@@ -59,7 +59,8 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(run.job), sides=sides, ordered=True).whole()
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
-        said = run.progress.warnings + summary.warnings(collection, empty, run.job, none)
+        for said in summary.warnings(collection, empty, run.job, none):
+            run.warn(said)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
             "k": k,
@@ -70,6 +71,6 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
             "read": len(collection),
             "queries": queries,
             "with_fewer": queries - int((np.unique(rows[:, 0], return_counts=True)[1] >= k).sum()),
-            "warnings": said,
+            "warnings": run.warnings,
         }
     return Pairs(table, report)

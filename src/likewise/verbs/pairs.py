@@ -50,7 +50,8 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run, Local(run)) if options.star else pipeline.find_pairs(items, run, sides)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
-        said = run.progress.warnings + summary.warnings(collection, items.empty, job, np.zeros(len(collection), bool))
+        for said in summary.warnings(collection, items.empty, job, np.zeros(len(collection), bool)):
+            run.warn(said)
         report = {
             "threshold": float(job.threshold),
             "value": pipeline.value_of(job).name,
@@ -58,6 +59,6 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
             "spread": spread(job.target, job.recall, len(rows)),
             "method": job.described(),
             "read": len(collection),
-            "warnings": said,
+            "warnings": run.warnings,
         }
     return Pairs(table, report)

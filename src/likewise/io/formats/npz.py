@@ -83,7 +83,7 @@ def ragged(file: zipfile.ZipFile, path: Path) -> Ragged:
     try:
         ends = borders(offsets, found.shape[0])
     except UsageError as error:
-        raise DataError(f"{path}: {error}") from None
+        raise DataError(f"{path}: {error.marked}") from None
     if not len(ends) or ends[0] or ends[-1] != found.shape[0]:
         raise DataError(f"{path}: offsets go from 0 to the number of vectors, {found.shape[0]:,}; here they go from {ends[:1]} to {ends[-1:]}")
     return Ragged(found, ends, found.dtype.itemsize * found.shape[1])

@@ -60,7 +60,7 @@ def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iter
         except DataError as error:
             if has_gone(error):
                 raise
-            failures[len(bodies)] = str(error).removeprefix(f"{path.paths[number]}: ")  # the result must not depend on the input's location
+            failures[len(bodies)] = error.marked.removeprefix(f"{path.paths[number]}: ")  # the result must not depend on the input's location
             bodies.append(b"")
         size += len(bodies[-1])
         if size >= CHUNK_BYTES or number + 1 == end:
