@@ -27,7 +27,7 @@ def probability(p: float, bands: int, rows: int) -> float:
 
     Leskovec, Rajaraman and Ullman, Mining of Massive Datasets 3.4.2. For MinHash p is the similarity. Raises UsageError unless 0 <= p <= 1.
 
-    >>> round(chance(0.8, 20, 5), 5)
+    >>> round(probability(0.8, 20, 5), 5)
     0.99964
     """
     return any_of(all_of(checked_probability(p), rows), bands)
