@@ -7,11 +7,13 @@ import inspect
 import json
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from command_line import run
 from likewise import families, kinds
+from likewise.cli.flags import FLAGS
 from likewise.messages import by_reason
 from likewise.methods import SUFFIXES, UNITS, Measure, Text, parse
 
@@ -19,11 +21,16 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 
 
-def test_the_page_of_flags_is_the_table_of_flags():
-    spec = importlib.util.spec_from_file_location("make_flags_page", ROOT / "tools/make_flags_page.py")
+def loaded(tool: Path) -> ModuleType:
+    """A script of tools/ as a module."""
+    spec = importlib.util.spec_from_file_location(tool.stem, tool)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs/reference/flags.md").read_text() == module.page()
+    return module
+
+
+def test_the_page_of_flags_is_the_table_of_flags():
+    assert (ROOT / "docs/reference/flags.md").read_text() == loaded(ROOT / "tools/make_flags_page.py").page()
 
 
 def first_table(page: str) -> list[list[str]]:
@@ -68,13 +75,38 @@ def test_the_table_of_measures_is_the_registry():
             assert kind == ("distance" if kinds.measure(name).distance else "similarity")
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text())
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.+)$", text)}
+
+
 def test_links_lead_somewhere():
     for page in PAGES:
-        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+        for link, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", page.read_text()):
+            if not link.startswith("https://"):
+                target = page.parent / link if link else page
+                assert target.exists(), f"{page.name} links to {link}"
+                assert not anchor or anchor in anchors(target), f"{page.name} links to {link}#{anchor}"
 
 
-WITH_PYTHON = [page for page in PAGES if "```python\n" in page.read_text() and page.name != "README.md"]
+FOR_USERS = [ROOT / "README.md", ROOT / "docs/tutorial.md", ROOT / "docs/reference/glossary.md"]
+
+
+@pytest.mark.parametrize("page", FOR_USERS, ids=lambda page: page.stem)
+def test_flags_on_pages_for_users_exist(page):
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page.read_text()))
+    flags = {name for flag in FLAGS.values() for name in flag.names.split()} | {"--help", "--help-all", "--version", "--compile"}
+    assert named <= flags
+
+
+def test_the_figure_of_the_readme_is_what_the_tool_draws():
+    tool = loaded(ROOT / "tools/make_readme_figure.py")
+    assert tool.FILE.read_text() == tool.picture(), "run tools/make_readme_figure.py"
+    assert str(tool.FILE.relative_to(ROOT)) in (ROOT / "README.md").read_text()
+
+
+WITH_PYTHON = [page for page in PAGES if "```python\n" in page.read_text()]
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
@@ -88,8 +120,8 @@ def test_python_on_a_page_prints_what_it_says(page, capsys):
 
 def test_the_summary_in_the_readme_is_what_the_program_prints(tmp_path):
     """The lines of a run with removals of every kind, and numbers that add up."""
-    block = re.search(r"likewise dedup pages\.jsonl -o clean\n\n((?:    .*\n)+)", (ROOT / "README.md").read_text())[1]
-    shown = {label: rest.strip() for label, rest in re.findall(r"    (\w+) +(.+)", block)}
+    block = re.search(r"\$ likewise dedup \S+ -o clean\n((?:\w+ +.*\n)+)", (ROOT / "README.md").read_text())[1]
+    shown = {label: rest.strip() for label, rest in re.findall(r"(\w+) +(.+)", block)}
     words = [f"w{i}" for i in range(100)]
     texts = [" ".join(words), " ".join(words), " ".join([*words, *words[:5], words[5], *words[6:]]), " ".join([*words[:99], "other"]), "else"]
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(texts)))
@@ -101,7 +133,8 @@ def test_the_summary_in_the_readme_is_what_the_program_prints(tmp_path):
     counts = {"removed_exact": exact, "removed_equal": equal, "removed_near": near}
     assert shown["removed"] == f"{total:,}  ({', '.join(by_reason(counts))})"
     assert printed["removed"] == f"3  ({', '.join(by_reason(dict.fromkeys(counts, 1)))})"
-    assert total == exact + equal + near == 100_000 - int(shown["kept"].replace(",", ""))
+    read, kept = (int(shown[label].split()[0].replace(",", "")) for label in ("read", "kept"))
+    assert total == exact + equal + near == read - kept
     assert sum(int(number.replace(",", "")) for number in re.findall(r": ([0-9,]*[0-9])", shown["similar"])) == near
 
 
