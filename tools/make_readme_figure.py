@@ -30,7 +30,7 @@ def picture() -> str:
         patterns(),
         *plane.axes("Jaccard similarity of a pair", "probability that it is found"),
         area(plane, [point for point in theirs if point[0] >= THRESHOLD], 1.0, "missed"),
-        area(plane, [point for point in ours if point[0] <= THRESHOLD], 0.0, "vain"),
+        area(plane, [point for point in ours if point[0] <= THRESHOLD], 0.0, "needless"),
         plane.line((THRESHOLD, 0), (THRESHOLD, 1), "threshold"),
         plane.words("threshold 0.8", (THRESHOLD, 1), dy=-12, class_="strong"),
         tag("polyline", points=plane.path(ours), class_="curve"),
