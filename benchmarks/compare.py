@@ -42,6 +42,7 @@ def contenders(corpus: Path, folder: Path) -> dict[str, list[str]]:
         **({} if corpus.suffix == ".jsonl" else {"floor: read and encode": [*floor(corpus, folder), "encode"]}),
         "daft": [str(VENVS / "daft" / "bin" / "python"), str(peers / "daft_pairs.py"), str(corpus), str(folder / "pairs.npy")],
         "daft and numpy": [str(VENVS / "daft" / "bin" / "python"), str(peers / "daft_pairs.py"), str(corpus), str(folder / "pairs.npy"), "numpy"],
+        "rensa": [str(VENVS / "rensa" / "bin" / "python"), str(peers / "rensa_pairs.py"), str(corpus), str(folder / "pairs.npy")],
         "datasketch": [str(VENVS / "datasketch" / "bin" / "python"), str(peers / "datasketch_pairs.py"), str(corpus), str(folder / "pairs.npy")],
     }
 
@@ -50,12 +51,12 @@ def floor(corpus: Path, folder: Path) -> list[str]:
     return [str(VENVS / "floor" / "bin" / "python"), str(HERE / "peers" / "floor.py"), str(corpus), str(folder / "floor")]
 
 
-def run(command: list[str]) -> dict[str, float]:
+def run(command: list[str], env: dict[str, str] | None = None, cwd: Path | None = None) -> dict[str, float]:
     """Wall, CPU and system seconds and peak memory in MB of one process with its children."""
     peak, over = [0], threading.Event()
     began = time.perf_counter()
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env=contest.environment())
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env=env or contest.environment(), cwd=cwd)
         watch = threading.Thread(target=lambda: watch_memory(process.pid, peak, over))
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
