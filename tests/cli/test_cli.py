@@ -58,7 +58,7 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "-o", "out", "--config", "gone.toml"], ["--config gone.toml", "no such file"]),
         (["pairs", "docs.jsonl", "-o", "out.xlsx"], ["-o out.xlsx", ".parquet"]),
         (["pairs", "docs.jsonl", "-o", "no/out.csv"], ["-o no/out.csv", "the folder no does not exist"]),
-        (["show", "nowhere", "a"], ["nowhere: is not an output folder", "there is none of this name)"]),
+        (["show", "nowhere", "a"], ["nowhere: is not an output folder", "it does not exist)"]),
         (["report", "nowhere"], ["nowhere: is not an output folder"]),
         (["report", "docs.jsonl"], ["docs.jsonl: is not an output folder", "it is a file"]),
     ],

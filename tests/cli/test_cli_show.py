@@ -121,7 +121,7 @@ def test_show_when_the_input_is_gone_or_another(out: Path) -> None:
     assert "has no row 1 any more" in run("show", out, "b").stderr
     Path("docs.jsonl").unlink()
     gone = run("show", out, "b")
-    assert gone.exit_code == 2 and "docs.jsonl: this input is not there any more" in gone.stderr
+    assert gone.exit_code == 2 and "docs.jsonl: this input no longer exists" in gone.stderr
 
 
 def test_show_text_files_and_parquet(folder: Path) -> None:

@@ -118,7 +118,7 @@ def test_bad_records_are_named(tmp_path: Path) -> None:
         "line 4, column 1: the record has 1 cell, and the header 2",
         "line 5, column 1: the record has 3 cells, and the header 2",
         "line 7, column 6: this byte (0xe9) is not UTF-8",
-        "line 8, column 6: the cell goes on after its closing quote; a quote inside a quoted cell is written twice",
+        "line 8, column 6: the cell continues after its closing quote; write a quote inside a quoted cell twice",
     ]
     assert [entry.raw for entry in found.rejected] == [b"2", b"3,a,b", b"4,caf\xe9", b'5,"a"b"']
     assert found.text.to_pylist()[-1] == b'good 5" disk'

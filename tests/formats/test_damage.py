@@ -444,7 +444,7 @@ DAMAGES: dict[str, Damage] = {
             "txt": "a text that is cut is a text",
             "parquet arrow": Cut("cannot be read as"),
             "arrows": Cut("cannot be read as", 4),
-            "npy": Cut("is cut short"),
+            "npy": Cut("is truncated"),
         },
         make=either(
             rows=lambda name: packed(name, before(name, b"9", 9 if name in JSON else 1)),
@@ -465,7 +465,7 @@ DAMAGES: dict[str, Damage] = {
     "joined members": Damage({PACKS: Fine(b"a")}, make=lambda name: b"".join(members(name))),
     "the last member is cut": Damage({PACKS: Cut("ends early", 2)}, make=lambda name: members(name)[0] + members(name)[1][:12]),
     "bytes between members": Damage(
-        {PACKS: Cut("is followed by bytes that are no part of it", 2)}, make=lambda name: b"no member, no frame".join(members(name))
+        {PACKS: Cut("is followed by bytes that do not belong to it", 2)}, make=lambda name: b"no member, no frame".join(members(name))
     ),
     "a wrong checksum": Damage(
         {

@@ -335,7 +335,7 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
     assert source.name == "stdin"
     assert source.path.read_bytes() == LINE
     pipe(b"\x00\xff")
-    with pytest.raises(UsageError, match="standard input: the first bytes do not tell what this is"):
+    with pytest.raises(UsageError, match="standard input: the first bytes do not identify what this is"):
         resolve(["-"], work=here / "other")
 
 

@@ -141,7 +141,7 @@ def test_whole_numbers_as_sets_and_tokens(tmp_path: Path) -> None:
         (np.array([["a", "b"]]), "<U1"),
         (np.zeros((2, 2), "M8[s]"), "datetime64"),
         (np.zeros((2, 2), np.longdouble), "float128"),
-        (np.array([[{}, None]], object), "Python objects, which only code in the file could make"),
+        (np.array([[{}, None]], object), "Python objects, which cannot be read without running code from the file"),
         (np.zeros(2, [("x", "f4"), ("y", "f4")]), "records with named fields"),
         (np.zeros((2, 2), [("日", "f4")]), "version 3"),
     ],
@@ -168,7 +168,7 @@ def test_what_follows_the_array_would_be_lost(tmp_path: Path) -> None:
     with open(tmp_path / "a.npy", "wb") as file:
         np.save(file, np.zeros((2, 2)))
         np.save(file, np.zeros((2, 2)))
-    with pytest.raises(DataError, match="goes on behind its array: 160 bytes are expected"):
+    with pytest.raises(DataError, match="continues after its array: 160 bytes are expected"):
         read(tmp_path / "a.npy")
 
 

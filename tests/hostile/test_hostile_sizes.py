@@ -105,11 +105,11 @@ def test_a_text_file_and_a_row_of_an_array_have_the_limit_too():
 @pytest.mark.parametrize(
     ("shape", "fortran", "said"),
     [
-        ((10**15, 4), False, "is cut short: 32,000,000,000,000,128 bytes are expected"),
+        ((10**15, 4), False, "is truncated: 32,000,000,000,000,128 bytes are expected"),
         ((-2, -3), False, "no side can be negative"),
         ((10**15, 0), False, "expected are vectors"),
         ((0, 10**15), True, "--max-record allows"),
-        ((2**40, 2**40, 2**40), False, "is cut short"),
+        ((2**40, 2**40, 2**40), False, "is truncated"),
     ],
 )
 def test_headers_of_arrays_that_lie(shape, fortran, said):

@@ -44,7 +44,7 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     spread = [float(value) for _, value in shown][-4:]  # from the least alike to the most
     assert spread == sorted(spread, reverse=items.distance) and spread[0] != spread[-1]
     if axis is None:
-        assert "by an exact join, not by hashing: none is missed" in words and "chance to be found" not in page
+        assert "by an exact join, not by hashing: none is missed" in words and "probability to be found" not in page
         return
     assert f"by {axis}; at the threshold {next(iter(items.limit.values())):g}" in page and "this was not measured" not in words
     side = "left" if items.distance else "right"

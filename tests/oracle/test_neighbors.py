@@ -128,7 +128,7 @@ def test_exact_is_brute_force(name, seed, n, m, k, same, threads, dtype, limit):
 
 @pytest.mark.parametrize("name", CODED)
 def test_codes_of_few_vectors_find_all(name, monkeypatch):
-    """With fewer items than are wanted at first, none is passed over; ties, copies and zero vectors included."""
+    """With fewer items than are wanted at first, none is skipped; ties, copies and zero vectors included."""
     monkeypatch.setattr(stage, "FEW_ITEMS", 0)
     monkeypatch.setattr(stage, "FEW_NUMBERS", 0)
     rng = np.random.default_rng(1)

@@ -68,7 +68,7 @@ def test_what_is_missed_lies_above_the_curve_and_what_is_met_in_vain_below():
     assert corners(missed)[:2] == [(across, TOP), (across, up)] and corners(missed)[-2:] == [(RIGHT, TOP), (RIGHT, TOP)]
     (dot,) = elements(chart, "circle")
     assert (float(dot.attrib["cx"]), float(dot.attrib["cy"])) == (across, up)
-    assert {"threshold 0.75", "a line: 75.0 % at the threshold", "may be missed", "met although below the threshold"} <= {*words(chart)}
+    assert {"threshold 0.75", "a line: 75.0 % at the threshold", "may be missed", "false positives, below the threshold"} <= {*words(chart)}
 
 
 def test_distances_fall_and_the_areas_are_mirrored():
@@ -78,7 +78,7 @@ def test_distances_fall_and_the_areas_are_mirrored():
     assert (missed_near.get("class"), needless_far.get("class")) == ("missed", "needless")
     for one, other in ((missed, missed_near), (needless, needless_far)):
         assert corners(other) == [(round(LEFT + RIGHT - x, 2), y) for x, y in reversed(corners(one))]
-    assert "met although beyond the threshold" in words(falling)
+    assert "false positives, beyond the threshold" in words(falling)
 
 
 def test_a_threshold_between_the_sampled_values_is_a_corner_of_both_areas():
@@ -212,7 +212,7 @@ def test_a_span_without_end_is_drawn_as_far_as_the_curves_fall():
     ("curves", "threshold", "span", "said"),
     [
         ([], 0.5, (0, 1), "no curve"),
-        ([LINE], 1.5, (0, 1), "1.5 lies outside of the chart, which goes from 0 to 1"),
+        ([LINE], 1.5, (0, 1), "1.5 is outside the chart, which goes from 0 to 1"),
         ([LINE], None, (1, 1), "an end"),
     ],
 )

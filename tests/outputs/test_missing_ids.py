@@ -69,7 +69,7 @@ def test_clusters_whose_representatives_share_an_id_are_named_by_place() -> None
 def test_the_count_of_repeated_ids_is_of_ids() -> None:
     """Three rows have the id 1: one id names several items, not two."""
     found = lw.pairs(table(pa.array([1, 1, 1, 2]), ["a b", "c d", "e f", "g h"]), **CHOICES)
-    assert found.report["warnings"] == ["1 id names more than one item (1); source and position tell these items apart"]
+    assert found.report["warnings"] == ["1 id names more than one item (1); source and position distinguish these items"]
 
 
 MIXED = [{"id": "deb-92", "text": TEXT}, {"id": 1, "text": TEXT}, {"id": 2**64 - 1, "text": "a b c"}, {"id": "b\ud800", "text": "a b c"}]
@@ -99,7 +99,7 @@ def test_ids_of_several_types_are_text_in_tables_and_themselves_in_json(mixed: P
 def test_ids_of_several_types_in_an_output_folder(mixed: Path) -> None:
     assert run("dedup", mixed, *LIKE, "-o", "out").exit_code == 0
     removed = pq.read_table("out/removed.parquet")
-    assert removed.schema.metadata == {b"likewise.ids": b"text, since the ids are of several types"}
+    assert removed.schema.metadata == {b"likewise.ids": b"text, because the ids have several types"}
     assert removed.select(["id", "kept_id"]).to_pylist() == [{"id": "1", "kept_id": "deb-92"}, {"id": r"b\ud800", "kept_id": str(2**64 - 1)}]
     largest = json.loads(Path("out/report.json").read_text())["clusters"]["largest"]
     assert [cluster["representative"] for cluster in largest] == ["deb-92", 2**64 - 1]

@@ -64,7 +64,7 @@ def test_a_result_is_no_input_of_the_run_that_replaces_it(likewise, tmp_path):
     (tmp_path / "data/in.jsonl").write_bytes(jsonl([{"id": i, "text": text(i % 2)} for i in range(4)]))
     assert likewise("dedup", "data", "-o", "data/out").status == 0
     first = everything(tmp_path / "data/out")
-    assert likewise("dedup", "data", "-o", "data/out", "--overwrite").status == 0  # the folder itself is passed over
+    assert likewise("dedup", "data", "-o", "data/out", "--overwrite").status == 0  # the folder itself is skipped
     again = everything(tmp_path / "data/out")
     assert all(again[name] == first[name] for name in first if name not in ("run.json", "report.html"))
     done = likewise("dedup", "data/out/kept", "-o", "data/out", "--overwrite")

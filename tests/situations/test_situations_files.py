@@ -64,7 +64,7 @@ def test_a_bad_line_neither_ends_in_a_trace_nor_takes_others_along(tmp_path, kin
     listed = lw.pairs(source, by="whitespace:5", on_error="skip")
     assert listed.to_arrow().to_pylist() == [{"id_a": "0", "id_b": "5", "similarity": 25 / 27}]
     [said] = [said for said in listed.report["warnings"] if "could not be read" in said]
-    assert f"2 of 6 items could not be read and were set aside: in.{kind}, line {first_line + 2}," in said
+    assert f"2 of 6 items could not be read and were rejected: in.{kind}, line {first_line + 2}," in said
     assert f"in.{kind}, line {first_line + 4}," in said
 
 
@@ -83,7 +83,7 @@ def test_a_message_names_a_list_of_rejected_rows_only_where_one_is_written(tmp_p
         with pytest.raises(lw.DataError) as error:
             call()
         said[name] = str(error.value).rpartition("; ")[2]
-    none = "--on-error skip leaves such rows out and continues"
+    none = "--on-error skip omits such rows and continues"
     assert said == dict.fromkeys(calls, none) | {"dedup": "--on-error skip lists such rows in rejected.jsonl and continues"}
 
 
@@ -177,7 +177,7 @@ def test_joined_members_are_all_read_and_a_short_read_is_no_small_corpus(tmp_pat
     assert {(row["kept_id"], row["id"]): row["similarity"] for row in removed if row["source"].startswith("joined")} == expected
     read = [row["id"] for row in removed if row["source"].startswith("cut")]  # the whole records before the damage: those of one member at least
     assert read == [row["id"] for row in rows[: len(read)]] and 20 <= len(read) <= 40  # all, where only a checksum is missing
-    assert f"; {len(read)} items before that could be read, and the rest of the file is missing" in entry["reason"]
+    assert f"; {len(read)} items before that were read; the rest of the file is missing" in entry["reason"]
     counts = result.report["counts"]
     assert (counts["read"], counts["rejected"], counts["cut_short"]) == (40 + len(read) + 1, 1, 1)
 

@@ -58,12 +58,12 @@ def s_curves(
 def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Span:
     """The span with a finite end. Raises UsageError for no curves, an empty span, or a threshold outside of it."""
     if not curves:
-        raise UsageError("no curve to draw: give one or more")
+        raise UsageError("no curves to draw; give at least one")
     low, high = span if math.isfinite(span[1]) else (span[0], reach(curves, threshold))
     if not low < high:
-        raise UsageError(f"a chart from {low:g} to {high:g}: give an end above its beginning")
+        raise UsageError(f"a chart from {low:g} to {high:g}: the end must be above the beginning")
     if threshold is not None and not low <= threshold <= high:
-        raise UsageError(f"threshold {shown(threshold)} lies outside of the chart, which goes from {low:g} to {high:g}")
+        raise UsageError(f"threshold {shown(threshold)} is outside the chart, which goes from {low:g} to {high:g}")
     return low, high
 
 
@@ -89,7 +89,7 @@ def reach(curves: Sequence[Drawn], threshold: float | None) -> float:
             continue
         if (threshold and end >= 10 * threshold) or all(down(curve.probability, end) for curve in curves):
             return end
-    raise UsageError("a curve does not come down within any distance; give an end to the span")
+    raise UsageError("a curve does not fall at any distance; give the end of the span")
 
 
 def sampled(curve: Drawn, threshold: float | None, span: Span) -> Line:
@@ -117,7 +117,7 @@ def chart(lines: Sequence[Line], threshold: float | None, axis: str, span: Span,
         plane.height,
         in_words(lines, threshold, axis, note),
         *([patterns()] if threshold is not None else []),
-        *plane.axes(axis, "chance to be found"),
+        *plane.axes(axis, "probability to be found"),
         *(around(plane, lines[0], threshold, falling) if threshold is not None else []),
         *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first curve, where they coincide
         *marks(plane, lines, threshold),
@@ -196,7 +196,7 @@ def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
 def shades(several: bool, falling: bool) -> list[Html]:
     """The legend row that names the two areas."""
     of = " by 1" if several else ""
-    needless = f"met{of} although {'beyond' if falling else 'below'} the threshold"
+    needless = f"false positives{of}, {'beyond' if falling else 'below'} the threshold"
     return [
         *(tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in ((0, "missed"), (220, "needless"))),
         tag("text", f"may be missed{of}", x=54, y=4),
@@ -208,4 +208,4 @@ def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: st
     """The description of the chart for those who cannot see it."""
     found = [f"{line.label} {percent(line.here)}".strip() for line in lines if line.here is not None]
     here = f"; at the threshold {shown(threshold)}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
-    return f"The chance that a pair is found, by {axis}{here}{'; ' * bool(note)}{note}"
+    return f"The probability that a pair is found, by {axis}{here}{'; ' * bool(note)}{note}"

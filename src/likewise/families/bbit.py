@@ -96,7 +96,7 @@ class BBit(Family):
         left, right = (read_only(np.ascontiguousarray(np.atleast_2d(self.checked(side)))) for side in (a, b))
         rows = len(right) if len(left) == 1 else len(left)
         if len(right) not in (1, rows):
-            raise UsageError(f"{len(left)} signatures cannot be compared with {len(right)}, row by row; give as many, or one")
+            raise UsageError(f"{len(left)} signatures cannot be compared with {len(right)} row by row; give equally many, or one")
         share = kernels.agreeing(left, right, rows, self.slots, self.bits, np.uint64(kernels.LOWEST[self.bits])) / self.slots
         return float(share[0]) if a.ndim == b.ndim == 1 else share
 
@@ -121,7 +121,7 @@ class BBit(Family):
         if not isinstance(signature, np.ndarray) or signature.dtype != self.dtype:
             kind = f"an array of {signature.dtype}" if isinstance(signature, np.ndarray) else type(signature).__name__
             hint = "; of(signatures) packs those of MinHash" if getattr(signature, "dtype", None) == np.uint32 else ""
-            raise UsageError(f"a signature is an array of uint8, here came {kind}{hint}")
+            raise UsageError(f"a signature is an array of uint8, got {kind}{hint}")
         if signature.ndim not in (1, 2) or signature.shape[-1] != self.width:
-            raise UsageError(f"a signature of this family has {self.width} bytes, here came the shape {signature.shape}; use the family that made it")
+            raise UsageError(f"a signature of this family has {self.width} bytes, got the shape {signature.shape}; use the family that made it")
         return signature

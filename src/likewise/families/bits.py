@@ -44,7 +44,7 @@ class Bits(Family):
         """Signatures, uint8[n, slots], 0 or 1, one row a code. Raises UsageError for codes of another length."""
         words, bits = codes(batch)
         if len(words) and bits != self.dimension:
-            raise UsageError(f"row 0 has {bits} bits, and this family is for codes of {self.dimension}: make one with dimension={bits}")
+            raise UsageError(f"row 0 has {bits} bits, but this family is for codes of {self.dimension} bits; make one with dimension={bits}")
         positions = (directions("uniform", self.seed, 1, self.slots)[0] * self.dimension).astype(np.int64)
         sampled: Signature = bits_at(words, positions)
         return sampled

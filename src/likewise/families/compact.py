@@ -65,5 +65,5 @@ def width_of(bits: Any) -> int:
 def table(histograms: Any) -> NDArray[Any]:
     """Histograms as rows, [n, bins]. Raises UsageError for anything else."""
     if not isinstance(histograms, np.ndarray) or histograms.ndim not in (1, 2) or histograms.dtype.kind not in "uif":
-        raise UsageError(f"histograms are an array of numbers, a set a row, as Histograms.embed gives them; here came {type(histograms).__name__}")
+        raise UsageError(f"histograms must be an array of numbers, one row per set, as from Histograms.embed; got {type(histograms).__name__}")
     return np.atleast_2d(histograms)

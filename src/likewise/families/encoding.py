@@ -46,7 +46,7 @@ class Encoding:
         whole(self, "tables", 1, 2**16)
         whole(self, "seed", 0, 2**64 - 1)
         if not isinstance(self.space, Space | None):
-            raise UsageError(f"Encoding space {self.space!r:.60}: give a Space, as Space.fit(sample) makes it, or None")
+            raise UsageError(f"Encoding space {self.space!r:.60}: give a Space, such as Space.fit(sample), or None")
 
     @property
     def partition(self) -> Partition:
@@ -70,8 +70,8 @@ class Encoding:
         values, offsets = sets
         if self.space is None and len(values) > 1 and values.min() >= 0:
             raise UsageError(
-                "these features have no negative numbers, and planes through the origin hardly part them: give a center, as "
-                "space=Space.fit(sample, unit=True) does; space=Space(np.zeros(dimension)) leaves them as they are"
+                "these features have no negative numbers, so planes through the origin hardly separate them; give a center, such as "
+                "space=Space.fit(sample, unit=True); space=Space(np.zeros(dimension)) leaves the features unchanged"
             )
         dimension = values.shape[1] if self.space is None else self.space.dimension
         out = np.empty((len(offsets) - 1, (self.tables << self.bits) * dimension), np.float32)

@@ -143,9 +143,9 @@ class Family(Probabilities):
         name = np.dtype(self.dtype).name
         if not isinstance(signature, np.ndarray) or signature.dtype != self.dtype:
             kind = f"an array of {signature.dtype}" if isinstance(signature, np.ndarray) else type(signature).__name__
-            raise UsageError(f"a signature is an array of {name}, here came {kind}")
+            raise UsageError(f"a signature is an array of {name}, got {kind}")
         if signature.ndim not in (1, 2) or signature.shape[-1] != self.slots:
-            raise UsageError(f"a signature of this family has {self.slots} slots, here came the shape {signature.shape}; use the family that made it")
+            raise UsageError(f"a signature of this family has {self.slots} slots, got the shape {signature.shape}; use the family that made it")
         return signature
 
     def with_slots(self, slots: int) -> Self:
@@ -171,9 +171,9 @@ class Amplified(Probabilities):
 
     def __post_init__(self) -> None:
         if not isinstance(self.family, Family):
-            raise UsageError(f"{self.family!r} is no family; amplify one by its all_of and any_of")
+            raise UsageError(f"{self.family!r} is not a family; amplify a family with its all_of and any_of")
         if not self.steps:
-            raise UsageError("no step: a family is amplified by all_of(r), any_of(b) or both")
+            raise UsageError("no step; amplify a family with all_of(r), any_of(b) or both")
         object.__setattr__(self, "steps", tuple(map(checked_step, self.steps)))
         object.__setattr__(self, "family", self.family.with_slots(self.functions))
 
@@ -238,14 +238,14 @@ def same(a: Signature, b: Signature) -> Any:
     Raises UsageError for unequal numbers of rows.
     """
     if a.ndim == b.ndim == 2 and len(a) != len(b) and 1 not in (len(a), len(b)):
-        raise UsageError(f"{len(a)} signatures cannot be compared with {len(b)}, row by row; give as many, or one")
+        raise UsageError(f"{len(a)} signatures cannot be compared with {len(b)} row by row; give equally many, or one")
     return a == b
 
 
 def checked_step(step: Any) -> Step:
     """A step as ("all" or "any", an int of 1 or more). Raises UsageError for anything else."""
     if not isinstance(step, tuple | list) or len(step) != 2:
-        raise UsageError(f"a step {step!r}: give ('all', r) or ('any', b)")
+        raise UsageError(f"step {step!r}: give ('all', r) or ('any', b)")
     kind, count = checked_kind(step[0]), index(step[1])
     if count is None or count < 1:
         raise UsageError(f"{kind}_of({quoted(step[1])}): give a whole number of 1 or more")
@@ -257,7 +257,7 @@ def each(function: Callable[[Any], float], values: Any) -> NDArray[np.float64]:
     try:
         table = values if isinstance(values, np.ndarray) else np.array(values, object)
     except ValueError:  # arrays that differ in all but their first dimensions
-        raise UsageError("values in lists of unlike lengths: give an array, or lists that make one") from None
+        raise UsageError("lists of different lengths; give an array, or lists of equal length") from None
     found = np.empty(table.shape)
     for place, value in np.ndenumerate(table):
         try:

@@ -80,13 +80,13 @@ class Histograms:
         whole(self, "sums", 1, 2**20)
         functions = self.bits * self.tables * self.sums
         if functions > MOST_FUNCTIONS:
-            raise UsageError(f"Histograms of {functions:,} functions, bits x tables x sums: give fewer, {MOST_FUNCTIONS:,} at most")
+            raise UsageError(f"Histograms of {functions:,} functions (bits x tables x sums): give at most {MOST_FUNCTIONS:,}")
         one_of(self, "store", tuple(STORE))
         one_of(self, "normalize", NORMALIZE)
         if self.scale is not None and not 0 < real(self, "scale") < math.inf:
             raise UsageError(f"Histograms scale {self.scale!r}: give a number above 0, or None")
         if not isinstance(self.space, Space | None):
-            raise UsageError(f"Histograms space {self.space!r:.60}: give a Space, as Space.fit(sample) makes it, or None")
+            raise UsageError(f"Histograms space {self.space!r:.60}: give a Space, such as Space.fit(sample), or None")
 
     @property
     def bins(self) -> int:
@@ -113,7 +113,7 @@ class Histograms:
     def made(self, sets: Any, weights: Any, run: Run, dtype: str, finish: Any) -> NDArray[Any]:
         """``finish`` of the counts of sets, [n, bins] of type ``dtype``. Raises UsageError for more than `MOST_BINS` bins."""
         if self.bins > MOST_BINS:
-            raise UsageError(f"histograms of {self.bins:,} bins, more than {MOST_BINS:,}: give fewer bits or tables, or take `sparse`")
+            raise UsageError(f"histograms of {self.bins:,} bins, more than {MOST_BINS:,}: give fewer bits or tables, or use `sparse`")
         sets = features(sets)
         loads = weights_of(weights, sets)
         out = np.empty((len(sets[1]) - 1, self.bins), dtype)
@@ -194,9 +194,9 @@ class Histograms:
         left, right = (np.atleast_2d(np.asarray(side, float)) for side in (a, b))
         for side in (left, right):
             if side.ndim != 2 or side.shape[1] != self.bins:
-                raise UsageError(f"counts of this family have {self.bins} bins, here came the shape {side.shape}; use the family that made them")
+                raise UsageError(f"counts of this family have {self.bins} bins, got the shape {side.shape}; use the family that made them")
         if 1 not in (len(left), len(right)) and len(left) != len(right):
-            raise UsageError(f"{len(left)} sets cannot be compared with {len(right)}, row by row; give as many, or one")
+            raise UsageError(f"{len(left)} sets cannot be compared with {len(right)} row by row; give equally many, or one")
         products = np.empty(max(len(left), len(right)))
         match_rows(read_only(np.ascontiguousarray(left)), read_only(np.ascontiguousarray(right)), True, products)
         functions = self.tables * self.sums
@@ -209,16 +209,16 @@ def weights_of(weights: Any, sets: Features) -> Counts:
     """Weights of features as float64[total]; empty for None. Raises UsageError for invalid weights, with the place of the first."""
     if weights is None:
         return read_only(np.empty(0))
-    refuse_masked(weights, "weights are numbers")
+    refuse_masked(weights, "weights must be numbers")
     try:
         found = np.concatenate(weights) if isinstance(weights, list) and len(weights) and np.ndim(weights[0]) else np.asarray(weights)
         found = np.ascontiguousarray(found, float)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"weights are a number for each feature, float[{len(sets[0])}]: {error}") from None
+        raise UsageError(f"weights must be one number per feature, float[{len(sets[0])}]: {error}") from None
     if found.shape != (len(sets[0]),):
-        raise UsageError(f"weights of shape {found.shape} for {len(sets[0])} features; give one for each, those of all sets end to end")
+        raise UsageError(f"weights of shape {found.shape} for {len(sets[0])} features; give one per feature, those of all sets in sequence")
     wrong = ~((found >= 0) & (found < math.inf))
     if wrong.any():
         at = int(wrong.argmax())
-        raise UsageError(f"the weight of feature {at} of all is {found[at]}; a weight is a finite number of 0 or more")
+        raise UsageError(f"the weight of feature {at} (of all sets) is {found[at]}; a weight must be finite and at least 0")
     return read_only(found)

@@ -78,7 +78,7 @@ class Hyperplane(Family):
     def _of_sparse(self, items: Sparse) -> Signature:
         """Signatures of sparse vectors. Raises UsageError for modes that need all coordinates."""
         if self.mode not in ("gaussian", "signs"):
-            raise UsageError(f"Hyperplane(mode={self.mode!r}): it turns all coordinates, and sparse vectors are not written out; leave mode out")
+            raise UsageError(f"Hyperplane(mode={self.mode!r}): it rotates dense vectors, and sparse vectors are not expanded; leave mode out")
         bits = np.empty((len(items), self.slots), np.uint8)
         for slots, sums in on_directions(items, directed(items.values, items.offsets), self.mode, self.seed, self.slots):
             bits[:, slots] = sums >= 0

@@ -105,10 +105,10 @@ def on_lines(batch: Any, kind: str, family: Line | Stripe) -> NDArray[np.uint32]
         row = int(far.argmax())
         if reached[row] > GREATEST:
             raise UsageError(
-                f"row {row}: its coordinates add up to {reached[row]:.3g}, more than {GREATEST:g}: multiply all vectors by one small number"
+                f"row {row}: its coordinates add up to {reached[row]:.3g}, more than {GREATEST:g}; multiply all vectors by one small number"
             )
         most = f"more than 2^40 buckets of width {family.width:g}"
-        raise UsageError(f"row {row}: its coordinates add up to {reached[row]:.6g}, {most}: give a greater width")
+        raise UsageError(f"row {row}: its coordinates add up to {reached[row]:.6g}, {most}; give a larger width")
     shifts = directions("uniform", family.seed, 1, family.slots)[0] * family.width
     found: NDArray[np.uint32]
     if isinstance(items, Sparse):

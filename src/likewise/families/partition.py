@@ -48,7 +48,7 @@ class Partition:
         try:
             found = self.bit.with_slots(functions * self.bits).signature(values)
         except UsageError as error:
-            raise UsageError(renamed(error, name) + " (seen from the center of the space)" * (self.space is not None)) from None
+            raise UsageError(renamed(error, name) + " (relative to the center of the space)" * (self.space is not None)) from None
         masks = (derive(np.uint64(self.bit.seed), MASKS, functions) >> np.uint64(64 - self.bits)).astype(np.uint32)
         masks[:: self.sums] = 0
         codes: NDArray[np.uint32] = codes_of(found, self.bits, read_only(masks))

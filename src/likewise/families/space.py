@@ -41,7 +41,7 @@ class Space:
         center = vectors([self.center])[0]
         axes = None if self.axes is None else vectors(self.axes)
         if axes is not None and len(axes) != len(center):
-            raise UsageError(f"Space: the center has {len(center)} numbers, and the axes have {len(axes)} rows; give as many")
+            raise UsageError(f"Space: the center has {len(center)} dimensions, but the axes have {len(axes)} rows; the two must be equal")
         object.__setattr__(self, "center", read_only(np.ascontiguousarray(center, np.float32)))
         object.__setattr__(self, "axes", None if axes is None else read_only(np.ascontiguousarray(axes, np.float32)))
 
@@ -65,7 +65,7 @@ class Space:
         wide = int((variances > LEAST_VARIANCE * variances[-1]).sum()) if variances[-1] > 0 else 0
         many = index(axes)
         if many is None or not 1 <= many <= wide:
-            raise UsageError(f"Space.fit axes {axes!r}: give a whole number from 1 to {wide}, the axes along which this sample varies")
+            raise UsageError(f"Space.fit axes {axes!r}: give a whole number from 1 to {wide}, the number of axes along which this sample varies")
         chosen = turned[:, ::-1][:, :many]
         chosen = chosen * np.sign(chosen[abs(chosen).argmax(axis=0), np.arange(many)])  # the sign of an axis is arbitrary: fix it
         return cls(center.astype(np.float32), (chosen / np.sqrt(variances[::-1][:many])).astype(np.float32), unit)
@@ -86,7 +86,9 @@ class Space:
     def moved(self, values: NDArray[np.float32], run: Run = map) -> NDArray[np.float32]:
         """Features float32[n, d] in this space: float32[n, k]. Raises UsageError for features of another dimension."""
         if len(values) and values.shape[1] != len(self.center):
-            raise UsageError(f"item 0 has features of {values.shape[1]} numbers, and this space is for {len(self.center)}: fit one on such features")
+            raise UsageError(
+                f"item 0 has features of {values.shape[1]} dimensions, but this space is for {len(self.center)}; fit a space on such features"
+            )
         out = np.empty((len(values), self.dimension), np.float32)
         axes = np.zeros((-(-len(self.center) // STEP) * STEP, 0 if self.axes is None else self.axes.shape[1]), np.float32)
         if self.axes is not None:

@@ -42,7 +42,9 @@ class Threshold(Family):
         whole(self, "dimension", 1, 2**31 - 1)
         low, high = real(self, "low"), real(self, "high")
         if not 0 < high - low < math.inf or math.isinf(self.dimension * (high - low)):
-            raise UsageError(f"Threshold low {self.low!r}, high {self.high!r}: give two finite numbers, the lower one first, and not too far apart")
+            raise UsageError(
+                f"Threshold low {self.low!r}, high {self.high!r}: give two finite numbers, the smaller one first, whose difference is finite"
+            )
 
     @property
     def curve(self) -> Curve:
@@ -54,7 +56,7 @@ class Threshold(Family):
         outside = (items < np.float64(self.low)) | (items > np.float64(self.high))
         if outside.any():
             row, column = divmod(int(outside.argmax()), self.dimension)
-            raise UsageError(f"row {row}: {items[row, column]} in column {column} is not from {self.low} to {self.high}: give wider bounds")
+            raise UsageError(f"row {row}: {items[row, column]} in column {column} is not between {self.low} and {self.high}; give wider bounds")
         places, heights = directions("uniform", self.seed, 2, self.slots)[:2]
         thresholds = self.low + (self.high - self.low) * heights
         bits: Signature = reaches(items, (places * self.dimension).astype(np.int64), thresholds)

@@ -74,13 +74,13 @@ def within(path: Path, most: int) -> Iterator[int]:
     """The number of each message that is a batch of records.
 
     Raises DataError before a batch or dictionary that would expand to more than ``most`` bytes, by the lengths before its compressed buffers. Ends
-    without an error where a stream is cut short: its reader reports that.
+    without an error where a stream is truncated: its reader reports that.
     """
     with _messages(path) as (messages, file):
         for number, message in enumerate(messages):
             if (size := _expanded(message, file)) > most:
                 raise DataError(
-                    f"{path}: message {number} of this file says that it expands to {size:,} bytes, and {most:,} are allowed, "
+                    f"{path}: message {number} of this file states an expanded size of {size:,} bytes; at most {most:,} are allowed,  "
                     f"{BATCH_FACTOR} times --max-record; raise --max-record if you trust the file"
                 )
             if message.kind == BATCH:
@@ -142,7 +142,7 @@ def _message(file: BinaryIO, at: int) -> Message | None:
     kind, length = _field(meta, message, 1), _field(meta, message, 3)  # Message.header_type, Message.bodyLength
     body = struct.unpack_from("<q", meta, length)[0] if length else 0
     if body < 0:
-        raise ValueError("a body of less than no bytes")
+        raise ValueError("a body of negative size")
     return Message(meta[kind] if kind else 0, meta, begin + size, body)
 
 

@@ -42,7 +42,7 @@ def read(work: Work, band: int, bands: int, rows: Sequence[int]) -> Keys:
     path = work.folder / f"{PREFIX}{number:03d}.col"
     with naming(path), open(path, "rb", buffering=0) as file:
         if path.stat().st_size != each * keys.nbytes:
-            raise FormatError(f"{path}: does not hold the keys of {each} band{'s' * (each > 1)}; delete {work.folder} and run again")
+            raise FormatError(f"{path}: expected the keys of {each} band{'s' * (each > 1)}; delete {work.folder} and start over")
         if each == 1:
             return np.fromfile(file, np.uint64)
         at = 0

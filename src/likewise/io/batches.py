@@ -34,12 +34,12 @@ def reading(place: str | Path, kind: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno and error.errno in DEVICE_ERRORS:
             raise OSError(error.errno, os.strerror(error.errno), str(place)) from error
         reason = str(error).strip().split("\n")[0].rstrip(".")
-        raise DataError(f"{place}: cannot be read as {kind}: {reason}. Copy or make the file again, or leave it out") from error
+        raise DataError(f"{place}: cannot be read as {kind}: {reason}. Copy or create the file again, or leave it out") from error
 
 
 def changed(place: str | Path) -> DataError:
     """Return the error for a file that became shorter during the run."""
-    return DataError(f"{place}: is shorter than when it was first read; leave it alone while likewise runs, and start again")
+    return DataError(f"{place}: is shorter than when it was first read; do not change inputs during a run, and start over")
 
 
 def nonempty(path: Path, kind: str) -> None:
@@ -177,7 +177,7 @@ class Keeper:
         self.read = self.kept = 0
         if add is not None:
             if clash := [name for name in add.column_names if name in schema.names]:
-                raise UsageError(f"{place}: already has a column {clash[0]!r}, which is to be added; rename or drop it there first")
+                raise UsageError(f"{place}: already has the column {clash[0]!r} that would be added; rename or drop it there first")
             schema = pa.schema([*schema, *add.schema], metadata=schema.metadata)
         self.schema = schema
 
@@ -203,4 +203,4 @@ class Keeper:
             if self.done:
                 return
         if not self.done:
-            raise DataError(f"{self.place}: has fewer rows than when it was first read; start again, and let nothing write to it meanwhile")
+            raise DataError(f"{self.place}: has fewer rows than when it was first read; do not change inputs during a run, and start over")

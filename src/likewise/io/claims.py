@@ -154,7 +154,7 @@ def mark_in(file: int, folder: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("made"), bool):
         raise not_ours(folder)
     if found.get("version") != VERSION:
-        raise FormatError(f"{folder}: another version of likewise left this work folder; delete the folder, and start again")
+        raise FormatError(f"{folder}: another version of likewise left this work folder; delete the folder and start over")
     return found
 
 

@@ -74,7 +74,7 @@ class ForeignError(Exception):
 
 #: Exceptions of decoders for damaged input.
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, ForeignError)
-ENDS_EARLY, FOREIGN = "ends early", "is followed by bytes that are no part of it"
+ENDS_EARLY, FOREIGN = "ends early", "is followed by bytes that do not belong to it"
 
 
 @contextmanager
@@ -205,10 +205,10 @@ class _Text(io.RawIOBase):
             what = FOREIGN
         elif "too much memory" in detail:
             what = "needs a window of more than 128 MiB"
-            remedy = f"write it anew: zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst"
+            remedy = f"compress it again:  zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst"
         elif "Memory usage limit" in detail:
             what = f"needs more than {XZ_MEMORY >> 20} MiB of memory"
-            remedy = f"write it anew: xz -dc {self.path.name} | xz -9 > NEW.xz"
+            remedy = f"compress it again:  xz -dc {self.path.name} | xz -9 > NEW.xz"
         else:
             what = f"is damaged ({detail.removeprefix('ZSTD decompress failed: ')})"
         return DataError(f"{self.path}: the {self.kind.name} stream {what}, after {self.size:,} bytes of text; {remedy}")

@@ -27,4 +27,4 @@ def other(head: bytes) -> str:
 def refuse_other(path: str | Path, head: bytes | bytearray) -> None:
     """Raise DataError if a file begins in another encoding than UTF-8."""
     if name := other(bytes(head[:4])):
-        raise DataError(f"{path}: expected UTF-8, and the first bytes are of {name}; convert it: iconv -f {name} -t UTF-8 FILE > NEW")
+        raise DataError(f"{path}: expected UTF-8, but the first bytes are {name}; convert it: iconv -f {name} -t UTF-8 FILE > NEW")

@@ -84,7 +84,7 @@ def undamaged(path: str | Path) -> Iterator[None]:
     except DataError:
         raise
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{path}: cannot be read as a Parquet file: its footer is damaged. Copy or make the file again") from error
+        raise DataError(f"{path}: cannot be read as a Parquet file: its footer is damaged. Copy or create the file again") from error
 
 
 def group(found: dict[int, Any]) -> Group:
@@ -126,7 +126,7 @@ class Compact:
     def raw(self, size: int) -> bytes:
         """The next ``size`` bytes. Raises ValueError if there are fewer."""
         if size > len(self.data) - self.at:
-            raise ValueError("bytes that are not there")
+            raise ValueError("bytes beyond the end")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -150,7 +150,7 @@ class Compact:
     def value(self, kind: int, depth: int) -> Any:
         """A value of this type. Raises ValueError for unknown types and for structs that are nested too deeply."""
         if depth > DEEPEST:
-            raise ValueError("structs in structs without end")
+            raise ValueError("endlessly nested structs")
         if kind in (I16, I32, I64):
             return self.whole()
         if kind in (TRUE, FALSE, BYTE):

@@ -33,7 +33,7 @@ class Groups:
         self.words, self.of = words[order], self.of[order]
         again = np.flatnonzero((self.words[1:] == self.words[:-1]) & (self.of[1:] != self.of[:-1]))
         if len(again):
-            raise DataError(f"{name_of(given)}: {elements[order[again[0]]]!r} stands in two groups; an element is of one")
+            raise DataError(f"{name_of(given)}: {elements[order[again[0]]]!r} is in two groups; each element has one group")
 
     @property
     def digest(self) -> str:
@@ -51,14 +51,14 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif not isinstance(given, Path):
-        raise UsageError(f"--groups {given!r}: {FORMS}; in Python a mapping will do")
+        raise UsageError(f"--groups {given!r}: {FORMS}; in Python, a mapping also works")
     elif given.suffix == ".json":
         try:
             found = msgspec.json.decode(given.read_bytes())
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DataError(f"{given}: cannot be read: {error}; {FORMS}") from error
         if not isinstance(found, dict):
-            raise DataError(f"{given}: holds no object; {FORMS}")
+            raise DataError(f"{given}: is not a JSON object; {FORMS}")
         pairs = [pair for key, group in found.items() for pair in ((key, group), *((number, group) for number in numbers(key)))]
     else:
         with reading(given, "a table of groups"):  # invalid UTF-8 in names and values shows only when they are used
@@ -70,9 +70,9 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     for place, pair in enumerate(words):
         if None in pair:
             kind = UsageError if isinstance(given, Mapping) else DataError
-            raise kind(f"{name_of(given)}, pair {place + 1}: {shown(pairs[place])}; elements and groups are whole numbers or strings")
+            raise kind(f"{name_of(given)}, pair {place + 1}: {shown(pairs[place])}; elements and groups must be integers or strings")
     if not pairs:
-        raise DataError(f"{name_of(given)}: holds no element; {FORMS}")
+        raise DataError(f"{name_of(given)}: is empty; {FORMS}")
     return words
 
 

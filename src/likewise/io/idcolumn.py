@@ -15,8 +15,8 @@ from likewise.items.words import WHOLE, Hasher, without_fractions
 from likewise.items.wrapped import wrapped
 
 #: Notes on columns with ids of several types (metadata ``likewise.ids`` of the written tables).
-PLAIN = "text, since the ids are of several types"
-QUOTED = "JSON text, since ids of several types would be the same text"
+PLAIN = "text, because the ids have several types"
+QUOTED = "JSON text, because ids of different types would have the same text"
 
 
 class IdColumn(NamedTuple):

@@ -230,7 +230,7 @@ class _Found:
             finally:
                 part.unlink(missing_ok=True)
         try:
-            kind = formats.by_content(spool, self.want) or _refused(spool, "the first bytes do not tell")
+            kind = formats.by_content(spool, self.want) or _refused(spool, "the first bytes do not identify")
         except (UsageError, DataError) as error:
             raise type(error)(error.marked.replace(str(spool), "standard input")) from error
         self.entries.append(_Entry(spool, kind, "stdin"))
@@ -248,7 +248,7 @@ class _Found:
         except OSError as error:
             raise UsageError(_missing(path, error)) from error
         if _key(found) in self.guarded_keys or self._in_output(path):
-            raise UsageError(f"{given}: this input is the output, or lies in it; give another output with -o")
+            raise UsageError(f"{given}: this input is the output or lies inside it; choose another output with -o")
         if stat.S_ISDIR(found.st_mode):
             if is_output(path):
                 raise UsageError(f"{given}: this is an output folder of likewise; its records are in {path / 'kept'}")
@@ -258,7 +258,7 @@ class _Found:
             self.bases.append(_place(path).parent)
             self._add_file(path, found, _format_of_named(path, self.want))
         else:
-            raise UsageError(f"{given}: is neither a file nor a folder; feed a pipe to standard input and name it -")
+            raise UsageError(f"{given}: is neither a file nor a folder; for a pipe, use standard input (-)")
 
     def _add_folder(self, folder: Path) -> None:
         before = len(self.skipped)
@@ -277,7 +277,7 @@ class _Found:
             raise UsageError(f"{pattern}: no file matches this pattern")
         outside = [match for match in matches if not self._in_output(match)]
         if not outside:
-            raise UsageError(f"{pattern}: all that matches this pattern lies in the output; give another output with -o")
+            raise UsageError(f"{pattern}: all files that match this pattern lie in the output; choose another output with -o")
         matched = [path for match in outside for path in (self._walk(match) if match.is_dir() else [match])]
         if not sum(self._add_found(path, partial(_by_name_or_magic, want=self.want)) for path in matched):
             raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
@@ -372,7 +372,7 @@ def incomplete(folder: Path, lacking: Sequence[str]) -> str:
     """Return the message about a data set with missing files."""
     first = printable(lacking[0])
     many = f"{len(lacking):,} names that do not exist, such as {first}" if len(lacking) > 1 else f"{first}, which does not exist"
-    return f"{folder}: the metadata of this data set lists {many}; copy the whole data set again, or name the files to read one by one"
+    return f"{folder}: the metadata of this data set lists {many}; copy the whole data set again, or name the files one by one"
 
 
 def is_taken(name: str, others: Sequence[str]) -> bool:
@@ -382,15 +382,15 @@ def is_taken(name: str, others: Sequence[str]) -> bool:
 
 def _format_of_named(path: Path, want: Want) -> str:
     """Return the format of a file that the user named, by its extension or else by its content. Raises UsageError or DataError."""
-    return formats.by_name(path) or formats.by_content(path, want) or _refused(path, "neither the name nor the first bytes tell")
+    return formats.by_name(path) or formats.by_content(path, want) or _refused(path, "neither the name nor the first bytes identify")
 
 
 def _refused(path: Path, reason: str) -> NoReturn:
     """Raise UsageError or DataError for a file of unknown format."""
     refuse_other(path, formats.first_bytes(path))
     if compression.kind_of(path):
-        raise UsageError(f"{path}: compression is read around JSON lines, JSON and CSV only; decompress this file first")
-    raise UsageError(f"{path}: {reason} what this is; likewise reads {_extensions()}")
+        raise UsageError(f"{path}: only JSON lines, JSON and CSV can be compressed; decompress this file first")
+    raise UsageError(f"{path}: {reason} the format; likewise reads {_extensions()}")
 
 
 def _by_name_or_magic(path: Path, want: Want) -> str | None:
@@ -408,11 +408,11 @@ def _extensions() -> str:
 def _missing(path: Path, error: OSError) -> str:
     """Return why a path cannot be read, and the name that was probably meant."""
     if path.is_symlink():
-        return f"{path}: is a link to {path.readlink()}, which is not there"
+        return f"{path}: is a link to {path.readlink()}, which does not exist"
     if not isinstance(error, FileNotFoundError):
         return f"{path}: cannot be read: {error.strerror}"
     if not path.parent.is_dir():
-        return f"{path}: there is no folder {path.parent}"
+        return f"{path}: the folder {path.parent} does not exist"
     close = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], 1)
     return f"{path}: no such file or folder" + (f"; did you mean {path.with_name(close[0])}?" if close else "")
 
@@ -425,7 +425,7 @@ def _stat(path: Path) -> os.stat_result:
     try:
         return path.stat()
     except OSError as error:
-        raise DataError(f"{path}: was there a moment ago, and cannot be read now: {error.strerror}") from error
+        raise DataError(f"{path}: was readable a moment ago and cannot be read now: {error.strerror}") from error
 
 
 def _place(path: Path) -> Path:

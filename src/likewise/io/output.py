@@ -25,9 +25,9 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
     With ``resume`` the place may already hold the output of the interrupted run in ``work``.
     """
     if not out.name or out.name == "..":
-        raise UsageError(f"-o {out}: this names no folder of its own; name one, as in {out / 'clean'}")
+        raise UsageError(f"-o {out}: this is not a new folder; name one, such as {out / 'clean'}")
     if work is not None and out.resolve() in (work.resolve(), *work.resolve().parents):
-        raise UsageError(f"--work {work}: lies in the output {out}, which appears whole at the end; name a place outside it")
+        raise UsageError(f"--work {work}: lies in the output {out}, which is created at the end; name a place outside it")
     if work is not None and work.resolve() in out.resolve().parents:
         raise UsageError(f"-o {out}: lies in the work folder {work}, which is emptied at the end; name a place outside it")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
@@ -36,7 +36,7 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
     interrupted = resume and claims.is_begun(work)
     if out.exists() and any(out.iterdir()):
         if not overwrite and not interrupted:
-            nothing = f", and there is no interrupted run in {work} to go on with" if resume else ""
+            nothing = f", and {work} has no interrupted run to continue" if resume else ""
             raise UsageError(f"-o {out}: the folder exists{nothing}; --overwrite replaces it once the new one is complete")
         check_output(out, out)
     elif not out.parent.exists():

@@ -112,7 +112,7 @@ def check(source: Path, arrow: pa.Schema, options: dict[str, Any]) -> None:
     for column in _changed(old, footer.read(BytesIO(sink.getvalue())), source):
         if _is_lacking(column.mine) and not _is_stored_equally(column):
             raise UsageError(
-                f"{source}: the column {column.name!r} has a type that Arrow does not have, and kept records would lose it. Drop the column or "
+                f"{source}: the column {column.name!r} has a type that Arrow lacks, so kept records would lose it. Drop the column or "
                 "change its type there, or write no records: --output ids or mask, without --removed-records"
             )
 

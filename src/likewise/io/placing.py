@@ -41,7 +41,7 @@ def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), fl
 def refuse_others(target: Path, flag: str) -> None:
     """Raise UsageError for a path of anything other than a plain file."""
     if target.is_symlink():
-        raise UsageError(f"{flag} {target}: this is a link, and outputs neither follow nor replace links; name the file itself")
+        raise UsageError(f"{flag} {target}: this is a link; outputs neither follow nor replace links, so name the file itself")
     if target.is_dir():
         raise UsageError(f"{flag} {target}: this is a folder; name a file")
     if target.exists() and not target.is_file():
@@ -53,7 +53,7 @@ def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "-o") -> 
     if target.exists():
         for name, path in files:
             if path.exists() and path.samefile(target):
-                raise UsageError(f"{flag} {target}: this file is an input ({name}), and inputs are never written to; choose another path")
+                raise UsageError(f"{flag} {target}: this file is an input ({name}), and likewise never writes to an input; choose another path")
 
 
 @contextmanager

@@ -126,7 +126,7 @@ def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
         return f"{said}; if the records are in the list {first.inside!r}, add --records {first.inside}"
     if "," in field:
         parts = [part.strip() for part in field.split(",")]
-        return f"{said}: {'|'.join(parts)!r} takes the first that a record has, and {'+'.join(parts)!r} joins them"
+        return f"{said}: {'|'.join(parts)!r} takes the first one that a record has; {'+'.join(parts)!r} joins them"
     others = set(names) - {lack.source for lack in lacking}
     if not others:
         return said

@@ -167,7 +167,7 @@ class Work:
     def append(self, columns: Mapping[str, Any], **step: Any) -> None:
         """Append to columns, then journal the step. Values are arrays or bytes. Raises OSError if the folder was removed or replaced."""
         if not self._claim.holds():
-            what = "was removed or replaced while likewise worked in it; start again, and leave it alone meanwhile"
+            what = "was removed or replaced while likewise used it; start over, and do not change it during the run"
             raise OSError(errno.ENOENT, what, str(self.folder))
         written = {}
         for name, values in columns.items():
@@ -302,7 +302,7 @@ def refuse_links(folder: Path) -> None:
         for path in (Path(place, name) for name in (*folders, *files)):
             found = path.lstat()
             if not (stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_nlink == 1)):
-                raise FormatError(f"{path}: is a link or no plain file; a work folder has none. Delete {folder}, or name another with --work")
+                raise FormatError(f"{path}: is a link or a special file, which a work folder never has; delete {folder}, or name another with --work")
 
 
 def is_entry(entry: Any) -> bool:
@@ -344,6 +344,6 @@ def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
             compare(folder, left, right, f"{place}[{i}]")
     elif made != now:
         raise UsageError(
-            f"{folder}: cannot resume, since {flag_of(place)} differs: the interrupted run had {json.dumps(made)}, this one has {json.dumps(now)}; "
-            "run with what it had, or delete the folder to start over"
+            f"{folder}: cannot resume, because {flag_of(place)} differs: the interrupted run had {json.dumps(made)}, this one has {json.dumps(now)}; "
+            "use the earlier value, or delete the folder to start over"
         )

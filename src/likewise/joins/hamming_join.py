@@ -150,7 +150,7 @@ class TableJoin:
         if len(self.codes) < 2:
             return
         if len(self.codes) > 2**NUMBER:
-            raise UsageError(f"{len(self.codes):,} items are more than can be joined at once ({2**NUMBER:,})")
+            raise UsageError(f"{len(self.codes):,} items; at most {2**NUMBER:,} can be joined at once")
         largest, tasks = max(1, SORTED_BYTES // (8 * len(self.codes))), self.workers.tasks
         begin, at_once, stop = 0, min(tasks, largest), Stop(most)
         while begin < len(self.tables) and not stop:

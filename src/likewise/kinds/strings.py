@@ -105,7 +105,7 @@ class Strings(Stored):
         return EditJoin(texts, edits(job.threshold), levenshtein=job.base is LEVENSHTEIN, per=per, workers=workers)
 
     def rule(self, job: Job, mode: int) -> Any:
-        """The rule of sets, as a placeholder: edit distances are computed by the measure, not by a rule."""
+        """The rule of sets, as a placeholder: edit distances are computed with the measure, not by a rule."""
         from likewise.kinds.sets import KIND as SETS
 
         return SETS.rule(job, mode)

@@ -84,9 +84,9 @@ def valued(
 def prepared(a: Features, b: Features, left: Places, right: Places, by: str, run: Run) -> Pairs:
     """The pairs, the sets on the right packed; by cosine, features have length 1. Raises UsageError for an unknown ``by`` and for zero vectors."""
     if by not in BY:
-        raise UsageError(f"by={by!r}: features compare by {', '.join(BY)}")
+        raise UsageError(f"by={by!r}: choose one of {', '.join(BY)}")
     if len(a[0]) and len(b[0]) and a[0].shape[1] != b[0].shape[1]:
-        raise UsageError(f"features of {a[0].shape[1]} numbers on the left and of {b[0].shape[1]} on the right; they must be equally long")
+        raise UsageError(f"features of {a[0].shape[1]} dimensions on the left and {b[0].shape[1]} on the right; both sides must have the same number")
     sides = []
     for sets, numbers, name in ((a, left, "left"), (b, right, "right")):
         used, places = np.unique(numbers, return_inverse=True)
@@ -133,10 +133,10 @@ def pairs_of(a: Features, b: Features, left: Any, right: Any) -> tuple[Places, P
     for given, most, side in ((left, many, "left"), (right, others, "right")):
         array = np.asarray(given)
         if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-            raise UsageError(f"{side}= are numbers of sets, int[m]; here came {array.dtype} of shape {array.shape}")
+            raise UsageError(f"{side}= must be numbers of sets, int[m]; got {array.dtype} of shape {array.shape}")
         if array.size and not 0 <= array.min() <= array.max() < most:
-            raise UsageError(f"{side}= holds {array.min()} to {array.max()}, and there are {most} sets, from 0")
+            raise UsageError(f"{side}= holds {array.min()} to {array.max()}, but there are {most} sets, numbered from 0")
         found.append(array.astype(np.int64))
     if len(found[0]) != len(found[1]):
-        raise UsageError(f"{len(found[0])} sets on the left and {len(found[1])} on the right; give as many on both sides")
+        raise UsageError(f"{len(found[0])} sets on the left and {len(found[1])} on the right; give equally many on both sides")
     return found[0], found[1]

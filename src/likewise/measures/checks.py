@@ -14,7 +14,7 @@ from likewise.items.vectors import Vectors, nonzero
 def same_size(left: int, right: int) -> None:
     """Check that two batches have the same number of items. Raises UsageError."""
     if left != right:
-        raise UsageError(f"{left} items on the left and {right} on the right; give as many on both sides")
+        raise UsageError(f"{left} items on the left and {right} on the right; give equally many on both sides")
 
 
 def same_shape(a: Vectors, b: Vectors, *, direction: str = "") -> tuple[Vectors, Vectors]:
@@ -24,7 +24,7 @@ def same_shape(a: Vectors, b: Vectors, *, direction: str = "") -> tuple[Vectors,
     """
     same_size(len(a), len(b))
     if len(a) and a.shape[1] != b.shape[1]:
-        raise UsageError(f"vectors of {a.shape[1]} numbers on the left and of {b.shape[1]} on the right; they must be equally long")
+        raise UsageError(f"vectors of {a.shape[1]} dimensions on the left and {b.shape[1]} on the right; both sides must have the same number")
     if direction:
         nonzero(a, f"{direction} on the left")
         nonzero(b, f"{direction} on the right")
@@ -37,5 +37,5 @@ def same_bits(a: Codes, b: Codes) -> tuple[NDArray[np.uint64], NDArray[np.uint64
     (left, bits), (right, others) = a, b
     same_size(len(left), len(right))
     if len(left) and bits != others:
-        raise UsageError(f"codes of {bits} bits on the left and of {others} on the right; they must be equally long")
+        raise UsageError(f"codes of {bits} bits on the left and {others} on the right; both sides must have the same number")
     return read_only(left), read_only(right)

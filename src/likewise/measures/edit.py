@@ -44,5 +44,5 @@ def library() -> ModuleType:
         import rapidfuzz.distance
         import rapidfuzz.process
     except ImportError as error:
-        raise missing_part("edit distances are computed by", "RapidFuzz", "rapidfuzz") from error
+        raise missing_part("edit distances are computed with", "RapidFuzz", "rapidfuzz") from error
     return rapidfuzz

@@ -51,7 +51,7 @@ def comparable(a: Features, b: Features) -> tuple[Features, Features]:
     """
     same_size(len(a[1]) - 1, len(b[1]) - 1)
     if len(a[0]) and len(b[0]) and a[0].shape[1] != b[0].shape[1]:
-        raise UsageError(f"features of {a[0].shape[1]} numbers on the left and of {b[0].shape[1]} on the right; they must be equally long")
+        raise UsageError(f"features of {a[0].shape[1]} dimensions on the left and {b[0].shape[1]} on the right; both sides must have the same number")
     return nonempty(a), nonempty(b)
 
 

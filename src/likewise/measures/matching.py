@@ -84,7 +84,7 @@ def row_by_row(a: Table, b: Table, product: bool) -> Any:
     """Sums of products, or of minima, of the i-th rows. Raises UsageError for unequal numbers of rows."""
     left, right = checked(a, b)
     if 1 not in (len(left), len(right)) and len(left) != len(right):
-        raise UsageError(f"{len(left)} histograms cannot be compared with {len(right)}, row by row; `every` compares each with each")
+        raise UsageError(f"{len(left)} histograms cannot be compared with {len(right)} row by row; `every` compares each with each")
     many = min(len(left), len(right)) and max(len(left), len(right))
     out = np.empty(many, np.int64 if left.dtype.kind == "u" else float)
     match_rows(left, right, product, out)
@@ -118,10 +118,10 @@ def checked(a: Any, b: Any) -> tuple[Table, Table]:
     for side, name in ((a, "left"), (b, "right")):
         if not isinstance(side, np.ndarray) or side.dtype.name not in TYPES or side.ndim not in (1, 2):
             kind = f"{side.dtype} of shape {side.shape}" if isinstance(side, np.ndarray) else type(side).__name__
-            raise UsageError(f"histograms are an array of {', '.join(TYPES)}, a set a row; on the {name} came {kind}")
+            raise UsageError(f"histograms must be an array of {', '.join(TYPES)}, one row per set; got {kind} on the {name}")
         refuse_masked(side, f"histograms on the {name}")
     if a.dtype != b.dtype or a.shape[-1] != b.shape[-1]:
         sides = f"{a.dtype} with {a.shape[-1]} columns on the left and {b.dtype} with {b.shape[-1]} on the right"
-        raise UsageError(f"histograms of {sides} do not compare; take those that one family made")
+        raise UsageError(f"histograms of {sides} cannot be compared; use histograms of the same family")
     left, right = (read_only(np.ascontiguousarray(np.atleast_2d(side))) for side in (a, b))
     return left, right

@@ -21,7 +21,7 @@ def lr(a: Vectors | Sparse, b: Vectors | Sparse, order: float) -> NDArray[np.flo
     A distance beyond the range of float64 is infinite; intermediate results do not overflow. Raises UsageError for r < 1, which is not a distance.
     """
     if not order >= 1:
-        raise UsageError(f"L_r with r = {order!r}: it is a distance for r of 1 or more")
+        raise UsageError(f"L_r with r = {order!r}: r must be at least 1")
     if isinstance(a, Sparse) or isinstance(b, Sparse):
         return sparse.distances(a, b, float(order))
     values: NDArray[np.float64] = distances(*same_shape(a, b), float(order))

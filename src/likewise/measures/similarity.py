@@ -24,7 +24,7 @@ def batch_of(method: Measure, given: Any) -> Any:
     """A caller's batch, read for comparisons within it. Raises UsageError for a single item, and with the row for an invalid one."""
     kind = method.kind
     if kind.alone(given):
-        raise UsageError(f"one {kind.noun} alone is given where many are wanted: give a list of them")
+        raise UsageError(f"got a single {kind.noun} where a batch is expected; give a list of them")
     return kind.converter(given, None, method)(given)
 
 
@@ -49,9 +49,7 @@ def values_of(method: Text | Measure, a: Any, b: Any, groups: Callable[[Any], An
     if one and many:
         read(converter(a, b), *((a, "left") if alone[1] else (b, "right")))  # it may be neither an item nor a batch
         which = ("left", "right") if alone[0] else ("right", "left")
-        raise UsageError(
-            f"one {kind.noun} on the {which[0]} and a batch on the {which[1]}; give the one as often as there are others: [{kind.noun}] * n"
-        )
+        raise UsageError(f"one {kind.noun} on the {which[0]} and a batch on the {which[1]}; repeat the single one: [{kind.noun}] * n")
     left, right = ([a], [b]) if one else (a, b)
     convert = converter(left, right)
     values = function_of(method)(read(convert, left, "left"), read(convert, right, "right"))

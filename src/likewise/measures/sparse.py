@@ -40,7 +40,9 @@ def values(a: Any, b: Any, measure: int, order: float = 0.0, direction: str = ""
     direction: what needs one, for the message; with it zero vectors raise UsageError. Raises UsageError too if the other batch is not sparse.
     """
     if not isinstance(a, Sparse) or not isinstance(b, Sparse):
-        raise UsageError(f"sparse vectors on the {'left' if isinstance(a, Sparse) else 'right'}, and others beside them; give both in one form")
+        raise UsageError(
+            f"sparse vectors on the {'left' if isinstance(a, Sparse) else 'right'}and dense ones on the other side; give both in the same form"
+        )
     same_size(len(a), len(b))
     if direction:
         nonempty(a, f"{direction} on the left")

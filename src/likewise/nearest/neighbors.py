@@ -66,7 +66,7 @@ def neighbors(
         near = partial(sparse_near, measure=measure)
     elif kind != JACCARD and n and asking and base.shape[1] != queries.shape[1]:
         unit = "words" if kind == HAMMING else "numbers"
-        raise UsageError(f"items of {base.shape[1]} {unit} and queries of {queries.shape[1]}; they must be equally long")
+        raise UsageError(f"the items have {base.shape[1]} {unit} and the queries {queries.shape[1]}; both must have the same number")
     search = Search(kind, min(int(k), max(1, n)), recall, exact or recall == 1, limit, seed, workers, same)
     out = Out(search, asking)
     return out.found(near(search, base, queries, out) if n and asking else True)

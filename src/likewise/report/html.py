@@ -31,19 +31,19 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
 
     report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts.
     """
-    parts = [banner(report), warnings(report), counts(report), removed(report), similar(report), recall_section(report), clusters(report)]
-    parts += [pairs(report, examples), buckets(report, run), sources(report), machine(report, run), choices(report)]
-    header = tag("header", tag("h1", headline(report["counts"])), subtitle(report))
+    parts = [banner(report), warnings(report), counts(report), removed(report), clusters(report), pairs(report, examples), sources(report)]
+    parts += [similar(report), recall_section(report), buckets(report, run), machine(report, run), choices(report)]
+    header = tag("header", tag("h1", headline(report)), subtitle(report), conditions(report))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"likewise: {headline(report['counts'])}"),
+        tag("title", f"likewise: {headline(report)}"),
         tag("style", Html(STYLE)),
     )
     again = tag("code", "likewise report OUT")
-    footer = tag("footer", "Written by likewise from report.json and run.json; ", again, " writes it again.", class_="faint")
+    footer = tag("footer", "Written by likewise from report.json and run.json. ", again, " writes it again.", class_="faint")
     return "<!doctype html>\n" + tag("html", head, tag("body", tag("main", header, *parts, footer)), lang="en") + "\n"
 
 
@@ -52,20 +52,41 @@ def section(title: str, *content: object) -> Html:
     return tag("section", tag("h2", title), *content)
 
 
-def headline(n: dict[str, int]) -> str:
+def items(report: Report, number: int) -> str:
+    """Return a number of items with their noun, such as documents or vectors."""
+    return counted(number, *wording.nouns(str(report["method"]["by"])))
+
+
+def noun(report: Report, *, plural: bool = False) -> str:
+    """Return the noun of one item, or of several."""
+    return wording.nouns(str(report["method"]["by"]))[plural]
+
+
+def headline(report: Report) -> str:
     """Return the counts of the run in one line."""
+    n = report["counts"]
     if not n["read"]:
-        return "Nothing to deduplicate: no item was read"
+        return f"Nothing to deduplicate: no {noun(report)} was read"
     rejected = f", {n['rejected']:,} rejected" if n["rejected"] else ""
-    return f"{counted(n['read'], 'item')} read: {n['kept']:,} kept, {n['removed']:,} removed{rejected}"
+    return f"{items(report, n['read'])} read: {n['kept']:,} kept, {n['removed']:,} removed{rejected}"
 
 
 def subtitle(report: Report) -> Html | None:
     """Return the share of removed items by reason; None for an empty run."""
     n, number = report["counts"], report["clusters"]["number"]
     *first, last = by_reason(n)
-    said = f"{share(n['removed'], n['read'])} of all items were removed: {', '.join(first)} and {last}, in {counted(number, 'cluster')}."
-    return tag("p", said, class_="faint") if n["read"] else None
+    removed = f"{share(n['removed'], n['read'])} of the {noun(report, plural=True)} were removed"
+    return tag("p", f"{removed}: {', '.join(first)} and {last}, in {counted(number, 'cluster')}.", class_="faint") if n["read"] else None
+
+
+def conditions(report: Report) -> Html:
+    """Return the method, the threshold and the expected recall in one line."""
+    name = "Maximum distance" if report.get("value") == "distance" else "Threshold"
+    if "least_cosine" in report.get("join", {}):
+        recall = "not known"
+    else:
+        recall = f"{sure(report)} {at_least(expected_recall(report))}".strip() if report["curve"] else "1 (exact join)"
+    return tag("p", f"Method: {report['method']['by']}. {name}: {limit_of(report)}. Expected recall at this value: {recall}.", class_="faint")
 
 
 def banner(report: Report) -> Html | None:
@@ -79,7 +100,7 @@ def warnings(report: Report) -> Html | None:
     """Return the warnings of the run, or None."""
     if not report["warnings"]:
         return None
-    return tag("section", tag("h2", "Read this first"), tag("ul", *(tag("li", said) for said in report["warnings"])), class_="banner")
+    return tag("section", tag("h2", "Warnings"), tag("ul", *(tag("li", said) for said in report["warnings"])), class_="banner")
 
 
 def counts(report: Report) -> Html:
@@ -87,12 +108,12 @@ def counts(report: Report) -> Html:
     n = report["counts"]
     parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_equal", "equal"), ("removed_near", "near"), ("rejected", "rejected")]
     parts = [(name, class_) for name, class_ in parts if name != "removed_equal" or n.get(name)]
-    bar = charts.stacked_bar([(wording.COUNTS[name], n[name], class_) for name, class_ in parts], "What became of the items")
-    copies = ". Those that hold nothing count as copies of each other" if report["method"].get("copies") == "empty" and n["empty"] else ""
+    bar = charts.stacked_bar([(wording.COUNTS[name], n[name], class_) for name, class_ in parts], "Outcome")
+    copies = ". Empty ones count as copies of each other" if report["method"].get("copies") == "empty" and n["empty"] else ""
     apart = wording.not_compared(n, str(report["method"]["by"]))
-    described = tag("p", f"Not compared with others: {', '.join(apart)}{copies}.") if apart else None
-    total = f"Nothing is lost: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
-    return section("What became of the items", bar, tag("p", total), described)
+    described = tag("p", f"Kept without comparison: {', '.join(apart)}{copies}.") if apart else None
+    total = f"Every {noun(report)} is accounted for: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
+    return section("Outcome", bar, tag("p", total), described)
 
 
 def removed(report: Report) -> Html | None:
@@ -102,10 +123,11 @@ def removed(report: Report) -> Html | None:
         return None
     value = report.get("value", "similarity")
     middle = wording.amount(found["median"], value, str(report["method"]["by"]))
-    said = f"{counted(found['near'], 'near-duplicate')} by {value} to the item kept in its place. The median is {middle}. "
-    said += "Exact copies are not in this chart."
+    said = f"The {value} of {counted(found['near'], 'near-duplicate')} to the {noun(report)} kept in its place. The median is {middle}. "
+    said += "The chart does not include exact copies."
     shown = [(ranged(first, last), number) for first, last, number in found["by_value"]]
-    return section("How similar the removed items are", tag("p", said), charts.bars(shown, "item", f"Near-duplicates by {value}"), templates(report))
+    title = f"{value.capitalize()} of removed and kept {noun(report, plural=True)}"
+    return section(title, tag("p", said), charts.bars(shown, "near-duplicate", f"Near-duplicates by {value}"), templates(report))
 
 
 def templates(report: Report) -> Html | None:
@@ -114,11 +136,11 @@ def templates(report: Report) -> Html | None:
     if not found or not found["number"]:
         return None
     number = counted(found["number"], "cluster")
-    said = f"{number}, with {found['removed']:,} removed items, may be pages of a template: most similarities lie just above the threshold. "
-    said += "Look at some before you trust these removals."
+    said = f"{number}, with {items(report, found['removed'])} removed, may be pages of one template: most similarities are just above the threshold. "
+    said += "Check some of them before you trust these removals."
     rows = [[named(c["representative"]), tag("bdi", c["source"]), c["position"], c["near"], share(c["low"], c["near"])] for c in found["largest"]]
-    columns = ["kept item", "source", "position", "near-duplicates", "in the lower half"]
-    return join([tag("p", said), table("Clusters that may be pages of a template", columns, rows)])
+    columns = [f"kept {noun(report)}", "source", "position", "near-duplicates", "share in the lower half"]
+    return join([tag("p", said), table("Clusters that may be pages of one template", columns, rows)])
 
 
 def measure(report: Report) -> MeasureFacts | None:
@@ -130,39 +152,41 @@ def similar(report: Report) -> Html:
     """Return the section that defines similarity."""
     method = report["method"]
     falling = report.get("value") == "distance"
-    steps: list[list[object]] = [["before cutting", ", ".join(wording.STEPS.get(step, step) for step in method["normalize"]) or "the text as it is"]]
-    preferred = f"; items of files like {', '.join(method['prefer'])} come before others" if method["prefer"] else None
+    steps: list[list[object]] = [["normalization", ", ".join(wording.STEPS.get(step, step) for step in method["normalize"]) or "none"]]
+    preferred = f"; sources that match {', '.join(method['prefer'])} take precedence" if method["prefer"] else None
     by, facts = str(method["by"]), measure(report)
-    limit = f"{limit_of(report)}, and equal to it counts as similar"
     kept = {name: getattr(kind_of(facts.name), name) for name in ("longest", "shortest")} if facts else {}
     keep = (wording.KEEP | kept).get(method["keep"], tag("code", method["keep"]))
     rows: list[list[object]] = [
         ["method", tag("code", by)],
         *(steps if facts is None else []),
-        ["greatest distance" if falling else "threshold", limit],
-        ["checked", wording.VERIFIED.get(report["verified"], report["verified"])],
-        ["kept", join([keep, preferred])],
+        ["maximum distance" if falling else "threshold", f"{limit_of(report)} (inclusive)"],
+        ["verification", wording.VERIFIED.get(report["verified"], report["verified"])],
+        [f"kept {noun(report)} of a cluster", join([keep, preferred])],
     ]
-    return section("What “similar” means here", tag("p", defined(report)), table("How items were compared", ["choice", "value"], rows))
+    return section("Method", tag("p", defined(report)), table("Options of the comparison", ["option", "value"], rows))
 
 
 def defined(report: Report) -> str:
     """Return a sentence that defines the compared items and their similarity or distance."""
     by, facts = str(report["method"]["by"]), measure(report)
+    one, several = wording.nouns(by)
     if facts is not None:
         item = kind_of(facts.name).described(curve.layout(report).get("dimension"))
         value = wording.GROUPED if report["method"].get("groups") else facts.value
-        return f"Each item is {item}. The {report.get('value', 'similarity')} of two items is {value}."
+        return f"Each item is {item}. The {report.get('value', 'similarity')} of two {several} is {value}."
     unit, _, length = by.split("/")[0].partition(":")
-    bag = by.endswith("/bag")
-    pieces = (
-        f"{'bag' if bag else 'set'} of its runs of {length} {wording.UNITS.get(unit, unit)}"
-        if length != "1"
-        else f"set of its {wording.UNITS.get(unit, unit)}"
-    )
-    between = "weighted Jaccard similarity of these bags" if bag else "Jaccard similarity of these sets"
-    what = f"Each item stands for the {pieces} (shingles). The similarity of two items is the {between}: "
-    return what + "what both hold, divided by what either holds; 1 is equal, 0 has nothing in common."
+    tokens = wording.UNITS.get(unit, unit)
+    shingles, parts = (f"runs of {length} {tokens} (shingles)", "shingles") if length != "1" else (tokens, tokens)
+    if by.endswith("/bag"):
+        held, value = (
+            "bag (a set with repetitions)",
+            "weighted Jaccard similarity of their bags: the sum of the smaller counts divided by that of the larger",
+        )
+    else:
+        held, value = "set", f"Jaccard similarity of their sets: the number of common {parts} divided by the number of {parts} in either"
+    said = f"Each {one} is represented by the {held} of its {shingles}. The similarity of two {several} is the {value}. "
+    return said + "1 means equal; 0 means nothing in common."
 
 
 def limit_of(report: Report) -> str:
@@ -179,62 +203,70 @@ def expected_recall(report: Report) -> float:
 def recall_section(report: Report) -> Html:
     """Return the section on recall."""
     if "least_cosine" in report.get("join", {}):
-        said = "Candidates were found by encodings of the sets. With what chance these find a pair at the threshold is not known beforehand: "
-        return section("Recall", tag("p", said, "it is measured, not guaranteed. ", AUDIT))
+        said = "Candidates were proposed by encodings of the sets. The probability that they find a pair is not known: "
+        return section("Recall", tag("p", said, "recall is measured, not guaranteed. ", AUDIT))
     if not report["curve"]:
-        return section("What was found", tag("p", "Similar items were looked for by an exact join, not by hashing: none is missed."))
+        said = f"Similar {noun(report, plural=True)} were found by an exact similarity join, not by hashing. The recall is 1: no pair is missed."
+        return section("Recall", tag("p", said))
     value = report.get("value", "similarity")
     rows = [[f"{x:g}", percent(found)] for x, found in report["curve"]]
-    numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Chance to be found by {value}", [value, "chance"], rows))
-    calculated = tag("p", "This is a promise by calculation; it was not measured on these items. ", AUDIT)
+    numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Probability to be found, by {value}", [value, "probability"], rows))
+    calculated = tag("p", f"This recall is calculated; it was not measured on these {noun(report, plural=True)}. ", AUDIT)
     chart = curve.chart(report, "the table below has the numbers")
     described = spread.described(report["spread"]) if report.get("spread") else ""
     varies = tag("p", f"{described[0].upper()}{described[1:]}.") if described else None
     return section("Recall", tag("p", prediction(report)), varies, chart, calculated, numbers)
 
 
+def sure(report: Report) -> str:
+    """Return "at least" if the recall at the threshold is a lower bound, else "about"."""
+    guaranteed = expected_recall(report) >= OPH_STEEP_ABOVE or curve.layout(report).get("sketch") != "oph"
+    return "at least" if guaranteed else "about"
+
+
 def prediction(report: Report) -> str:
     """Return a description of the curve."""
-    plan, at, recall = curve.layout(report), limit_of(report), expected_recall(report)
+    plan, at = curve.layout(report), limit_of(report)
     falling = report.get("value") == "distance"
     layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if plan.get("rows") else "this layout"
-    layout = f"codes of {plan['bits']:,} bits that were all compared" if plan.get("rows") == 0 else layout
+    layout = f"codes of {plan['bits']:,} bits, all compared" if plan.get("rows") == 0 else layout
     chosen_by = plan.get("chosen_by", "plan")
-    by_hand = "" if chosen_by == "plan" else ", set by hand" if chosen_by == "hand" else f", of the {chosen_by}"
-    guaranteed = recall >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
-    sure = f"of {'at least' if guaranteed else 'about'} {at_least(recall)}"
-    pair, more = (f"at a distance of exactly {at}", "nearer") if falling else (f"of similarity exactly {at}", "more similar")
-    missed, needless = ("left", "right") if falling else ("right", "left")
-    unchecked = "are then sorted out by the check; they cost time only" if report["verified"] != "none" else "here they are removed without a check"
-    said = f"With {layout}{by_hand}, a pair {pair} is found with a chance {sure}; a {more} pair with more. "
-    said += f"The dotted area {missed} of the threshold is what may be missed. The hatched area {needless} of it stands for pairs "
-    return said + f"{'farther apart' if falling else 'less similar'} than {at} that meet all the same, and {unchecked}."
+    by_hand = "" if chosen_by == "plan" else " (set by hand)" if chosen_by == "hand" else f" (preset {chosen_by})"
+    pair, more = (f"at distance {at}", "closer") if falling else (f"at similarity {at}", "more similar")
+    missed, needless = ("Left", "right") if falling else ("Right", "left")
+    unchecked = "cost time but are rejected by the check" if report["verified"] != "none" else "are removed without a check"
+    said = f"With {layout}{by_hand}, a pair {pair} is found with a probability of {sure(report)} {at_least(expected_recall(report))}; "
+    said += f"{more} pairs with a higher one. {missed} of the threshold, dotted: pairs that may be missed. On the {needless}, hatched: "
+    return said + f"pairs {'beyond' if falling else 'below'} {at} that become candidates anyway (false positives). They {unchecked}."
 
 
 def clusters(report: Report) -> Html:
     """Return the section on clusters."""
     found = report["clusters"]
     if not found["number"]:
-        return section("What repeated", tag("p", "Nothing: there is no cluster of two or more items."))
-    said = f"{counted(found['number'], 'cluster')}, each an item that was kept and what was removed for it; "
-    said += f"{counted(found['components'], 'component')} when clusters that one item matched are joined."
+        return section("Clusters", tag("p", f"There are no clusters: no {noun(report)} was removed."))
+    one, several = wording.nouns(str(report["method"]["by"]))
+    said = f"{counted(found['number'], 'cluster')}, each with one kept {one}, its representative, and the {several} removed as duplicates of it. "
+    said += f"Clusters that share a matching {one} form {counted(found['components'], 'component')}."
     rows = [[named(c["representative"]), tag("bdi", c["source"]), c["position"], c["items"], c["items"] - 1] for c in found["largest"]]
-    largest = table("The largest clusters", ["kept item", "source", "position", "items", "of them removed"], rows)
-    sizes = charts.bars(charts.by_powers(found["by_size"]), "cluster", "Clusters by number of items")
-    return section("What repeated", tag("p", said), largest, tag("h3", "Clusters by number of items"), sizes)
+    largest = table("The largest clusters", [f"kept {one}", "source", "position", several, "removed"], rows)
+    title = f"Clusters by number of {several}"
+    sizes = charts.bars(charts.by_powers(found["by_size"]), "cluster", title)
+    return section("Clusters", tag("p", said), largest, tag("h3", title), sizes)
 
 
 def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
     """Return the section of examples, or None."""
     if not examples:
         return None
-    own = [tag("del", "struck through"), " stands in the removed item only, ", tag("ins", "underlined"), " in the kept one only. "]
+    one = noun(report)
+    own = [tag("del", "struck through"), f" if only the removed {one} has them, ", tag("ins", "underlined"), " if only the kept one has them. "]
     what, remark = wording.GROUPS if examples[0].groups else of_payload(examples[0].kind).marked
-    legend = [f"Marked are the {what} that differ: ", *own, remark] if what else []
+    legend = [f"{what.capitalize()} that differ are marked: ", *own, remark] if what else []
     legend += [wording.UNGROUPED] if report["method"].get("groups") and not examples[0].groups else []
-    said = tag("p", *legend, tag("code", "likewise show OUT ID"), " shows any other removed item.")
+    said = tag("p", *legend, tag("code", "likewise show OUT ID"), f" shows any other removed {one}.")
     shown = (side_by_side(example, number, report["verified"] == "estimate") for number, example in enumerate(examples, 1))
-    return section("Removed items beside what was kept", said, *shown)
+    return section(f"Examples of removed {noun(report, plural=True)}", said, *shown)
 
 
 def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
@@ -242,35 +274,38 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     if "buckets" not in report:
         return None
     sizes, budget = report["buckets"], report["budget"]
-    found = "found similar" if report["verified"] == "exact" else "taken for similar"
-    distinct = counted(report["items"], "distinct item" if measure(report) else "distinct text")
+    found = "similar" if report["verified"] == "exact" else "taken for similar"
+    one, several = wording.nouns(str(report["method"]["by"]))
+    distinct = counted(report["items"], f"distinct {one}", f"distinct {several}")
     how = (
-        f"met in {counted(sizes['number'], 'bucket')}, the largest of {counted(sizes['largest'], 'item')}"
+        f"collided in {counted(sizes['number'], 'bucket')}, the largest of {items(report, sizes['largest'])}"
         if report["curve"]
         else "were joined exactly"
     )
-    how = "were proposed by their encodings, and compared as a whole" if "least_cosine" in report.get("join", {}) else how
-    how = "were joined by bits of codes, which then were compared as a whole" if report["curve"] and "join" in report else how
-    matched = f"{counted(report['matched'], 'pair was', 'pairs were')} {found}"
+    how = "became candidates by their encodings and were then compared in full" if "least_cosine" in report.get("join", {}) else how
+    how = "were joined by bit codes and then compared in full" if report["curve"] and "join" in report else how
+    matched = f"{counted(report['matched'], 'pair is', 'pairs are')} {found}"
     if run and "compared" in run:  # earlier versions wrote it to report.json
-        matched = f"{counted(run['compared'], 'pair was', 'pairs were')} compared, and {report['matched']:,} {found}"
+        matched = f"{counted(run['compared'], 'pair was', 'pairs were')} compared, and {counted(report['matched'], 'is', 'are')} {found}"
     said = f"{distinct} {how}; {matched}."
     parts: list[object] = [tag("p", said)]
     if not report["curve"] or "join" in report:
         return section("Comparisons", *parts)
     if cut := budget["cut"]:
-        lost = f"In overfull buckets {counted(cut, 'pair was', 'pairs were')} not compared; the stated recall falls to {at_least(budget['recall'])}."
+        skipped = f"{counted(cut, 'pair')} in overfull buckets {'was' if cut == 1 else 'were'} skipped"
+        lost = f"{skipped}; this lowers the expected recall to {at_least(budget['recall'])}."
         columns = [name for name in wording.BUCKET if any(name in bucket for bucket in budget["buckets"])]
         rows = [[bucket.get(name, "") for name in columns] for bucket in budget["buckets"]]
         parts += [
             tag("p", tag("strong", lost)),
-            table("The overfull buckets that left out most pairs", [wording.BUCKET[name] for name in columns], rows),
+            table("The overfull buckets with the most skipped pairs", [wording.BUCKET[name] for name in columns], rows),
         ]
     else:
-        parts.append(tag("p", f"No bucket left out a pair: the stated recall is {at_least(budget['recall'])}."))
+        parts.append(tag("p", f"No pair was skipped; the expected recall is {at_least(budget['recall'])}."))
     if sizes["by_size"]:
-        parts += [tag("h3", "Buckets by number of items"), charts.bars(list(sizes["by_size"].items()), "bucket", "Buckets by number of items")]
-    return section("Buckets and budget", *parts)
+        title = f"Buckets by number of {several}"
+        parts += [tag("h3", title), charts.bars(list(sizes["by_size"].items()), "bucket", title)]
+    return section("Candidates and buckets", *parts)
 
 
 def sources(report: Report) -> Html:
@@ -281,8 +316,8 @@ def sources(report: Report) -> Html:
     n = report["counts"]
     foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])]
     more = len(listed) - MOST_SOURCES
-    note = tag("p", f"{counted(more, 'more source')} not listed, which lost no more than these; report.json has them all.") if more > 0 else None
-    return section("By source", table("What each source lost, most first", ["source", *names, "share removed"], rows, foot), note)
+    note = tag("p", f"{counted(more, 'more source')} with fewer removals not listed; report.json has them all.") if more > 0 else None
+    return section("Sources", table("Counts by source, most removals first", ["source", *names, "share removed"], rows, foot), note)
 
 
 def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
@@ -292,17 +327,17 @@ def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
     seconds = run.get("seconds", {})
     total = sum(seconds.values())
     rows: list[list[object]] = [[stage, round(spent, 2), share(spent, total)] for stage, spent in seconds.items()]
-    rate = f"{report['counts']['read'] / total:,.0f} items a second in all. " if total and report["counts"]["read"] else ""
-    times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["all", round(total, 2), share(total, total)])
+    rate = f"{report['counts']['read'] / total:,.0f} {noun(report, plural=True)} per second overall. " if total and report["counts"]["read"] else ""
+    times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["total", round(total, 2), share(total, total)])
     facts = {name: value for name, value in run.items() if name not in ("seconds", "inputs", "compared")}  # other sections have them
-    note = tag("p", f"{rate}Times and machine differ from run to run; nothing else on this page does.")
+    note = tag("p", f"{rate}Only this section differs between runs with the same input and options.")
     return section("Time and machine", note, times, tag("details", tag("summary", "Machine and versions"), values("Machine and versions", facts)))
 
 
 def choices(report: Report) -> Html:
     """Return the section of all options that determine the result."""
-    table_of_all = values("Choices that fix the result", report["method"])
-    return section("How to make it again", tag("details", tag("summary", "Every choice of this run"), table_of_all))
+    table_of_all = values("Options that determine the result", report["method"])
+    return section("Reproduction", tag("details", tag("summary", "All options of this run"), table_of_all))
 
 
 def values(caption: str, data: dict[str, Any]) -> Html:

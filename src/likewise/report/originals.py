@@ -51,7 +51,7 @@ class Originals:
         self.out = out
         manifest, run = self.manifest, self.run = sealed(out / "manifest.json"), sealed(out / "run.json")
         if manifest.get("format") != "likewise/output":
-            raise FormatError(f"{out / 'manifest.json'}: is not that of an output folder, but of {manifest.get('format')!r}")
+            raise FormatError(f"{out / 'manifest.json'}: is not the manifest of an output folder; its format is {manifest.get('format')!r}")
         self.method: dict[str, Any] = manifest["method"]
         self.paths = {entry["source"]: Path(entry["path"]) for entry in run["inputs"]}
         self.stamps = {entry["source"]: (entry.get("size"), entry.get("mtime_ns")) for entry in run["inputs"]}
@@ -117,7 +117,7 @@ class Originals:
                 if first + len(records) > max(positions):
                     break
             if missing := sorted(at for at in positions if (source, at) not in found):
-                raise DataError(f"{self.paths[source]}: has no row {missing[0]} any more; it has changed since {self.out} was made")
+                raise DataError(f"{self.paths[source]}: row {missing[0]} no longer exists; the file has changed since {self.out} was written")
         return found
 
     def changed(self) -> list[str]:
@@ -149,9 +149,11 @@ class Originals:
         """
         path = self.paths.get(source)
         if path is None:
-            raise DataError(f"{source}: the items came from Python and no file ({self.out / 'run.json'} names none), so they cannot be read again")
+            raise DataError(
+                f"{source}: the items came from Python, not from a file ({self.out / 'run.json'} lists none), so they cannot be read again"
+            )
         if not path.exists():
-            piped = "standard input is not kept" if source == "stdin" else "this input is not there any more"
+            piped = "standard input is not kept" if source == "stdin" else "this input no longer exists"
             raise DataError(f"{path}: {piped}, so its items cannot be shown")
         [found] = resolve([path], want=self.want)
         by_rows = getattr(found.format, "__name__", "").endswith(BY_ROWS)
@@ -176,7 +178,7 @@ class Originals:
 def examples(originals: Originals) -> Iterator[Example]:
     """Yield the removed items for report.html: one of each of the largest clusters, and near-duplicates from the least to the most similar."""
     if changed := originals.changed():
-        raise DataError(f"{changed[0]} has been changed since the run, or is gone")
+        raise DataError(f"{changed[0]} has changed since the run, or no longer exists")
     table = originals.removed
     order = {source: number for number, source in enumerate(originals.paths)}
     sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
@@ -200,13 +202,13 @@ def document(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         out = path.parent
-        why = f"it has no {path.name}" if out.is_dir() else "it is a file" if out.exists() else "there is none of this name"
-        begun = "; what was begun goes on with --resume" if out.name and work_beside(out).exists() else ""
+        why = f"it has no {path.name}" if out.is_dir() else "it is a file" if out.exists() else "it does not exist"
+        begun = "; to continue the interrupted run, repeat its command with --resume" if out.name and work_beside(out).exists() else ""
         raise UsageError(f"{out}: is not an output folder of likewise dedup ({why}{begun})") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is damaged: {error}") from error
     if not isinstance(found, dict):
-        raise FormatError(f"{path}: is damaged: an object is expected, and a {type(found).__name__} came")
+        raise FormatError(f"{path}: is damaged: expected a JSON object, got {type(found).__name__}")
     return found
 
 
@@ -214,7 +216,7 @@ def sealed(path: Path) -> dict[str, Any]:
     """Return a JSON file that contains its own checksum. Raises FormatError if it has been changed."""
     found = document(path)
     if found.pop(SEAL, None) != seal(found):
-        raise FormatError(f"{path}: is not as likewise wrote it; run dedup again")
+        raise FormatError(f"{path}: has changed since likewise wrote it; run dedup again")
     return found
 
 
@@ -222,9 +224,9 @@ def whole(out: Path, manifest: dict[str, Any], name: str) -> Path:
     """Return the path of an output file whose checksum matches the manifest. Raises FormatError if it is missing or has been changed."""
     path = out / name
     if not path.is_file():
-        raise FormatError(f"{path}: is not there any more; run dedup again")
+        raise FormatError(f"{path}: this file no longer exists; run dedup again")
     if checksums([path], out)[0] not in manifest["outputs"]:
-        raise FormatError(f"{path}: is not as likewise wrote it; run dedup again")
+        raise FormatError(f"{path}: has changed since likewise wrote it; run dedup again")
     return path
 
 
@@ -237,4 +239,4 @@ def as_written(out: Path) -> Iterator[None]:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}"
-        raise FormatError(f"{out}: a file of this folder is not as likewise wrote it ({what:.200}); run dedup again") from error
+        raise FormatError(f"{out}: a file in this folder has changed since likewise wrote it ({what:.200}); run dedup again") from error

@@ -79,14 +79,14 @@ def warning(found: Report, limit: float) -> Iterator[str]:
     if not (number := found.get("templates", {}).get("number", 0)):
         return
     largest = found["templates"]["largest"][:NAMED]
-    named = ", ".join(f"{called(each)} ({each['near']:,}, {100 * each['low'] // each['near']} % of them in this range)" for each in largest)
+    named = ", ".join(f"{called(each)} ({each['near']:,} removed, {100 * each['low'] // each['near']} % in this range)" for each in largest)
     more = " and others" if number > NAMED else ""
-    looks = "looks like pages of one template" if number == 1 else "each look like pages of one template"
+    looks, kept = ("looks", "kept document is") if number == 1 else ("each look", "kept documents are")
     span = f"from {limit:.4g} to {limit + HALF_WAY * (1 - limit):.4g}"
     yield (
-        f"{counted(number, 'large cluster')} {looks}, not like duplicates: {found['templates']['removed']:,} items were removed, "
-        f"most at a similarity {span}, as duplicates of {named}{more}. See some with likewise show; "
-        "if they are different pages, raise --threshold, or remove the text that they share"
+        f"{counted(number, 'large cluster')} {looks} like pages of one template rather than duplicates: "
+        f"{counted(found['templates']['removed'], 'document')} were removed, most at a similarity {span}. The {kept} {named}{more}. "
+        "Check some with likewise show; if they are different pages, raise --threshold or remove the text that they share"
     )
 
 

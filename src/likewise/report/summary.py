@@ -115,7 +115,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
         if usable and few * 2 > usable:
             fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
-            said.append(f"{few:,} of {usable:,} items {fewer}; try a smaller --by {unit}:K")
+            said.append(f"{few:,} of {usable:,} items {fewer}; use a smaller K in --by {unit}:K")
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""
@@ -128,11 +128,11 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
         more = " and others" if zeros > NAMED else ""
         no_direction = job.kind.zeros[zeros > 1]
-        said.append(f"{zeros:,} of {usable:,} items {no_direction} and {'is' if zeros == 1 else 'are'} like no other: {where}{more}")
+        said.append(f"{zeros:,} of {usable:,} items {no_direction} and {'matches' if zeros == 1 else 'match'} nothing: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""
-        said.append(f"{len(unread):,} of {len(kind):,} items could not be read and were set aside: {'; '.join(unread[:NAMED])}{more}")
+        said.append(f"{len(unread):,} of {len(kind):,} items could not be read and were rejected: {'; '.join(unread[:NAMED])}{more}")
     said += ends[:NAMED]
     if len(ends) > NAMED:
         said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end")
@@ -141,7 +141,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         rows = collection.rows_of(number)
         total, gone = rows.stop - rows.start, int(removed[rows].sum())
         if total >= 1000 and gone * 10 > total * 9:
-            said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; look at its largest cluster before you trust this")
+            said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; check its largest cluster before you trust this")
     return said
 
 
@@ -150,7 +150,7 @@ def about_ids(collection: Collection, usable: int) -> Iterator[str]:
     repeated, examples = collection.repeated_ids
     if repeated:
         name = f"{repeated:,} id{'s name' if repeated > 1 else ' names'} more than one item"
-        yield f"{name} ({', '.join(examples)}); source and position tell these items apart"
+        yield f"{name} ({', '.join(examples)}); source and position distinguish these items"
     if without := int(collection.without_id.sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, collection.without_id))
         more = " and others" if without > NAMED else ""

@@ -7,16 +7,16 @@ from likewise.kinds.kind import MeasureFacts
 from likewise.messages import shown
 
 #: The compared value if elements are grouped.
-GROUPED = "the Jaccard similarity of the sets of groups that their elements are of: the groups that both have, divided by those that either has"
+GROUPED = "the Jaccard similarity of their sets of groups: the number of common groups divided by the number of groups in either"
 
 #: Name of the tokens, by unit.
 UNITS = {
     "words": "words",
-    "whitespace": "runs between white space",
+    "whitespace": "words separated by white space",
     "chars": "characters",
     "lines": "lines",
     "paragraphs": "paragraphs",
-    "stopwords": "words from a stop word on",
+    "stopwords": "words that begin with a stop word",
     "bytes": "bytes",
     "code": "identifiers, literals and symbols",
     "tokens": "token ids",
@@ -24,56 +24,66 @@ UNITS = {
 #: Effect of each normalization step.
 STEPS = {
     "nfc": "Unicode composed (NFC)",
-    "nfkc": "Unicode composed, compatibility forms made plain (NFKC)",
+    "nfkc": "Unicode composed, compatibility forms replaced (NFKC)",
     "lower": "lower case",
-    "fold": "case folded",
-    "accents": "accents dropped",
-    "marks": "Arabic and Hebrew vowel marks dropped",
-    "invisible": "invisible signs dropped",
-    "punct": "punctuation dropped",
-    "digits": "runs of digits made one 0",
-    "space": "white space made one space",
+    "fold": "case folding",
+    "accents": "accents removed",
+    "marks": "Arabic and Hebrew vowel marks removed",
+    "invisible": "invisible characters removed",
+    "punct": "punctuation removed",
+    "digits": "runs of digits replaced by 0",
+    "space": "white space collapsed",
 }
 #: Trustworthiness of a result, by the way pairs were checked.
 VERIFIED = {
-    "exact": "Every pair behind a removal was compared exactly, on the whole items. No removal rests on an estimate.",
-    "estimate": "Pairs were checked by an estimate from signatures, not exactly: items a little below the threshold may have been removed.",
-    "none": "Pairs were not checked at all: every item that shared a bucket with a kept one was removed, however unlike they may be.",
+    "exact": "Each removal is based on an exact comparison of both items in full.",
+    "estimate": "Pairs were checked by estimates from signatures: items slightly below the threshold may have been removed.",
+    "none": "Pairs were not checked: each item that collided with a kept one was removed, even if the two are dissimilar.",
 }
 #: The noun and the remark of examples whose elements are grouped.
-GROUPS = "groups", "What both have stands first, the elements of the removed item beside those of the kept one where they are not the same. "
+GROUPS = "groups", "Common groups come first; where their elements differ, those of the removed item precede those of the kept one. "
 #: Remark for grouped elements if the groups cannot be read again.
-UNGROUPED = "Elements of one group count as one, so that not every mark is a difference. "
+UNGROUPED = "Elements of one group count as one, so some marked elements did not count as different. "
 #: Outcome of an item.
 COUNTS = {
     "kept": "kept",
-    "rejected": "rejected: could not be read",
+    "rejected": "rejected (unreadable)",
     "removed_exact": "removed as exact copies",
-    "removed_equal": "removed for the same shingles",
+    "removed_equal": "removed with the same shingles",
     "removed_near": "removed as near-duplicates",
 }
-#: The item of a cluster that is kept.
+#: The kept item of a cluster.
 KEEP = {
-    "first": "the first in the order of the input",
-    "last": "the last in the order of the input",
+    "first": "the first in input order",
+    "last": "the last in input order",
     "longest": "the longest",
     "shortest": "the shortest",
 }
 #: Column headings for the keys of a bucket in report.json: its example item, then numbers.
 BUCKET = {
-    "id": "an item of it",
+    "id": "one of its items",
     "source": "source",
     "position": "position",
-    "row": "row of the input",
-    "text": "what it holds",
+    "row": "input row",
+    "text": "content",
     "items": "items",
-    "cut": "comparisons cut",
+    "cut": "skipped pairs",
 }
 
 
 def measured(by: str) -> MeasureFacts | None:
     """Return the measure of ``by``, as in the method of report.json; None for texts, which are cut into shingles."""
     return measures().get(by) or measures().get(by.split("/")[0])
+
+
+def nouns(by: str) -> tuple[str, str]:
+    """Return the noun of a compared item in singular and plural.
+
+    >>> nouns("words:5"), nouns("hamming")
+    (('document', 'documents'), ('code', 'codes'))
+    """
+    facts = measured(by)
+    return (kind_of(facts.name).noun, kind_of(facts.name).name) if facts else ("document", "documents")
 
 
 def units(by: str) -> tuple[str, str]:

@@ -156,7 +156,7 @@ def extract(
     if vectors is None:
         return of_files(inputs, options, most, every, progress)
     if most is not None or every is not None:
-        raise UsageError(f"--{'most' if most is not None else 'every'} is for images and videos; with --vectors the inputs are texts")
+        raise UsageError(f"--{'most' if most is not None else 'every'} applies to images and videos, but with --vectors the inputs are texts")
     return of_texts(inputs, options, load(vectors), work, progress)
 
 
@@ -169,8 +169,8 @@ def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: 
         raise UsageError(f"--every {every:g}: give a number of seconds above 0")
     media = files.found(inputs)
     if media.skipped:
-        some = f"{len(media.skipped):,} files are" if len(media.skipped) > 1 else "a file is"
-        progress.warn(f"{some} no image or video by the name and passed over, such as {printable(media.skipped[0].name)}")
+        some = f"{len(media.skipped):,} files" if len(media.skipped) > 1 else "1 file"
+        progress.warn(f"skipped {some} whose extension is not that of an image or a video, such as {printable(media.skipped[0].name)}")
     made: Callable[[Path], Vectors]
     if media.kind == "images":
         made, dimension = partial(images.features_of, most=most), images.DIMENSION
@@ -219,7 +219,7 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     """Prepare the extraction of texts, which reads all ids first. Raises UsageError if ``by`` is not a single token."""
     method = options.method
     if not isinstance(method, Text) or method.unit == "tokens" or method.k != 1 or method.bag or method.containment:
-        raise UsageError(f"--by {method}: with --vectors, name what a token of a text is: words:1, whitespace:1, chars:1, ...")
+        raise UsageError(f"--by {method}: with --vectors, give the token unit: words:1, whitespace:1, chars:1, ...")
     sources = resolve(list(inputs), work=work, want=inspection.want(options))
     if said := sources.read_once():
         progress.warn(said)
@@ -264,7 +264,9 @@ def of_each_text(sources: Sequence[Source], job: Job, known: TokenVectors, colum
     finally:
         progress.finish()
     if to.unknown and not found:
-        raise DataError("no token of these texts has a vector; --by and --normalize say how texts are cut, as --normalize none keeps capital letters")
+        raise DataError(
+            "no token of these texts has a vector; set --by and --normalize to match the tokens of the file (--normalize none keeps capital letters)"
+        )
 
 
 def rows_of(sources: Sequence[Source], job: Job) -> Iterator[tuple[Source, int, Records]]:

@@ -52,7 +52,7 @@ class FrequentPairs(Table):
         """Return the pairs and items of a higher support. Raises UsageError for a lower one."""
         least = checked_support(support)
         if least < self.report["support"]:
-            raise UsageError(f"support {least}: these pairs were counted for {self.report['support']}; a lower one needs a new count")
+            raise UsageError(f"support {least}: these pairs were counted with support {self.report['support']}; a lower support needs a new count")
         table, items = (given.filter(pc.greater_equal(given["count"], least)) for given in (self.to_arrow(), self.items.to_arrow()))
         return FrequentPairs(table, Table(items), self.report | {"support": least})
 
@@ -102,7 +102,7 @@ def checked_support(support: Any) -> int:
     """Return the support as an int. Raises UsageError if it is not a whole number from 1."""
     least = index(support)
     if least is None or not 1 <= least <= MOST:
-        raise UsageError(f"support={support!r}: give a whole number of baskets, from 1; of a share, share * baskets rounded up")
+        raise UsageError(f"support={support!r}: give a whole number of baskets, 1 or more; for a share, give share * baskets rounded up")
     return least
 
 
@@ -112,7 +112,7 @@ def buckets_of(method: str, buckets: Any) -> int:
         raise UsageError(f"method={method!r}: choose one of {', '.join(METHODS)}")
     if method == "apriori":
         if buckets is not None:
-            raise UsageError("buckets= goes with method='pcy'")
+            raise UsageError("buckets= applies to method='pcy' only")
         return 0
     many = BUCKETS if buckets is None else index(buckets)
     if many is None or not 1 <= many <= MOST:
@@ -159,7 +159,7 @@ def ordered(values: NDArray[Any], offsets: NDArray[np.int64], items: pa.Array) -
     values: index in ``items`` of each entry. Raises UsageError for more than MOST baskets or items.
     """
     if max(len(items), len(offsets)) > MOST:
-        raise UsageError(f"{len(offsets) - 1:,} baskets with {len(items):,} items; there may be {MOST:,} of each")
+        raise UsageError(f"{len(offsets) - 1:,} baskets with {len(items):,} items; at most {MOST:,} of each are supported")
     order = pc.sort_indices(items) if len(items) else pa.array([], pa.uint64())
     numbers = np.empty(len(items), np.uint32)
     numbers[order.to_numpy(zero_copy_only=False)] = np.arange(len(items), dtype=np.uint32)

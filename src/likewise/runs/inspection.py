@@ -94,7 +94,7 @@ def check_verify(options: Options) -> None:
     """Raises UsageError for --verify where items are always compared exactly."""
     kind = options.method.kind
     if options.verify == "estimate" and not kind.cut:
-        raise UsageError(f"--verify estimate: only of texts are signatures compared; leave it out, and {kind.name} are compared exactly")
+        raise UsageError(f"--verify estimate: only documents can be compared by their signatures; leave it out to compare {kind.name} exactly")
     if options.verify != "exact" and (is_joined(options, options.method.compared) or kind.bands == ASKED):
         always = kind.bands != PLANNED and not (kind.recall == NOT_GUARANTEED and options.exact)
         what = kind.name if always else f"{'by containment' if options.method.containment else 'with --exact'} {kind.name}"

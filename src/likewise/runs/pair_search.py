@@ -83,7 +83,7 @@ def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -
 def announce(items: Items, run: Run, what: str, cost: float) -> None:
     """Warn that a search will take long, once a run, though an audit searches twice. cost: nanoseconds of one core."""
     if cost > LONG:
-        run.warn(f"{len(items.member):,} {run.job.compared.name} are to be {what}, which may take about {cost / 60e9:,.0f} minutes of one core")
+        run.warn(f"{len(items.member):,} {run.job.compared.name} will be {what}; expect about {cost / 60e9:,.0f} minutes on one core")
 
 
 def wanted(side: np.ndarray | None) -> float:

@@ -43,7 +43,7 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     files = [printable(name) for source in sources for name, _ in source.files]
     for pattern in options.prefer:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
-            there = f"there are {', '.join(files[:5])}" if files else "the data come from Python"
+            there = f"the inputs are {', '.join(files[:5])}" if files else "the data come from Python"
             raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
@@ -58,9 +58,9 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     for numbers, rows in collection.sides if options.per else ():
         if not collection.column("per")[rows].any():
             side = f" of {', '.join(collection.files_in(numbers))}" if len(collection.sides) > 1 else ""
-            raise DataError(f"no row{side} has the field {options.per!r}; name the one to compare inside of with --per")
+            raise DataError(f"no row{side} has the field {options.per!r}; name an existing field with --per")
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
-        raise DataError(f"no row has a number in the field {options.score!r}; --keep {options.keep} orders by it")
+        raise DataError(f"no row has a number in the field {options.score!r}, which --keep {options.keep} needs")
     return collection
 
 
@@ -79,7 +79,7 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
     """Raises DataError if an input was written to since the run began."""
     if not isinstance(source.path, pa.Table) and (now := source.fingerprint()) != fingerprint:
         name = next(name for name in fingerprint if now[name] != fingerprint[name])
-        raise DataError(f"{printable(name)}: was changed while likewise worked; start again, and let nothing write to the inputs meanwhile")
+        raise DataError(f"{printable(name)}: has changed during the run; start over, and do not change inputs during the run")
 
 
 def distinct(collection: Collection, run: Run, engine: Engine) -> Items:

@@ -73,10 +73,10 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     if len(drawn) < 2:
         seen.explain(want, str(job.method))
         if texts and seen.texts and not drawn:
-            few = f"no text of the sample holds a shingle of {job.method}; name a shorter one with --by, or"
+            few = f"no document of the sample has a shingle of {job.method}; use shorter shingles with --by, or"
         else:
-            few = f"a sample takes two different {job.method.kind.name} or more;"
-        raise UsageError(f"{few} leave INPUT out to plan without one")
+            few = f"a sample needs at least two different {job.method.kind.name};"
+        raise UsageError(f"{few} leave INPUT out to plan without a sample")
     offsets = np.cumsum([0, *map(len, drawn.values())])
     items = job.compared.batch((np.concatenate([*drawn.values()]), offsets), job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
@@ -179,7 +179,7 @@ def of_items(data: Any, method: Measure, seed: int) -> Pilot:
         items, method = method.kind.become(items, method.facts), Measure(method.base.name)
     rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]
     if len(rows) < 2:
-        raise UsageError("a sample takes two items or more; leave the data out to plan without one")
+        raise UsageError("a sample needs at least two items; leave the data out to plan without a sample")
     values = of_all_pairs(take(items, rows), method)
     if not len(values):
         raise UsageError(f"no two items of the sample can be compared by {method}: all are empty; leave the data out to plan without a sample")

@@ -36,9 +36,9 @@ def started(
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
     if not isinstance(progress, Progress | None):
-        raise UsageError(f"progress={quoted(progress)}: give an object of a class that is made from likewise.Progress, or nothing")
+        raise UsageError(f"progress={quoted(progress)}: give an instance of likewise.Progress or of a subclass, or None")
     if against is not None and options.limit is not None:
-        raise UsageError(f"--limit {options.limit}: counts the items of both collections as one, and may leave none of the second; leave it out")
+        raise UsageError(f"--limit {options.limit}: would count the items of both collections together; leave it out")
     temporary = options.work is None and out is None
     folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
     memory = options.memory or usable_memory() * 3 // 4
@@ -86,12 +86,11 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
         run.warn(said)
     for path in sources.skipped:
         if path.name == DELTA_LOG:
-            old = "all its Parquet files are read, including rows that were changed or deleted since"
-            run.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare only its latest version, export that first")
+            old = "all its Parquet files are read, including rows that were later changed or deleted"
+            run.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare its latest version only, export it first")
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
-        column = f"no column {run.job.field!r} ({option('field')})"
-        other = f"it is neither JSON nor Parquet nor Arrow, and the first line, as the header of CSV, names {column}"
-        run.warn(f"standard input was taken as one text: {other}")
+        other = f"it is not JSON, Parquet or Arrow, nor CSV with a column {run.job.field!r} ({option('field')})"
+        run.warn(f"standard input was read as one document: {other}")
 
 
 def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
@@ -109,13 +108,13 @@ def temporary_folder() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix="likewise-"))
     except FileNotFoundError as error:
-        raise UsageError("no folder for temporary files can be written to (TMPDIR, /tmp); name one for intermediate files with --work DIR") from error
+        raise UsageError("no writable folder for temporary files (TMPDIR, /tmp); name one with --work DIR") from error
 
 
 def unforeseen(folder: Path) -> Path:
     """Return the default work folder. Raises UsageError if it is a link or another user's, who could read the data."""
     if folder.is_symlink() or (folder.exists() and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
-        raise UsageError(f"{folder}: this folder for intermediate files is a link or belongs to another user; name another with --work")
+        raise UsageError(f"{folder}: this folder for intermediate files is a link or belongs to another user; name another one with --work")
     return folder
 
 
@@ -130,7 +129,9 @@ def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want
         named = list(inputs)
     else:
         if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):
-            raise UsageError(f"a list of str is a list of texts, and these are names of files, such as {inputs[0]!r}: give them as pathlib.Path")
+            raise UsageError(
+                f"a list of str is a list of documents, but these are names of files, such as {inputs[0]!r}; for files give pathlib.Path objects"
+            )
         named = [inputs]
     return resolve(named, out=out, work=folder, want=want)
 

@@ -62,7 +62,7 @@ def described(job: Job, verb: str) -> dict[str, Any]:
 def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:
     """Raise UsageError, before any work, for sources whose records cannot be written. ``written``: there is an output folder."""
     if options.output == "annotate" and any(isinstance(source.path, Files) for source in sources):
-        raise UsageError("--output annotate: a text file has no field that could be added; choose copy, ids or mask")
+        raise UsageError("--output annotate: fields cannot be added to a text file; choose copy, ids or mask")
     if written and (options.output in ("copy", "annotate") or options.removed_records):
         for source in sources:
             if check_written := getattr(source.format, "check_written", None):
@@ -115,7 +115,7 @@ def written_by(step: Step) -> list[Path]:
     """Run a step, check that it wrote all its rows, and return its files."""
     paths, rows = step.write()
     if rows != step.rows:
-        raise AssertionError(f"{step.name}: {rows} rows were written where there are {step.rows}, so that nothing is put into its place")
+        raise AssertionError(f"{step.name}: {rows} rows were written, expected {step.rows}; the output was not moved to its place")
     return paths
 
 

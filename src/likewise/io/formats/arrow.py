@@ -46,7 +46,7 @@ def _header(path: Path) -> Header:
         with open(path, "rb") as file:
             magic = file.read(len(FILE_MAGIC))
         if magic.startswith(FEATHER_1):
-            raise DataError(f"{path}: is a Feather file of version 1, which is no longer read; write it again with pyarrow.feather.write_feather")
+            raise DataError(f"{path}: is a Feather file of version 1, which is not supported; write it again with pyarrow.feather.write_feather")
         found = Header(magic == FILE_MAGIC, first_batch(path), pa.schema([]))
         schema = _reader(path, found).schema
         check_names(schema)

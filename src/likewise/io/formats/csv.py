@@ -152,7 +152,7 @@ def _first_record(path: Path, data: bytes, at: int, *, final: bool) -> Header | 
     try:
         columns = next(csv.reader(io.StringIO(record[:size].decode("utf-8", "surrogatepass"), newline=""), delimiter=separator, strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: expected a header with the names of the columns in its first record, which cannot be read: {error}") from None
+        raise DataError(f"{path}: the first record, expected to be a header with column names, cannot be read: {error}") from None
     return Header(tuple(columns), separator, start + size)
 
 
@@ -172,7 +172,7 @@ def _unclosed(path: Path, at: int) -> DataError:
     with open_read(path) as stream:
         line, line_start = count_lines(stream, at, cr=True)
     place = f"{path}, line {line}, column {at - line_start + 1}"
-    return DataError(f"{place}: the quote that opens here is not closed before the end of the file; close or remove it")
+    return DataError(f"{place}: the quote opened here is never closed; close or remove it")
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
@@ -260,8 +260,8 @@ def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndar
         reason = {
             NOT_UTF8: f"this byte (0x{chunk.data[at]:02x}) is not UTF-8",
             LONG: TOO_LONG,
-            AFTER_QUOTE: "the cell goes on after its closing quote; a quote inside a quoted cell is written twice",
-        }.get(int(fault[row]), f"the record has {width[row]} cell{'s' * bool(width[row] != 1)}, and the header {len(chunk.state.more.columns)}")
+            AFTER_QUOTE: "the cell continues after its closing quote; write a quote inside a quoted cell twice",
+        }.get(int(fault[row]), f"the record has {width[row]} cell{'s' * bool(width[row] != 1)}, but the header has {len(chunk.state.more.columns)}")
         yield Rejected(row, f"{ruler.place(at)}: {reason}", chunk.data[start[row] : start[row] + length[row]].tobytes().rstrip(LINE_ENDS))  # type: ignore[union-attr]
 
 
@@ -278,7 +278,7 @@ def write(
     if header is None or add is None:
         return copy_rows(source, target, begin, end, bytes(head), each=each)
     if clash := set(header.columns) & set(add.column_names):
-        raise UsageError(f"{source}: already has a column {min(clash)!r}, which is to be added; rename or drop it there first")
+        raise UsageError(f"{source}: already has the column {min(clash)!r} that would be added; rename or drop it there first")
     separator = header.separator
     records = (_extended(row, extra.values(), separator) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
     return save_rows(source, target, records, _extended(bytes(head), add.column_names, separator), each=each)

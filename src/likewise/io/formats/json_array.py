@@ -69,8 +69,8 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
         if final and not data.strip(BLANK) and last_byte(path, offset) == b"]":  # a resumed run with nothing left to read
             return Cut(len(data), None)
         if final and (rest := data[size:].lstrip(BLANK)) and not _is_json(rest):
-            what = "the record that begins here is no JSON, and the file ends before the array's closing bracket"
-            return failure(len(data) - len(rest), f"{what}; repair it here, or copy the file again")
+            what = "the record that begins here is not valid JSON, and the file ends before the array's closing bracket"
+            return failure(len(data) - len(rest), f"{what}; repair it here or copy the file again")
         if final:
             return failure(len(data), "the file ends before the array's closing bracket; copy or write it again")
         return Cut(size, more)

@@ -98,7 +98,7 @@ def _documents(path: Path, want: Want, start: int) -> Iterator[Chunk]:
             with open_read(path) as stream:
                 line, line_start = count_lines(stream, offset + size, False)
             place = f"{path}, line {line}, column {offset + size - line_start + 1}"
-            failure = DataError(f"{place}: the JSON document that begins here is not closed before the end of the file; copy or write it again")
+            failure = DataError(f"{place}: the JSON document that begins here is never closed; copy or write the file again")
         return Cut(size, tuple(places) if len(places[0]) else None, failure)
 
     yield from pieces(path, max(start, beginning(path)), cut, want)
@@ -238,7 +238,7 @@ def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
         if "." in name or name.endswith("[]"):
             paths.append((value, *steps(name)))
     if len(paths) > MAX_PATHS:
-        raise UsageError(f"--field {'+'.join(wanted)[:40]}...: {len(wanted)} names are too many to look for at once; name {MAX_PATHS // 2} at most")
+        raise UsageError(f"--field {'+'.join(wanted)[:40]}...: {len(wanted)} names; at most {MAX_PATHS // 2} can be searched at once")
     keys = [key.encode("utf-8", "surrogatepass") for _, path, _ in paths for key in path]
     sizes = [len(key) for key in keys]
     return (
@@ -317,7 +317,7 @@ def extended(row: bytes, extra: dict[str, Any], source: Path) -> bytes:
         return row
     quoted = [json.dumps(name, ensure_ascii=False).encode() for name in extra]
     if any(name in record for name in quoted) and (clash := extra.keys() & json_text.names(record)):
-        raise UsageError(f"{source}: a record already has a field {min(clash)!r}, which is to be added; rename it there first")
+        raise UsageError(f"{source}: a record already has the field {min(clash)!r} that would be added; rename it there first")
     members = b",".join(
         name + b":" + (b"null" if value != value else escaped_json(as_json(value).decode()).encode())
         for name, value in zip(quoted, extra.values(), strict=True)

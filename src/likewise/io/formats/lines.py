@@ -28,8 +28,8 @@ from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_
 CHUNK_BYTES = 8 << 20
 BLOCK_BYTES = 4 << 20
 #: State.more of a chunk that holds one record longer than --max-record: its bytes were skipped, and ``data`` has as many zeros.
-PASSED_OVER = "passed over"
-TOO_LONG = "the record is longer than --max-record allows, 64M where none is given"
+PASSED_OVER = "skipped"
+TOO_LONG = "the record is longer than --max-record allows (64M by default)"
 LF, CR = 10, 13
 #: Held while lines are counted, so that a thread continues from the count of another instead of reading the file from its beginning.
 COUNTING = threading.Lock()

@@ -28,7 +28,7 @@ from likewise.records import Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "table", "write"]
 
-ACCEPTED = "a table (of polars, pandas, pyarrow, DuckDB, Hugging Face, or whatever has __arrow_c_stream__), a list of str, or a list of dict"
+ACCEPTED = "a table (polars, pandas, pyarrow, DuckDB, Hugging Face, or any object with __arrow_c_stream__), a list of str, or a list of dict"
 TEXT = Want()
 
 
@@ -48,17 +48,19 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
         return pa.table({want.text: items})
     if isinstance(given, np.ndarray) and given.dtype.kind in "iufb":
         other = "compare its rows as vectors, as with by='cosine', as codes or as sets"
-        raise UsageError(f"an input is an array of {given.dtype} of shape {given.shape}, and no text; {other}")
+        raise UsageError(f"an input is an array of {given.dtype} of shape {given.shape}, not text; {other}")
     if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):  # a set has no order, so no first item
         raise UsageError(f"an input is {_described(given)}; give {ACCEPTED}")
     if isinstance(given, Mapping):
         _check_names(given)
         if tables := [name for name, value in given.items() if handed.is_table(value)]:
-            raise UsageError(f"an input is a dict of tables ({', '.join(map(shown, tables[:3]))}); give one of them, as in data[{tables[0]!r}]")
+            raise UsageError(f"an input is a dict of tables ({', '.join(map(shown, tables[:3]))}); give one of them, such as data[{tables[0]!r}]")
         if reader and not holds(given, want.text):
             known = ", ".join(map(shown, list(given)[:3])) + ", ..." * (len(given) > 3)
             typed = f'[{{"id": key, "{want.text}": value}} for key, value in given.items()]'
-            raise UsageError(f"an input is a dict, so read as columns, and none of {known} is {want.text!r} (field=); of ids and items give {typed}")
+            raise UsageError(
+                f"an input is a dict and is read as columns; none of {known} is {want.text!r} (field=). For a mapping of ids to items give {typed}"
+            )
         columns = {name: _column(name, list(values), want) for name, values in given.items()}
         if len(sizes := {len(column) for column in columns.values()}) > 1:
             counted = ", ".join(f"{shown(name)} has {len(column):,}" for name, column in list(columns.items())[:3])
@@ -73,7 +75,7 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
     if not any(isinstance(row, Mapping) for row in rows):
         return pa.table({want.text: _column(want.text, rows, want) if rows else pa.array([], pa.string())})
     if (odd := next((position for position, row in enumerate(rows) if not isinstance(row, Mapping)), None)) is not None:
-        raise UsageError(f"row {odd} holds {unusable.held(rows[odd])}, and others records; give rows of one kind")
+        raise UsageError(f"row {odd} holds {unusable.held(rows[odd])}, while other rows are records; give rows of one kind")
     names = dict.fromkeys(name for row in rows for name in row)
     _check_names(names)
     return pa.table({name: _column(name, [row.get(name) for row in rows], want) for name in names})
@@ -86,7 +88,7 @@ def holds(columns: Mapping[str, Any], field: str) -> bool:
 
 def _check_names(names: Iterable[Any]) -> None:
     if bad := [name for name in names if not isinstance(name, str)]:
-        raise UsageError(f"an input has the key {shown(bad[0])}, and keys are column names: give them as str")
+        raise UsageError(f"an input has the key {shown(bad[0])}, but keys are column names: give str")
 
 
 def _described(given: Any) -> str:
@@ -119,7 +121,7 @@ def _column(name: str, values: list[Any], want: Want) -> pa.Array | pa.ChunkedAr
         return as_json(values)
     except (TypeError, ValueError) as error:
         types = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise UsageError(f"column {name!r} of an input holds values that no column can ({types}): {error}") from error
+        raise UsageError(f"column {name!r} of an input mixes values that one column cannot hold ({types}): {error}") from error
 
 
 def schema(path: pa.Table, want: Want) -> pa.Schema:

@@ -56,23 +56,25 @@ def header_of(file: IO[bytes], path: Path, kind: str, size: int) -> Header:
     try:
         version = np.lib.format.read_magic(file)
         if version not in readers:
-            raise DataError(f"{path}: is of version {version[0]}.{version[1]} of the .npy format; save it again with np.save, as plain numbers")
+            raise DataError(
+                f"{path}: has version {version[0]}.{version[1]} of the .npy format, which is not supported; save it again with np.save"
+            )
         shape, fortran, dtype = readers[version](file)
         found = Header(shape, fortran, dtype, file.tell())
     except DataError:
         raise
     except (ValueError, SyntaxError, TokenError, RecursionError, MemoryError) as error:  # the last two come from thousands of brackets or signs
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DataError(f"{path}: cannot be read as {kind}: {reason}. Copy or make the file again") from error
+        raise DataError(f"{path}: cannot be read as {kind}: {reason}. Copy or create the file again") from error
     if dtype.hasobject or dtype.names or dtype.subdtype:
-        what = "Python objects, which only code in the file could make" if dtype.hasobject else "records with named fields"
+        what = "Python objects, which cannot be read without running code from the file" if dtype.hasobject else "records with named fields"
         raise DataError(f"{path}: holds {what}; save it again as plain numbers, or as Parquet")
     if min(shape, default=0) < 0:
-        raise DataError(f"{path}: is said to be of shape {shape}, and no side can be negative; make the file again")
+        raise DataError(f"{path}: states the shape {shape}, but no dimension can be negative; create the file again")
     expected = found.offset + math.prod(shape) * dtype.itemsize
     if size != expected:
-        came = "is cut short" if size < expected else "goes on behind its array"
-        raise DataError(f"{path}: {came}: {expected:,} bytes are expected for {dtype} of shape {shape}, and it has {size:,}; copy or make it again")
+        came = "is truncated" if size < expected else "continues after its array"
+        raise DataError(f"{path}: {came}: {expected:,} bytes are expected for {dtype} of shape {shape}, but it has {size:,}; copy or create it again")
     return found
 
 
@@ -104,13 +106,13 @@ def holds(want: Want) -> bool:
 def check(path: Path, found: Header, want: Want) -> None:
     """Raise UsageError or DataError for an array that does not hold the wanted kind of item, or whose rows are too long."""
     if not holds(want):
-        raise UsageError(f"{path}: rows of a .npy file are numbers, and no {want.kind}; leave it out, or compare vectors, as with --by cosine")
+        raise UsageError(f"{path}: a .npy file holds rows of numbers, not {want.kind}; leave it out, or compare vectors, such as with --by cosine")
     reader = sure_reader_of(want.kind)
     if not reader.fits(found.shape, found.dtype):
         hint = "; save one item as a row: array.reshape(1, -1)" if reader.is_one(found) else ""
-        raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected are {reader.forms}{hint}")
+        raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected {reader.forms}{hint}")
     if row_bytes(found) > want.most:
-        raise DataError(f"{path}: a row of this array has {row_bytes(found):,} bytes, and --max-record allows {want.most:,}; raise that")
+        raise DataError(f"{path}: a row of this array has {row_bytes(found):,} bytes, but --max-record allows {want.most:,}; raise it")
 
 
 def schema(path: Path, want: Want) -> pa.Schema:

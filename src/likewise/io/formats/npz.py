@@ -49,7 +49,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
     except LikewiseError:  # some are ValueErrors
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError) as error:  # RuntimeError: it is encrypted
-        raise DataError(f"{path}: cannot be read as {KIND}: {error}. Copy or make the file again") from error
+        raise DataError(f"{path}: cannot be read as {KIND}: {error}. Copy or create the file again") from error
 
 
 def holds(want: Want) -> bool:
@@ -64,20 +64,26 @@ def ragged(file: zipfile.ZipFile, path: Path) -> Ragged:
     if missing := [name for name in NAMES if f"{name}.npy" not in members]:
         there = ", ".join(name.removesuffix(".npy") for name in members) or "none"
         made = "np.savez(path, vectors=..., offsets=...)"
-        raise DataError(f"{path}: has no array {missing[0]!r}; expected are {' and '.join(NAMES)}, as by {made}, and there are {there}")
+        raise DataError(f"{path}: has no array {missing[0]!r}, only {there}; expected {' and '.join(NAMES)}, as written by {made}")
     info = members["offsets.npy"]
     if info.file_size > BATCH_FACTOR * max(info.compress_size, SMALL):
-        raise DataError(f"{path}: its offsets expand from {info.compress_size:,} to {info.file_size:,} bytes, more than offsets do; make it again")
+        raise DataError(
+            f"{path}: its offsets expand from {info.compress_size:,} to {info.file_size:,} bytes, more than offsets can; create the file again"
+        )
     with file.open(info) as stream:
         found = header_of(stream, path, KIND, info.file_size)
         offsets = np.frombuffer(stream.read(), found.dtype)
     if len(found.shape) != 1 or found.dtype.kind not in "iu":
-        raise DataError(f"{path}: offsets are whole numbers, where each set begins; here is an array of {found.dtype} of shape {found.shape}")
+        raise DataError(
+            f"{path}: offsets must be integers, the place where each set begins; this is an array of {found.dtype} of shape {found.shape}"
+        )
     info = members["vectors.npy"]
     with file.open(info) as stream:
         found = header_of(stream, path, KIND, info.file_size)
     if len(found.shape) != 2 or not found.shape[1] or found.dtype.kind not in "iuf" or found.dtype.itemsize > 8:
-        raise DataError(f"{path}: vectors are a 2-D array of numbers, a feature a row; here is an array of {found.dtype} of shape {found.shape}")
+        raise DataError(
+            f"{path}: vectors must be a 2-D array of numbers, one feature per row; this is an array of {found.dtype} of shape {found.shape}"
+        )
     if found.fortran:
         raise DataError(f"{path}: vectors are stored column by column; save np.ascontiguousarray(vectors)")
     try:
@@ -85,7 +91,7 @@ def ragged(file: zipfile.ZipFile, path: Path) -> Ragged:
     except UsageError as error:
         raise DataError(f"{path}: {error.marked}") from None
     if not len(ends) or ends[0] or ends[-1] != found.shape[0]:
-        raise DataError(f"{path}: offsets go from 0 to the number of vectors, {found.shape[0]:,}; here they go from {ends[:1]} to {ends[-1:]}")
+        raise DataError(f"{path}: offsets must go from 0 to the number of vectors, {found.shape[0]:,}; these go from {ends[:1]} to {ends[-1:]}")
     return Ragged(found, ends, found.dtype.itemsize * found.shape[1])
 
 
@@ -101,14 +107,12 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Yield sets as tables of one column."""
     with opened(path) as file:
         if not holds(want):
-            raise UsageError(
-                f"{path}: a .npz file holds sets of feature vectors, which compare --by features; leave it out, or save an array as .npy"
-            )
+            raise UsageError(f"{path}: a .npz file holds sets of feature vectors, which need --by features; leave it out, or save the array as .npy")
         header, offsets, row = ragged(file, path)
         large = np.flatnonzero(np.diff(offsets) * row > want.most)
         if len(large):
             size = int(np.diff(offsets)[large[0]]) * row
-            raise DataError(f"{path}, item {large[0] + 1}: this set has {size:,} bytes, and --max-record allows {want.most:,}; raise that")
+            raise DataError(f"{path}, item {large[0] + 1}: this set has {size:,} bytes, but --max-record allows {want.most:,}; raise it")
         with file.open("vectors.npy") as stream:
             stream.seek(header.offset + int(offsets[start]) * row)
             first = start
@@ -133,7 +137,7 @@ def write(
     with opened(source) as file:
         header, offsets, row = ragged(file, source)
         if other := sorted({info.filename.removesuffix(".npy") for info in file.infolist()} - {*NAMES}):
-            raise UsageError(f"{source}: holds {', '.join(other)} too, and what of it belongs to which set is not known; choose --output ids or mask")
+            raise UsageError(f"{source}: also holds {', '.join(other)}, whose values cannot be assigned to sets; choose --output ids or mask")
         sizes = np.diff(offsets)[keep]
         ends = np.concatenate([[0], np.cumsum(sizes)])
         with zipfile.ZipFile(target, "w") as out:

@@ -75,7 +75,7 @@ def _batches(
                 found += batch.num_rows
                 yield batch
     if found != rows:  # pyarrow treats a truncated column as complete
-        raise DataError(f"{path}: {rows:,} rows were expected, as its metadata says, and {found:,} came; copy or make the file again")
+        raise DataError(f"{path}: {rows:,} rows were expected by its metadata, but it has {found:,}; copy or create the file again")
 
 
 def _has_dictionary(kind: pa.DataType) -> bool:
@@ -254,7 +254,7 @@ def _int96_unit(path: Path) -> str:
         if lossless:
             return unit
     raise DataError(
-        f"{path}: INT96 timestamps outside the years 1678 to 2262 stand beside ones finer than a microsecond; write it again with INT64 ones"
+        f"{path}: it mixes INT96 timestamps outside the years 1678 to 2262 with others finer than a microsecond; write it again with INT64 timestamps"
     )
 
 

@@ -71,7 +71,7 @@ def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iter
 def content(path: Path, most: int) -> bytes:
     """Return the bytes of a file. Raises DataError if it has more than ``most``."""
     if (length := path.stat().st_size) > most:
-        raise DataError(f"{path}: the file has {length:,} bytes, and --max-record allows {most:,}; raise that, or leave it out")
+        raise DataError(f"{path}: the file has {length:,} bytes, but --max-record allows {most:,}; raise it, or leave the file out")
     return path.read_bytes()
 
 
@@ -121,7 +121,7 @@ def _reason(body: bytes, at: int) -> str:
     """Return a message with line and column as editors count them: from 1, columns in characters."""
     line_start = body.rfind(b"\n", 0, at) + 1
     column = len(body[line_start:at].decode("utf-8", "surrogatepass")) + 1
-    hint = f"; the first are of {name}, save it as UTF-8" if (name := other(body[:4])) else ""
+    hint = f"; the first bytes are {name}, so save the file as UTF-8" if (name := other(body[:4])) else ""
     line = body.count(b"\n", 0, at) + 1
     return f"line {line}, column {column} (0x{body[at]:02x}): this byte is not UTF-8{hint}"
 

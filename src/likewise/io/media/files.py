@@ -41,7 +41,7 @@ def found(inputs: Sequence[Path]) -> Media:
         for path, named in paths(given):
             if kind_of(path) is None and named:
                 known = ", ".join(sorted(suffix[1:] for suffix in (*images.SUFFIXES, *videos.SUFFIXES)))
-                raise UsageError(f"{path}: is no image or video by its name ({known}); of texts features are made with --vectors FILE")
+                raise UsageError(f"{path}: the extension is not that of an image or a video ({known}); for features of texts, give --vectors FILE")
             if kind_of(path) is None:
                 skipped.append(path)
             else:
@@ -50,10 +50,10 @@ def found(inputs: Sequence[Path]) -> Media:
     places = list(files.values())
     if not places:
         some = f", only others ({len(skipped)}, such as {skipped[0].name})" if skipped else ""
-        raise UsageError(f"no image or video among what is named{some}; of texts features are made with --vectors FILE")
+        raise UsageError(f"no image or video among the inputs{some}; for features of texts, give --vectors FILE")
     kinds = {kind_of(path): path for path in places}
     if len(kinds) > 1:
-        raise UsageError(f"{kinds['images']} is an image and {kinds['videos']} a video; their features do not compare: make a file of each kind")
+        raise UsageError(f"{kinds['images']} is an image and {kinds['videos']} a video; their features cannot be compared: make a file for each kind")
     common = os.path.commonpath([path.absolute().parent for path in places])
     listed = [(printable(os.path.relpath(path.absolute(), common).replace(os.sep, "/")), path) for path in places]
     return Media(str(next(iter(kinds))), listed, skipped)
@@ -62,7 +62,7 @@ def found(inputs: Sequence[Path]) -> Media:
 def paths(given: Path) -> Iterator[tuple[Path, bool]]:
     """Yield the files of an input, and True if it names the file itself. Raises UsageError if it does not exist."""
     if os.fspath(given) == "-":
-        raise UsageError("images and videos are not read from standard input (-); name files or folders, or --vectors FILE for texts")
+        raise UsageError("images and videos cannot be read from standard input (-); name files or folders, or give --vectors FILE for texts")
     if glob.has_magic(os.fspath(given)) and not os.path.lexists(given):
         matches = patterns.expanded(os.fspath(given))
         if not matches:

@@ -34,7 +34,7 @@ def decoded(path: Path) -> NDArray[np.uint8]:
     except cv2.error as error:
         raise DataError(f"{path}: this image cannot be decoded: {' '.join(str(error.err).split())}") from None
     if gray is None:
-        what = "the file is empty" if not len(data) else "it is damaged, or no image of a format that OpenCV reads"
+        what = "the file is empty" if not len(data) else "it is damaged, or OpenCV does not read its format"
         raise DataError(f"{path}: this image cannot be decoded: {what}")
     return gray
 

@@ -16,7 +16,7 @@ def library() -> Any:
     try:
         import cv2
     except ImportError as error:
-        raise missing_part("images and videos are read by", "OpenCV", "opencv-python-headless") from error
+        raise missing_part("images and videos are read with", "OpenCV", "opencv-python-headless") from error
     cv2.setNumThreads(1)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     return cv2

@@ -16,8 +16,8 @@ from likewise.items.tokens import token_texts
 from likewise.methods import Text
 
 FORMS = (
-    "token vectors are a .parquet file with the columns token and vector, an .npz file with the arrays tokens[n] and vectors[n, d],"
-    " or a .txt or .vec file with a token and its numbers a line"
+    "token vectors must be a .parquet file with the columns token and vector, an .npz file with the arrays tokens[n] and vectors[n, d],"
+    " or a .txt or .vec file with a token and its numbers per line"
 )
 
 
@@ -52,7 +52,7 @@ def load(path: Path) -> TokenVectors:
         raise DataError(f"{path}: {len(tokens):,} tokens and vectors of shape {vectors.shape}; {FORMS}")
     if not np.isfinite(vectors).all():
         row = int(np.isfinite(vectors).all(axis=1).argmin())
-        raise DataError(f"{path}: the vector of {tokens[row]!r} (row {row}) holds NaN or infinity, or what float32 cannot hold")
+        raise DataError(f"{path}: the vector of {tokens[row]!r} (row {row}) holds NaN, infinity or a number beyond float32")
     places: dict[str, int] = {}
     for place, token in enumerate(tokens):
         places.setdefault(token, place)
@@ -67,10 +67,10 @@ def of_npz(path: Path) -> Read:
     with opened(path) as file:
         there = [name.removesuffix(".npy") for name in file.namelist()]
         if missing := {"tokens", "vectors"} - {*there}:
-            raise DataError(f"{path}: there is no array {min(missing)!r}, only {', '.join(there) or 'none'}; {FORMS}")
+            raise DataError(f"{path}: has no array {min(missing)!r}, only {', '.join(there) or 'none'}; {FORMS}")
         tokens, vectors = (read_array(file.open(f"{name}.npy")) for name in ("tokens", "vectors"))
     if tokens.dtype.kind != "U" or vectors.dtype.kind not in "iuf":
-        raise DataError(f"{path}: tokens are {tokens.dtype} and vectors {vectors.dtype}; expected strings (of kind U) and numbers")
+        raise DataError(f"{path}: tokens are {tokens.dtype} and vectors {vectors.dtype}; expected strings (dtype U) and numbers")
     return tokens.tolist(), narrowed(vectors)
 
 
@@ -85,10 +85,10 @@ def of_parquet(path: Path) -> Read:
         with open(path, "rb") as file:
             table = pq.read_table(file)
     except pa.ArrowInvalid as error:
-        raise DataError(f"{path}: is no Parquet file: {error}") from None
+        raise DataError(f"{path}: is not a Parquet file: {error}") from None
     for name in ("token", "vector"):
         if name not in table.column_names:
-            raise DataError(f"{path}: there is no column {name!r}, only {', '.join(table.column_names)}; {FORMS}")
+            raise DataError(f"{path}: has no column {name!r}, only {', '.join(table.column_names)}; {FORMS}")
     tokens = table["token"].to_pylist()
     if odd := [row for row, token in enumerate(tokens) if not isinstance(token, str)][:1]:
         raise DataError(f"{path}: row {odd[0]} of the column token holds {tokens[odd[0]]!r:.60}; a token is a string")
@@ -105,7 +105,7 @@ def of_lines(path: Path) -> Read:
     with open(path, "rb") as file:
         for line, token, numbers in split(path, file):
             if rows and len(numbers) != len(rows[0]):
-                raise DataError(f"{path}: line {line}: {len(numbers)} numbers, and {len(rows[0])} in those before it")
+                raise DataError(f"{path}: line {line}: {len(numbers)} numbers, but the lines before have {len(rows[0])}")
             tokens.append(token)
             rows.append(numbers)
     return tokens, np.array(rows, np.float32).reshape(len(rows), len(rows[0]) if rows else 0)
@@ -129,7 +129,7 @@ def split(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[int, str, NDArra
         except UnicodeDecodeError:
             raise DataError(f"{path}: line {line}: the token is not UTF-8") from None
         except ValueError:
-            raise DataError(f"{path}: line {line}: expected a token and {wide} numbers; here is {raw[:60].decode(errors='replace')!r}") from None
+            raise DataError(f"{path}: line {line}: expected a token and {wide} numbers, got {raw[:60].decode(errors='replace')!r}") from None
 
 
 def narrowed(vectors: NDArray[np.generic]) -> NDArray[np.float32]:

@@ -53,7 +53,7 @@ def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
     finally:
         video.release()
     if not decoded:
-        raise DataError(f"{path}: no frame of this video can be decoded: it is damaged, or in no format that OpenCV reads")
+        raise DataError(f"{path}: no frame of this video can be decoded: it is damaged, or OpenCV does not read its format")
 
 
 def colors(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
