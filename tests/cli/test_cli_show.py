@@ -118,7 +118,7 @@ def test_show_when_the_input_is_gone_or_another(out: Path) -> None:
     changed = run("show", out, "b")
     assert changed.exit_code == 0 and "the inputs have changed" in changed.stderr
     Path("docs.jsonl").write_text(text.splitlines(keepends=True)[0])
-    assert "has no row 1 any more" in run("show", out, "b").stderr
+    assert "row 1 no longer exists" in run("show", out, "b").stderr
     Path("docs.jsonl").unlink()
     gone = run("show", out, "b")
     assert gone.exit_code == 2 and "docs.jsonl: this input no longer exists" in gone.stderr
@@ -176,7 +176,7 @@ def test_an_output_of_data_from_python_says_so(folder: Path) -> None:
     lw.dedup(rows, out="out", by="words:2", threshold=0.5)
     before = Path("out/report.html").read_bytes()
     assert b"<del>forest</del>" in before
-    assert "items came from Python and no file" in run("show", "out", "b").stderr
+    assert "items came from Python, not from a file" in run("show", "out", "b").stderr
     assert "stays as it is" in run("report", "out").stderr and Path("out/report.html").read_bytes() == before
     result = run("audit", "out")
     assert result.exit_code == 2 and "out: was made of data from Python, which are not kept; audit the data themselves" in result.stderr

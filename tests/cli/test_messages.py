@@ -23,7 +23,7 @@ DIGITS = "a whole number of thousands of digits"
         ([{HUGE: "a"}], {}, f"an input has the key {BITS}, and keys are column names"),
         ({HUGE: ["a"]}, {}, f"an input has the key {BITS}"),
         ({1: ["a"]}, {}, "an input has the key 1, "),
-        ([{"text": "a", "id": HUGE}, {"text": "a", "id": "x"}], {}, f"column 'id' of an input holds .*{DIGITS}"),
+        ([{"text": "a", "id": HUGE}, {"text": "a", "id": "x"}], {}, f"column 'id' of an input mixes .*{DIGITS}"),
         ([[HUGE], [1]], {"by": "elements"}, f"{DIGITS}.*; give sets"),
         ([{1.5, HUGE, (1,)}], {"by": "elements"}, f"row 0 is .*{BITS}.*; an element is"),
         ([{HUGE: 1.0}], {"by": "weighted"}, f"{DIGITS}.*; give weighted sets"),

@@ -125,7 +125,7 @@ def test_resuming_what_is_done_says_so(likewise, tmp_path):
     jobs.texts(tmp_path)
     assert likewise("dedup", "a.jsonl", "-o", "out")[0] == 0
     status, said = likewise("dedup", "a.jsonl", "-o", "out", "--resume")
-    assert (status, "the folder exists, and there is no interrupted run in out.work to go on with" in said) == (2, True)
+    assert (status, "the folder exists, and out.work has no interrupted run to continue" in said) == (2, True)
 
 
 def test_what_an_interrupted_run_left_is_no_input(likewise, tmp_path, monkeypatch):

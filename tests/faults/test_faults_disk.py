@@ -110,7 +110,7 @@ def test_the_work_folder_is_deleted_under_a_run(likewise, tmp_path, monkeypatch)
         left = number
         status, said = likewise("dedup", "a.jsonl", "-o", "out", *TEXTS)
         assert (status, (tmp_path / "out").exists()) == (2, False)
-        assert "error: out.work: was removed or replaced while likewise worked in it; start again" in said
+        assert "error: out.work: was removed or replaced while likewise used it; start over" in said
         assert "go on with" not in said
     assert likewise("dedup", "a.jsonl", "-o", "out", *TEXTS)[0] == 0
     assert jobs.snapshot(tmp_path / "out") == jobs.snapshot(tmp_path / "whole")
@@ -153,7 +153,7 @@ def test_no_temporary_folder(likewise, tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(tempfile, "mkdtemp", failing(errno.ENOENT, "No usable temporary directory found"))
             done, said = likewise("pairs", "a.jsonl", *more)
-        assert (done, "name one for intermediate files with --work DIR" in said) == (status, status == 2)
+        assert (done, "name one with --work DIR" in said) == (status, status == 2)
 
 
 def test_nobody_listens(tmp_path):

@@ -33,7 +33,7 @@ def test_an_input_is_never_replaced(likewise, tmp_path, verb):
     for given, more in {"a.jsonl": [], "./a.jsonl": [], "b.jsonl.gz": ["--against" if verb == "pairs" else "--query", "a.jsonl"]}.items():
         for out in ("a.jsonl", "link.jsonl"):
             status, said = likewise(verb, given, *more, "-o", out, "--overwrite")
-            why = "this is a link" if out == "link.jsonl" else "this file is an input (a.jsonl), and inputs are never written to"
+            why = "this is a link" if out == "link.jsonl" else "this file is an input (a.jsonl), and likewise never writes to an input"
             assert (status, why in said) == (2, True), said
     assert jobs.snapshot(tmp_path) == before
     (tmp_path / "arrays").mkdir()
@@ -142,7 +142,7 @@ def test_an_input_that_changes_is_seen_and_gives_no_output(likewise, tmp_path, m
             at_step(patch, number, lambda path=path: (CHANGES[change](path), os.utime(path, (1, 1))))
             status, said = likewise("dedup", given, "-o", "out", *job.arguments, "--threads", "1")
         assert (status, (tmp_path / "out").exists(), (tmp_path / "out.work").exists()) == (2, False, False), said
-        assert f"{name}: was changed while likewise worked" in said
+        assert f"{name}: has changed during the run" in said
 
 
 @pytest.mark.parametrize("name", ["a.arrow", "a.arrows", "a.npy", "fortran.npy", "a.parquet"])

@@ -77,7 +77,7 @@ def test_messages_may_lie_anywhere_and_what_lies_between_is_not_looked_at(tmp_pa
     assert rows(arrow, path) == ([0, 0, 0], [b"a" * 4000, b"b" * 4000, b"c" * 4000], [b"1", b"2", b"3"])
     assert len(list(within(path, 20_000))) == 3
     if compression:
-        with pytest.raises(DataError, match="expands to 12,"):
+        with pytest.raises(DataError, match="states an expanded size of 12,"):
             list(within(path, 10_000))
 
 

@@ -94,7 +94,7 @@ def test_damage_in_a_file_that_may_be_either_is_told_where_records_are_read(tmp_
     path = tmp_path / "a.csv"
     path.write_text(f'id,code\n1,{AMBIGUOUS}\n2,"open\n')
     found = []
-    with pytest.raises(lw.DataError, match="line 3, column 3: the quote that opens here is not closed"):
+    with pytest.raises(lw.DataError, match="line 3, column 3: the quote opened here is never closed"):
         for chunk in csv.chunks(path, WANT):
             found += csv.parse(chunk, WANT, "a.csv").kind.tolist()
     assert found == [TEXT]

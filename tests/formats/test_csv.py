@@ -115,8 +115,8 @@ def test_bad_records_are_named(tmp_path: Path) -> None:
     found = one(path, raw)
     assert found.kind.tolist() == [TEXT, REJECTED, REJECTED, REJECTED, REJECTED, TEXT]
     assert [entry.reason for entry in found.rejected] == [
-        "line 4, column 1: the record has 1 cell, and the header 2",
-        "line 5, column 1: the record has 3 cells, and the header 2",
+        "line 4, column 1: the record has 1 cell, but the header has 2",
+        "line 5, column 1: the record has 3 cells, but the header has 2",
         "line 7, column 6: this byte (0xe9) is not UTF-8",
         "line 8, column 6: the cell continues after its closing quote; write a quote inside a quoted cell twice",
     ]
@@ -128,12 +128,12 @@ def test_bad_records_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("raw", "error", "message"),
     [
-        (b'id,text\r\n1,a\r\n2,"b\r\n3,c\r\n', DataError, "line 3, column 3: the quote that opens here is not closed"),
+        (b'id,text\r\n1,a\r\n2,"b\r\n3,c\r\n', DataError, "line 3, column 3: the quote opened here is never closed"),
         (b'id,text\r1,a\r2,"b\r3,c\r', DataError, "line 3, column 3"),
         (b'id,"text\n1,a\n', DataError, "line 1, column 4"),
         (b"id,text,text\n1,a,b\n", DataError, "the column 'text' 2 times"),
-        (b"id,t\xe9xt\n1,a\n", DataError, "expected a header"),
-        (b'id,"te"xt\n1,a\n', DataError, "expected a header"),
+        (b"id,t\xe9xt\n1,a\n", DataError, "expected to be a header"),
+        (b'id,"te"xt\n1,a\n', DataError, "expected to be a header"),
     ],
 )
 def test_damaged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes, error: type[Exception], message: str) -> None:
@@ -238,5 +238,5 @@ def test_annotate(tmp_path: Path) -> None:
     assert copy(path, tmp_path / "out", [True, False, True], add).decode() == (
         '\ufeffid;text;cluster;"a;b";s;kept\r\n1;"a\r\n";5;"x ""y""";0.5;true\r\n3;c;;z;;false'
     )
-    with pytest.raises(UsageError, match="already has a column 'id'"):
+    with pytest.raises(UsageError, match="already has the column 'id'"):
         copy(path, tmp_path / "out", [True, False, False], pa.table({"id": [1]}))

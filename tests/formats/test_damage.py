@@ -330,7 +330,7 @@ DAMAGES: dict[str, Damage] = {
     "a brace too few": Damage(
         {
             LINES: Bad("line 3, column 22", "ends before its last bracket is closed"),
-            ARRAYS: Cut("line 4, column 1: the record that begins here is no JSON", 2),
+            ARRAYS: Cut("line 4, column 1: the record that begins here is not valid JSON", 2),
             **UNLIKE,
         },
         make=record(b'{"id": 9, "text": "a"'),
@@ -355,7 +355,7 @@ DAMAGES: dict[str, Damage] = {
         make=either(rows=record(b'{"id": 9, "text": null}', b"9,"), columns=column(middle(None)), txt=lambda name: of_value(name, b"")),
     ),
     "no text": Damage(
-        {JSON: Fine(None), CSV: Bad("line 4, column 1", "the record has 1 cell, and the header 2"), f"txt {COLUMNAR} npy": "each has one"},
+        {JSON: Fine(None), CSV: Bad("line 4, column 1", "the record has 1 cell, but the header has 2"), f"txt {COLUMNAR} npy": "each has one"},
         make=record(b'{"id": 9}', b"9"),
     ),
     "no id": Damage(
@@ -384,14 +384,15 @@ DAMAGES: dict[str, Damage] = {
     ),
     # CSV
     "a quote that is not closed": Damage(
-        {CSV: Cut("line 4, column 3: the quote that opens here is not closed", 2), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,"a')
+        {CSV: Cut("line 4, column 3: the quote opened here is never closed", 2), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,"a')
     ),
     "a quote inside": Damage({CSV: Fine(b'a"b'), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,a"b')),
     "text behind a quote": Damage(
-        {CSV: Bad("line 4, column 6", "goes on after its closing quote"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,"a"b')
+        {CSV: Bad("line 4, column 6", "continues after its closing quote"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,"a"b')
     ),
     "a cell too many": Damage(
-        {CSV: Bad("line 4, column 1", "the record has 3 cells, and the header 2"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b"9,a,b")
+        {CSV: Bad("line 4, column 1", "the record has 3 cells, but the header has 2"), f"{JSON} txt {COLUMNAR} npy": NO_CSV},
+        make=record(csv=b"9,a,b"),
     ),
     "a line end inside": Damage({CSV: Fine(b"a\nb"), f"{JSON} txt {COLUMNAR} npy": NO_CSV}, make=record(csv=b'9,"a\nb"')),
     # columns
@@ -439,7 +440,7 @@ DAMAGES: dict[str, Damage] = {
     "the end is missing": Damage(
         {
             LINES: Bad("line 3, column 17", "ends before its last bracket is closed", 2),
-            ARRAYS: Cut("line 4, column 1: the record that begins here is no JSON", 2),
+            ARRAYS: Cut("line 4, column 1: the record that begins here is not valid JSON", 2),
             CSV: Bad("line 4, column 1", "the record has 1 cell", 2),
             "txt": "a text that is cut is a text",
             "parquet arrow": Cut("cannot be read as"),
@@ -455,7 +456,7 @@ DAMAGES: dict[str, Damage] = {
     "bytes of another format": Damage(
         {
             JSON: Bad("line 1, column 5 (0xff)", "not UTF-8", 0, 0),
-            CSV: Cut("expected a header with the names of the columns in its first record, which cannot be read"),
+            CSV: Cut("the first record, expected to be a header with column names, cannot be read"),
             "txt": Bad("line 1, column 5", "not UTF-8", 4),
             f"{COLUMNAR} npy": Cut("cannot be read as"),
         },

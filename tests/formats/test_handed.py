@@ -174,7 +174,7 @@ def test_batches_of_two_types_are_refused():
 
 @pytest.mark.parametrize("values", [{"train": DataSet(TABLE)}, {"train": TABLE, "test": TABLE}, {"train": pl.DataFrame({"text": ["a"]})}])
 def test_a_dict_of_tables_is_refused_with_what_to_give(values):
-    with pytest.raises(UsageError, match=r"a dict of tables .*give one of them, as in data\['train'\]"):
+    with pytest.raises(UsageError, match=r"a dict of tables .*give one of them, such as data\['train'\]"):
         lw.dedup(values)
 
 

@@ -167,7 +167,7 @@ def test_an_input_that_is_the_output_is_refused_and_left_alone(here: Path) -> No
     for given, out in (("d", "d"), ("d", "./d/"), ("clean/kept/a.jsonl", "clean"), ("clean/kept", "clean")):
         with pytest.raises(UsageError, match="-o"):
             resolve([given], out=Path(out))
-    with pytest.raises(UsageError, match="lies in the output"):
+    with pytest.raises(UsageError, match="lie in the output"):
         resolve(["clean/kept/*.jsonl"], out=Path("clean"))
     assert Path("corpus.jsonl").read_bytes() == LINE
 
@@ -181,15 +181,15 @@ def test_an_input_that_is_the_output_is_refused_and_left_alone(here: Path) -> No
         ("corpsu.jsonl", r"corpsu\.jsonl: no such file or folder; did you mean corpus\.jsonl\?"),
         ("d/aa.jsonl", r"did you mean d/a\.jsonl\?"),
         ("nothing-like-it", "no such file or folder$"),
-        ("no/where/a.jsonl", "there is no folder no/where"),
+        ("no/where/a.jsonl", "the folder no/where does not exist"),
         ("corpus.jsonl/x", "."),
         ("*.parquet", r"\*\.parquet: no file matches this pattern"),
         ("p/**/*.png", "no data file among the 1"),
-        ("broken", "is a link to nowhere, which is not there"),
+        ("broken", "is a link to nowhere, which does not exist"),
         ("empty", "empty: no data file in this folder; likewise reads .jsonl"),
         ("p", r"no data file in this folder, only others \(1, such as a\.png\)"),
         ("s3://bucket/x.jsonl", "remote addresses"),
-        ("pipe", "feed a pipe to standard input"),
+        ("pipe", "for a pipe, use standard input"),
         ("a.txt.gz", "decompress this file first"),
         ("odd.bin", "neither the name nor the first bytes"),
         ("-", "standard input"),
@@ -335,7 +335,7 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
     assert source.name == "stdin"
     assert source.path.read_bytes() == LINE
     pipe(b"\x00\xff")
-    with pytest.raises(UsageError, match="standard input: the first bytes do not identify what this is"):
+    with pytest.raises(UsageError, match="standard input: the first bytes do not identify the format"):
         resolve(["-"], work=here / "other")
 
 

@@ -91,7 +91,7 @@ def test_mixed_records(tmp_path: Path) -> None:
 def test_other_encodings_are_named(tmp_path: Path, format: str, encoding: str) -> None:
     path = tmp_path / "wide"
     path.write_bytes('[{"text":"a"}]\n'.encode(encoding))
-    with pytest.raises(DataError, match=f"the first bytes are of {encoding}; convert it: iconv -f {encoding} "):
+    with pytest.raises(DataError, match=f"the first bytes are {encoding}; convert it: iconv -f {encoding} "):
         all_chunks(path, FORMATS[format])
 
 
@@ -162,8 +162,8 @@ def test_array_elements(tmp_path: Path) -> None:
     ("raw", "message"),
     [
         (b'[{"a":1},\n{"a":2}', "line 2, column 8: the file ends before the array's closing bracket"),
-        (b'[{"a":"b', "line 1, column 2: the record that begins here is no JSON"),
-        (b'[{"a":1},\n {"a":[{"a":2},\n{"a":3}]', "line 2, column 2: the record that begins here is no JSON"),
+        (b'[{"a":"b', "line 1, column 2: the record that begins here is not valid JSON"),
+        (b'[{"a":1},\n {"a":[{"a":2},\n{"a":3}]', "line 2, column 2: the record that begins here is not valid JSON"),
         (b"[1,2,", "line 1, column 6: the file ends before"),
         (b"[", "line 1, column 2: the file ends before"),
         (b"[1]\n[2]\n", "line 2, column 1: the array ended before this; if each line is a record, name the file .jsonl"),
@@ -202,7 +202,7 @@ def test_annotate(tmp_path: Path) -> None:
     out = copy(path, tmp_path / "out", json_array, [True, False, True], add.slice(2, 2).select(["cluster"]))
     assert out == b'[\n{"id":1,"cluster":7},\n{"id" : 3 ,"cluster":8}\n]\n'
     path.write_bytes(b'{"x":"cluster"}\n{"cluster":1}\n')
-    with pytest.raises(UsageError, match="already has a field 'cluster'"):
+    with pytest.raises(UsageError, match="already has the field 'cluster'"):
         copy(path, tmp_path / "out", jsonl, [True, True], add.slice(0, 2))
 
 

@@ -245,5 +245,5 @@ def test_a_row_that_is_damaged_in_one_name_is_refused_only_where_that_is_read(tm
 
 def test_names_with_commas_between_them_are_told_how_to_write_that(mixed: Path) -> None:
     for field in ("text,content", "text, content"):
-        with pytest.raises(DataError, match=r"'text\|content' takes the first that a record has, and 'text\+content' joins them$"):
+        with pytest.raises(DataError, match=r"'text\|content' takes the first one that a record has; 'text\+content' joins them$"):
             lw.dedup([mixed / "a.jsonl", mixed / "b.parquet"], field=field)

@@ -132,7 +132,7 @@ def test_whole_numbers_as_sets_and_tokens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "says"),
     [
-        (np.zeros(3, np.float32), r"float32 of shape \(3,\); expected are vectors: .*array.reshape\(1, -1\)"),
+        (np.zeros(3, np.float32), r"float32 of shape \(3,\); expected vectors: .*array.reshape\(1, -1\)"),
         (np.zeros((), np.float32), r"of shape \(\)"),
         (np.zeros((2, 2, 2)), r"of shape \(2, 2, 2\)"),
         (np.zeros((2, 0)), r"of shape \(2, 0\)"),
@@ -157,7 +157,7 @@ def test_what_is_no_array_of_vectors_is_refused(tmp_path: Path, array: np.ndarra
 def test_other_kinds_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.npy", np.zeros((2, 2)))
     for kind in ("text", "string", "weighted", "sparse"):
-        with pytest.raises(UsageError, match=f"numbers, and no {kind}"):
+        with pytest.raises(UsageError, match=f"numbers, not {kind}"):
             read(path, Want(kind=kind))
     for kind in ("elements", "code", "tokens"):
         with pytest.raises(DataError, match="float64"):

@@ -231,7 +231,7 @@ def test_documents_of_an_output_that_were_changed_are_told_of(folder):
                 result = run(*command)
                 assert result.exit_code in (0, 2) and "fault of likewise" not in result.output, (name, other)
         path.write_text("[" * 100_000)
-        assert ("not as likewise wrote it" if name == "report.json" else "is damaged") in refused("show", "out", "1")
+        assert ("has changed since likewise wrote it" if name == "report.json" else "is damaged") in refused("show", "out", "1")
         path.write_text(whole)
         Path("out/manifest.json").write_text(manifest)
     Path("out/removed.parquet").write_bytes(b"PAR1" + b"\xff" * 100 + b"PAR1")

@@ -94,7 +94,7 @@ def test_a_text_file_and_a_row_of_an_array_have_the_limit_too():
     Path("texts/a.txt").write_text("one two three")
     with open("texts/b.txt", "wb") as file:
         file.truncate(3 << 30)  # a hole: it takes no room on the disk
-    assert "b.txt, the file has 3,221,225,472 bytes, and --max-record allows" in refused("dedup", "texts", "-o", "out")
+    assert "b.txt, the file has 3,221,225,472 bytes, but --max-record allows" in refused("dedup", "texts", "-o", "out")
     assert lw.dedup(Path("texts"), on_error="skip").report["counts"]["kept"] == 1
     np.lib.format.write_array_header_1_0(buffer := io.BytesIO(), {"descr": "<f8", "fortran_order": False, "shape": (1, 10**8)})
     Path("v.npy").write_bytes(buffer.getvalue())
@@ -106,8 +106,8 @@ def test_a_text_file_and_a_row_of_an_array_have_the_limit_too():
     ("shape", "fortran", "said"),
     [
         ((10**15, 4), False, "is truncated: 32,000,000,000,000,128 bytes are expected"),
-        ((-2, -3), False, "no side can be negative"),
-        ((10**15, 0), False, "expected are vectors"),
+        ((-2, -3), False, "no dimension can be negative"),
+        ((10**15, 0), False, "expected vectors"),
         ((0, 10**15), True, "--max-record allows"),
         ((2**40, 2**40, 2**40), False, "is truncated"),
     ],
@@ -203,7 +203,7 @@ def test_compressed_arrow_batches_say_how_large_they_become(create, dictionary):
             writer.write_table(table)
         assert len(list(within(Path("a.arrow"), 5_000_000))) == 1
         if codec:
-            with pytest.raises(DataError, match=r"a\.arrow: message . of this file says that it expands to 4,0.* 64 times --max-record"):
+            with pytest.raises(DataError, match=r"a\.arrow: message . of this file states an expanded size of 4,0.* 64 times --max-record"):
                 list(within(Path("a.arrow"), 3_000_000))
             said = refused("dedup", "a.arrow", "-o", "out", "--max-record", "50K")
             assert "--max-record" in said
@@ -211,7 +211,7 @@ def test_compressed_arrow_batches_say_how_large_they_become(create, dictionary):
             at = raw.rfind((4_000_000).to_bytes(8, "little"))
             raw[at : at + 8] = (2**60).to_bytes(8, "little")  # the length that a buffer claims
             Path("b.arrow").write_bytes(raw)
-            assert "expands to 1,152,9" in refused("dedup", "b.arrow", "-o", "out")
+            assert "states an expanded size of 1,152,9" in refused("dedup", "b.arrow", "-o", "out")
 
 
 def test_rejected_rows_of_a_passed_over_record_have_no_text():

@@ -158,7 +158,7 @@ def test_the_report_tells_of_the_join(tmp_path):
     expected = 1 - (1 - (1 - math.acos(0.9) / math.pi) ** join["rows"]) ** join["bands"]
     assert join["recall"] == pytest.approx(expected, abs=2e-3)
     page = (tmp_path / "out/report.html").read_text()
-    assert "joined by bits of codes" in page and "met in" not in page and "this was not measured" not in page
+    assert "joined by bit codes" in page and "collided in" not in page and "this was not measured" not in page
     assert json.loads((tmp_path / "out/manifest.json").read_text())["method"] == report["method"]
 
 
@@ -167,7 +167,7 @@ def test_the_report_of_what_misses_nothing(tmp_path, by):
     result = lw.dedup(rows_of(by), by=by, exact=True if by == "l2" else None, out=tmp_path / "out", **GIVEN[by][1])
     report, run = result.report, json.loads((tmp_path / "out/run.json").read_text())
     assert report["curve"] == [] and report["budget"]["recall"] == 1 and report["join"]["dimension"] == (64 if by == "hamming" else 24)
-    assert "none is missed" in (tmp_path / "out/report.html").read_text()
+    assert "no pair is missed" in (tmp_path / "out/report.html").read_text()
     assert run["compared"] == result.compared >= report["matched"] > 0 and "compared" not in report
 
 
@@ -193,7 +193,7 @@ def test_a_long_search_is_announced(monkeypatch, by, more):
     monkeypatch.setattr(progress, "begin", lambda stage, *rest: (begun.append((stage, len(said))), begin(stage, *rest)))
     result = lw.dedup(rows_of(by), by=by, progress=progress, **GIVEN[by][1], **more)
     kind = "codes" if by == "hamming" else "vectors"
-    assert said == [f"{len(GIVEN[by][0])} {kind} are to be compared, which may take about 0 minutes of one core"]
+    assert said == [f"{len(GIVEN[by][0])} {kind} will be compared; expect about 0 minutes on one core"]
     assert said[0] in result.report["warnings"] and {told for stage, told in begun if stage == "comparing"} == {1}
 
 
@@ -265,7 +265,7 @@ def test_another_run_is_not_resumed(tmp_path, monkeypatch, by, other):
     with pytest.raises(StoppedError):
         lw.dedup(tmp_path / "in.npy", **choices)
     stops.begin(0)
-    with pytest.raises(lw.UsageError, match="cannot resume, since"):
+    with pytest.raises(lw.UsageError, match="cannot resume, because"):
         lw.dedup(tmp_path / "in.npy", resume=True, **{**choices, **other})
     assert len(lw.dedup(tmp_path / "in.npy", resume=True, **choices).removed) > 20
     assert pq.read_table(tmp_path / "out/removed.parquet").num_rows > 20

@@ -261,7 +261,7 @@ def test_dedup_writes_what_it_keeps(tmp_path):
             with zipfile.ZipFile(out / "kept" / name) as written, zipfile.ZipFile(tmp_path / name) as read:
                 assert [one.compress_type for one in written.infolist()] == [one.compress_type for one in read.infolist()]
         page = (out / "report.html").read_text()
-        assert "measured, not guaranteed" in page and "none is missed" not in page
+        assert "measured, not guaranteed" in page and "no pair is missed" not in page
         assert "a set of feature vectors" in page
         said = CliRunner().invoke(main, ["show", str(out), str(min(gone))])
         assert said.exit_code == 0 and "features of 12 numbers" in said.output and "have changed" not in said.output
@@ -334,7 +334,7 @@ def test_zero_vectors_are_left_out_of_a_set():
         assert list(found(lw.pairs([one, black], by=by)).values()) == pytest.approx([1], abs=1e-6)
         with pytest.raises(UsageError, match="row 0: all its features are zero vectors"):
             lw.similarity([np.zeros((2, 3))], [one], by=by)
-        with pytest.raises(UsageError, match="of 3 numbers on the left and of 2"):
+        with pytest.raises(UsageError, match="of 3 dimensions on the left and 2"):
             lw.similarity([one], [one[:, :2]], by=by)
 
 
@@ -353,11 +353,11 @@ def test_few_and_equal_sets(sets):
     [
         ({"vectors": np.ones((4, 2))}, "no array 'offsets'"),
         ({"vectors": np.ones((4, 2)), "offsets": np.array([0, 3, 2, 4])}, "offset 2 is 2, after 3"),
-        ({"vectors": np.ones((4, 2)), "offsets": np.array([0, 3])}, "offsets go from 0 to the number of vectors, 4"),
-        ({"vectors": np.ones((4, 2)), "offsets": np.array([0.0, 4.0])}, "offsets are whole numbers"),
-        ({"vectors": np.ones(4), "offsets": np.array([0, 4])}, "vectors are a 2-D array"),
+        ({"vectors": np.ones((4, 2)), "offsets": np.array([0, 3])}, "offsets must go from 0 to the number of vectors, 4"),
+        ({"vectors": np.ones((4, 2)), "offsets": np.array([0.0, 4.0])}, "offsets must be integers"),
+        ({"vectors": np.ones(4), "offsets": np.array([0, 4])}, "vectors must be a 2-D array"),
         ({"vectors": np.asfortranarray(np.ones((4, 2))), "offsets": np.array([0, 4])}, "column by column"),
-        ({"vectors": np.array([["a", "b"]]), "offsets": np.array([0, 1])}, "vectors are a 2-D array of numbers"),
+        ({"vectors": np.array([["a", "b"]]), "offsets": np.array([0, 1])}, "vectors must be a 2-D array of numbers"),
     ],
 )
 def test_a_npz_file_that_holds_no_sets(tmp_path, arrays, why):
@@ -369,7 +369,7 @@ def test_a_npz_file_that_holds_no_sets(tmp_path, arrays, why):
 def test_a_damaged_npz_file_and_one_for_another_kind(tmp_path):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, vectors=np.random.default_rng(0).normal(size=(400, 4)), offsets=np.arange(0, 401, 4))
-    with pytest.raises(UsageError, match="compare --by features"):
+    with pytest.raises(UsageError, match="need --by features"):
         lw.pairs(path, by="cosine")
     whole = path.read_bytes()
     for damaged in (whole[: len(whole) // 2], whole[:200] + bytes(64) + whole[264:], b"PK\3\4"):

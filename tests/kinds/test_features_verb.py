@@ -187,7 +187,7 @@ def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):
     [
         (["none.png"], {}, "no such file"),
         (["*.webp"], {}, "no file matches"),
-        (["notes.txt"], {}, "no image or video by its name"),
+        (["notes.txt"], {}, "the extension is not that of an image or a video"),
         (["a.jpg"], {"most": 0}, "--most 0"),
         (["a.jpg"], {"every": 0.0}, "--every 0"),
         (["a.jpg", "film.mp4"], {}, "is an image and .* a video"),
@@ -316,7 +316,7 @@ def test_tokens_are_cut_as_asked(texts, tmp_path):
         ("v.txt", b"the 1 nan\n", "row 0"),
         ("v.txt", b"", "0 tokens"),
         ("v.npz", b"PK", "cannot be read as a .npz file"),
-        ("v.parquet", b"PAR1", "is no Parquet file"),
+        ("v.parquet", b"PAR1", "is not a Parquet file"),
         ("v.bin", b"", "--vectors"),
     ],
 )

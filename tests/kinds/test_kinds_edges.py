@@ -54,12 +54,12 @@ def test_groups_that_say_nothing_are_refused(tmp_path):
     (tmp_path / "names.csv").write_text("a,b\n1,2\n")
     (tmp_path / "both.csv").write_text("element,group\n1,x\n1,y\n")
     for groups, said in [
-        (tmp_path / "list.json", r"list\.json: holds no object"),
+        (tmp_path / "list.json", r"list\.json: is not a JSON object"),
         (tmp_path / "names.csv", r"names\.csv: has the columns a, b"),
-        (tmp_path / "both.csv", r"both\.csv: 1 stands in two groups"),
+        (tmp_path / "both.csv", r"both\.csv: 1 is in two groups"),
         (tmp_path / "none.csv", r"none\.csv: .*no such|none\.csv: cannot be read"),
         ({1: 2.5}, "groups, pair 1"),
-        ({}, "groups: holds no element"),
+        ({}, "groups: is empty"),
         (7, "--groups 7"),
     ]:
         with pytest.raises(lw.LikewiseError, match=said):
@@ -70,7 +70,7 @@ def test_groups_that_say_nothing_are_refused(tmp_path):
 
 def test_the_page_tells_of_groups(tmp_path):
     lw.dedup([{"elements": A}, {"elements": B}], out=tmp_path / "out", by="elements", threshold=0.5, groups=GROUPS)
-    assert "the Jaccard similarity of the sets of groups that their elements are of" in (tmp_path / "out/report.html").read_text()
+    assert "the Jaccard similarity of their sets of groups" in (tmp_path / "out/report.html").read_text()
 
 
 def by_groups(folder: Path) -> tuple[Path, Path]:
@@ -122,7 +122,7 @@ def test_a_run_does_not_go_on_by_other_groups(tmp_path, monkeypatch):
     stops.begin(0)
     before = groups.read_text()
     groups.write_text('{"1": "another"}')
-    with pytest.raises(lw.UsageError, match="cannot resume, since groups differs"):
+    with pytest.raises(lw.UsageError, match="cannot resume, because groups differs"):
         lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=tmp_path / "out", resume=True)
     groups.write_text(before)
     assert len(lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=tmp_path / "out", resume=True).removed) == 20
@@ -315,7 +315,7 @@ def test_arrays_that_cannot_be_compared_are_named(tmp_path):
         ({"by": "linf", "within": 1}, "no hash family"),
         ({"by": "edit", "within": 2, "verify": "none"}, "strings are always compared exactly"),
         ({"by": "l2", "within": 2, "verify": "none"}, "vectors are always compared exactly"),
-        ({"by": "elements", "verify": "estimate"}, "only of texts are signatures compared"),
+        ({"by": "elements", "verify": "estimate"}, "only documents can be compared by their signatures"),
         ({"by": "elements", "exact": True, "verify": "none"}, "with --exact sets are always compared exactly"),
     ],
 )

@@ -38,17 +38,17 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     assert (tmp_path / "out/report.html").read_text() == page  # the examples as well, which are read again
     said, axis = SAID[items.by]
     words = html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<style>.*?</style>|<details.*?</details>", "", page)))
-    assert said in words and not re.search(r"shingle|[^-]\btexts?\b", words)
+    assert said in words and not re.search(r"shingle|document|[^-]\btexts?\b", words)
     shown = re.findall(r"Example \d: near-duplicate, (distance|similarity) ([\d.]+)", words)
     assert len(shown) >= 4 and {name for name, _ in shown} == {"distance" if items.distance else "similarity"}
     spread = [float(value) for _, value in shown][-4:]  # from the least alike to the most
     assert spread == sorted(spread, reverse=items.distance) and spread[0] != spread[-1]
     if axis is None:
-        assert "by an exact join, not by hashing: none is missed" in words and "probability to be found" not in page
+        assert "by an exact similarity join, not by hashing. The recall is 1: no pair is missed." in words and "probability to be found" not in page
         return
     assert f"by {axis}; at the threshold {next(iter(items.limit.values())):g}" in page and "this was not measured" not in words
-    side = "left" if items.distance else "right"
-    assert f"The dotted area {side} of the threshold is what may be missed." in words
+    side = "Left" if items.distance else "Right"
+    assert f"{side} of the threshold, dotted: pairs that may be missed." in words
 
 
 def test_the_page_of_an_exact_join_promises_all(tmp_path):
@@ -56,7 +56,7 @@ def test_the_page_of_an_exact_join_promises_all(tmp_path):
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert report["curve"] == [] and report["budget"]["recall"] == 1 and report["warnings"] == []
     page = (tmp_path / "out/report.html").read_text()
-    assert "none is missed" in page and "13 bands" not in page and "were joined exactly" in page
+    assert "no pair is missed" in page and "13 bands" not in page and "were joined exactly" in page
 
 
 def dedup_of(tmp_path: Path, lines: list[dict[str, Any]], *flags: object) -> Path:

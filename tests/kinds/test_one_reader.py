@@ -185,7 +185,7 @@ def refused(call: Callable[[Any], Any], batch: Any) -> str:
         call(batch)
     except lw.LikewiseError as error:
         message = str(error)
-        return "" if "a sample takes two" in message or "of the sample" in message else message
+        return "" if "a sample needs at least two" in message or "of the sample" in message else message
     return ""
 
 

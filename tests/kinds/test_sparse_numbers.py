@@ -66,7 +66,7 @@ def test_what_is_no_sparse_vector_is_refused_by_row():
         (csr([{1: 1.0}, {2: 1.0}], indices=np.array([1, -2])), "row 1, item 1 of 1: index -2 is out of range: it counts from 0"),
         (csr([{1: 1.0}, {2: 1.0}], data=np.array([1, 1j])), "complex128"),
         (csr([{1: 1.0}, {2: 1.0}], indptr=np.array([0, 3, 2])), "offsets rise"),
-        (np.eye(2), "sparse vectors on the right, and others beside them"),
+        (np.eye(2), "sparse vectors on the right and dense ones on the other side"),
     ]:
         with pytest.raises(lw.UsageError, match=said):
             lw.similarity(given_, one * 2, by="cosine")

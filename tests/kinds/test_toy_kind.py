@@ -57,7 +57,7 @@ def test_dedup_of_a_registered_kind(toy, tmp_path):
     assert (result.report["counts"]["read"], result.report["counts"]["removed_exact"], result.report["counts"]["removed_near"]) == (7, 1, 2)
     shown = run("show", tmp_path / "out", "n3")
     assert "distance 0.25 steps by apart, within 1 step" in shown.output and "1 of 1 number differs, at index 0: 4.25" in shown.output
-    assert "Each item is a number. The distance of two items is the distance of the two on the line." in (tmp_path / "out/report.html").read_text()
+    assert "Each item is a number. The distance of two numbers is the distance of the two on the line." in (tmp_path / "out/report.html").read_text()
 
 
 def test_a_registered_kind_is_read_from_files(toy, tmp_path):

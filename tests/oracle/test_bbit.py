@@ -243,15 +243,15 @@ def test_what_is_refused():
     family = BBit(100, 4)
     packed = family.signature([range(9), range(5), range(3)])
     for call in (family.estimate, family.agreement):
-        with pytest.raises(UsageError, match=r"has 50 bytes, here came the shape \(3, 100\)"):
+        with pytest.raises(UsageError, match=r"has 50 bytes, got the shape \(3, 100\)"):
             call(packed, BBit(100, 8).signature([range(9)] * 3))
-    with pytest.raises(UsageError, match=r"array of uint8, here came an array of uint32; of\(signatures\) packs those of MinHash"):
+    with pytest.raises(UsageError, match=r"array of uint8, got an array of uint32; of\(signatures\) packs those of MinHash"):
         family.estimate(packed, MinHash(100).signature([range(9)]))
-    with pytest.raises(UsageError, match="here came list"):
+    with pytest.raises(UsageError, match="got list"):
         family.unpacked([1, 2])
     with pytest.raises(UsageError, match="3 signatures cannot be compared with 2"):
         family.agreement(packed, packed[:2])
-    with pytest.raises(UsageError, match="array of uint32, here came an array of uint8"):
+    with pytest.raises(UsageError, match="array of uint32, got an array of uint8"):
         family.of(packed)
     with pytest.raises(UsageError, match="26 bands of 4 rows do not fit a signature of 100 slots"):
         family.band_keys_of(packed, 26, 4)

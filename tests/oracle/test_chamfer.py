@@ -188,9 +188,9 @@ def test_sets_of_features_that_cannot_be_compared_are_refused():
     for function in (chamfer, assignment):
         with pytest.raises(UsageError, match="3 items on the left and 2 on the right"):
             function(a, b)
-        with pytest.raises(UsageError, match="by='l1': features compare by l2, cosine, product"):
+        with pytest.raises(UsageError, match="by='l1': choose one of l2, cosine, product"):
             function(a, a, by="l1")
-        with pytest.raises(UsageError, match="5 numbers on the left and of 3 on the right"):
+        with pytest.raises(UsageError, match="5 dimensions on the left and 3 on the right"):
             function(a, features(some_sets(3, 1, 3)))
         with pytest.raises(UsageError, match="item 1, feature 1 on the right is the zero vector"):
             function(b, zero, by="cosine")
@@ -201,7 +201,7 @@ def test_sets_of_features_that_cannot_be_compared_are_refused():
             function(a, b, [0, 1], [0, 2])
         with pytest.raises(UsageError, match="2 sets on the left and 1 on the right"):
             function(a, b, [0, 1], [0])
-        with pytest.raises(UsageError, match="left= are numbers of sets"):
+        with pytest.raises(UsageError, match="left= must be numbers of sets"):
             function(a, b, [0.5], [0])
         assert function(a, b, [], []).shape == (0,)
         assert function(features([]), features([])).shape == (0,)

@@ -296,6 +296,6 @@ def test_an_input_that_changes_during_the_run_is_noticed(tmp_path, monkeypatch):
         return decide(*given)
 
     monkeypatch.setattr(pipeline, "decide", meddling)
-    with pytest.raises(lw.DataError, match=r"in\.jsonl: was changed while likewise worked"):
+    with pytest.raises(lw.DataError, match=r"in\.jsonl: has changed during the run"):
         lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]

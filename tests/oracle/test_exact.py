@@ -394,7 +394,7 @@ def test_a_long_join_is_announced(choices, monkeypatch):
     monkeypatch.setattr(search, "LONG", 5000)
     kind = "sets" if choices["by"].startswith("elements") else "texts"
     (said,) = lw.pairs(items, threshold=0.5, **choices).report["warnings"]
-    assert said.startswith(f"30 {kind} are to be joined, which may take about 0 minutes of one core")
+    assert said.startswith(f"30 {kind} will be joined; expect about 0 minutes on one core")
 
 
 def test_a_long_join_of_an_audit_is_announced_once(monkeypatch):

@@ -213,7 +213,7 @@ def test_estimates_by_rows():
     assert family.estimate(counts[0], counts[4]) == rows[0]
     assert (family.estimate(counts, counts[2]) == family.estimate(counts[2], counts)).all()
     for wrong in (counts[:, :-1], counts[None]):
-        with pytest.raises(UsageError, match="bins, here came the shape"):
+        with pytest.raises(UsageError, match="bins, got the shape"):
             family.estimate(wrong, counts)
     with pytest.raises(UsageError, match="5 sets cannot be compared with 3"):
         family.estimate(counts, counts[:3])
@@ -241,7 +241,7 @@ def test_sparse_takes_bins_that_no_array_would_hold():
     values, weights, _ = family.sparse(some_sets(3))
     assert values.max() > 2**32
     assert weights.sum() == 3 * sum(map(len, some_sets(3)))
-    with pytest.raises(UsageError, match="take `sparse`"):
+    with pytest.raises(UsageError, match="use `sparse`"):
         family.embed(some_sets(3))
 
 
@@ -264,7 +264,7 @@ def test_the_bins_that_vary():
         most_varied(counts, 5)
     with pytest.raises(UsageError, match="choose one of 1, 2, 4"):
         packed(counts, 3)
-    with pytest.raises(UsageError, match="histograms are an array of numbers"):
+    with pytest.raises(UsageError, match="histograms must be an array of numbers"):
         occupied([[1, 2]])
 
 
@@ -315,7 +315,7 @@ def test_refused_features_are_named():
         Histograms(Hyperplane(), 2, 2, space=Space(np.ones(2))).embed(sets)
     with pytest.raises(UsageError, match="row 1: feature 3 of 3: its coordinates add up to"):
         Histograms(Stripe(1e-20), 2, 2).embed([[[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]])
-    with pytest.raises(UsageError, match=r"row 1: feature 1 of 1: 7\.0 in column 1 is not from 0 to 5"):
+    with pytest.raises(UsageError, match=r"row 1: feature 1 of 1: 7\.0 in column 1 is not between 0 and 5"):
         Histograms(Threshold(0, 5, 2), 2, 2).embed([GOOD, [[1.0, 7.0]]])
 
 
@@ -323,9 +323,9 @@ def test_refused_features_are_named():
     ("weights", "said"),
     [
         ([1.0], "weights of shape .1,. for 2 features"),
-        ([1.0, -1.0], "the weight of feature 1 of all is -1.0"),
-        ([1.0, math.nan], "feature 1 of all is nan"),
-        (["a", "b"], "weights are a number for each feature"),
+        ([1.0, -1.0], r"the weight of feature 1 \(of all sets\) is -1.0"),
+        ([1.0, math.nan], r"feature 1 \(of all sets\) is nan"),
+        (["a", "b"], "weights must be one number per feature"),
     ],
 )
 def test_refused_weights(weights, said):

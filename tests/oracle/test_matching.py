@@ -88,8 +88,8 @@ def test_matches_do_not_depend_on_threads_or_blocks():
 @pytest.mark.parametrize(
     ("a", "b", "said"),
     [
-        (np.zeros(4, np.uint8), np.zeros(5, np.uint8), "do not compare"),
-        (np.zeros(4, np.uint8), np.zeros(4, np.uint16), "do not compare"),
+        (np.zeros(4, np.uint8), np.zeros(5, np.uint8), "cannot be compared"),
+        (np.zeros(4, np.uint8), np.zeros(4, np.uint16), "cannot be compared"),
         (np.zeros(4, np.int64), np.zeros(4, np.int64), "on the left came int64"),
         ([1, 2], np.zeros(2, np.uint8), "on the left came list"),
         (np.zeros(4, np.uint8), np.zeros((1, 1, 4), np.uint8), "on the right came uint8 of shape"),

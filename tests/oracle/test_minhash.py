@@ -295,11 +295,11 @@ def test_signatures_of_another_length_are_refused():
     """Even if one is the beginning of the other."""
     long, short = MinHash(128).signature([range(9)]), MinHash(64).signature([range(9)])
     for call in (MinHash(128).estimate, MinHash(128).merge, MinHash(64).estimate):
-        with pytest.raises(UsageError, match=r"has (128|64) slots, here came the shape \(1, (64|128)\)"):
+        with pytest.raises(UsageError, match=r"has (128|64) slots, got the shape \(1, (64|128)\)"):
             call(long, short)
-    with pytest.raises(UsageError, match="array of uint32, here came an array of int64"):
+    with pytest.raises(UsageError, match="array of uint32, got an array of int64"):
         MinHash(128).estimate(long, long.astype(np.int64))
-    with pytest.raises(UsageError, match="here came list"):
+    with pytest.raises(UsageError, match="got list"):
         MinHash(2).merge([1, 2], [3, 4])
     for bands, rows in ((5, 26), (0, 1), (1, 0)):
         with pytest.raises(UsageError, match=f"{bands} bands of {rows} rows do not fit a signature of 128 slots"):

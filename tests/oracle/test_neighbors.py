@@ -392,11 +392,11 @@ def test_neighbors_refuses_wrong_arguments():
     for wrong in ({"k": 0}, {"k": True}, {"k": 1, "recall": 0.0}, {"k": 1, "recall": 1.5}):
         with pytest.raises(UsageError, match="recall"):
             neighbors(ones, ones, "l2", **wrong)
-    with pytest.raises(UsageError, match="2 numbers and queries of 3"):
+    with pytest.raises(UsageError, match="have 2 numbers and the queries 3"):
         neighbors(ones, np.ones((1, 3), np.float32), "l2", 1)
     with pytest.raises(UsageError, match="choose one of"):
         neighbors(ones, ones, "linf", 1)
-    with pytest.raises(UsageError, match="1 words and queries of 2"):
+    with pytest.raises(UsageError, match="have 1 words and the queries 2"):
         neighbors(np.ones((1, 1), np.uint64), np.ones((1, 2), np.uint64), "hamming", 1)
 
 

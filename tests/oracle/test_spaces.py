@@ -47,15 +47,15 @@ def test_a_sample_in_any_form_gives_one_space():
 def test_refused_spaces():
     flat = np.zeros((10, 3))
     flat[:, 0] = range(10)
-    with pytest.raises(UsageError, match="from 1 to 1, the axes along which this sample varies"):
+    with pytest.raises(UsageError, match="from 1 to 1, the number of axes along which this sample varies"):
         Space.fit(flat, 2)
     with pytest.raises(UsageError, match="from 1 to 0"):
         Space.fit(np.ones((3, 3)), 1)
     with pytest.raises(UsageError, match="no features"):
         Space.fit(np.ones((0, 3)))
-    with pytest.raises(UsageError, match="2 numbers, and the axes have 3 rows"):
+    with pytest.raises(UsageError, match="2 dimensions, but the axes have 3 rows"):
         Space(np.zeros(2), np.zeros((3, 1)))
-    with pytest.raises(UsageError, match="features of 4 numbers, and this space is for 3"):
+    with pytest.raises(UsageError, match="features of 4 dimensions, but this space is for 3"):
         Space(np.zeros(3))([np.ones((2, 4))])
 
 

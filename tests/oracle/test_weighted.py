@@ -219,7 +219,7 @@ def test_layouts_and_fields_are_refused():
         WeightedMinHash().band_keys([{1: 1.0}], 5, 26)
     with pytest.raises(UsageError, match="WeightedMinHash slots 0"):
         WeightedMinHash(0)
-    with pytest.raises(UsageError, match="has 128 slots, here came the shape"):
+    with pytest.raises(UsageError, match="has 128 slots, got the shape"):
         WeightedMinHash().estimate(*WeightedMinHash(64).signature([{1: 1.0}, {1: 1.0}]))
 
 

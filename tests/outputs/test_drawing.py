@@ -204,7 +204,7 @@ def test_a_span_without_end_is_drawn_as_far_as_the_curves_fall():
     assert reach([Drawn("", lambda distance: 1 / (1 + distance))], 1.0) == 10.0, "slow: ten thresholds"
     assert reach([Drawn("", lambda distance: 0.5 + 0.5 * 2**-distance)], 1.0) == 5.0, "down to where it ends, which need not be 0"
     assert s_curves([halves], 1.0, span=(0, math.inf), falling=True) == s_curves([halves], 1.0, span=(0, 5), falling=True)
-    with pytest.raises(UsageError, match="give an end"):
+    with pytest.raises(UsageError, match="give the end of the span"):
         reach([Drawn("", lambda distance: 1 - distance / 2.0**100)], None)
 
 
@@ -213,7 +213,7 @@ def test_a_span_without_end_is_drawn_as_far_as_the_curves_fall():
     [
         ([], 0.5, (0, 1), "no curve"),
         ([LINE], 1.5, (0, 1), "1.5 is outside the chart, which goes from 0 to 1"),
-        ([LINE], None, (1, 1), "an end"),
+        ([LINE], None, (1, 1), "the end must be above"),
     ],
 )
 def test_what_cannot_be_drawn(curves, threshold, span, said):

@@ -118,12 +118,15 @@ def example(kept: str, removed: str, **changed: Any) -> Example:
 
 def test_the_page_says_what_the_report_holds():
     page = Page(render(report(), run_facts(), [example("one two", "one three")]))
-    assert page.by_tag["h1"] == ["1,234 items read: 1,000 kept, 229 removed, 5 rejected"]
-    assert "18.6% of all items were removed: 150 exact copies and 79 near-duplicates, in 61 clusters." in page.words
-    assert "1,000 kept + 229 removed + 5 rejected = 1,234 read" in page.words
-    assert "Not compared with others: 1 empty, 2 without a text, 4 too short to judge." in page.words
-    assert "With 16 bands of 6 rows, a pair of similarity exactly 0.8 is found with a chance of at least 0.9922;" in page.words
-    assert "1,111 distinct texts met in 640 buckets, the largest of 321 items; 7,654 pairs were compared, and 87 found similar." in page.words
+    assert page.by_tag["h1"] == ["1,234 documents read: 1,000 kept, 229 removed, 5 rejected"]
+    assert "18.6% of the documents were removed: 150 exact copies and 79 near-duplicates, in 61 clusters." in page.words
+    assert "Method: words:5. Threshold: 0.8. Expected recall at this value: at least 0.9922." in page.words
+    assert "Every document is accounted for: 1,000 kept + 229 removed + 5 rejected = 1,234 read" in page.words
+    assert "Kept without comparison: 1 empty, 2 without a text, 4 too short to judge." in page.words
+    assert "With 16 bands of 6 rows, a pair at similarity 0.8 is found with a probability of at least 0.9922;" in page.words
+    assert (
+        "1,111 distinct documents collided in 640 buckets, the largest of 321 documents; 7,654 pairs were compared, and 87 are similar." in page.words
+    )
     assert "61 clusters" in page.words and "59 components" in page.words
     for row in (
         ["doc-7", "a.jsonl", "17", "133", "132"],
@@ -138,8 +141,8 @@ def test_the_page_says_what_the_report_holds():
     assert "/home" not in page.words
     labels = [attributes["aria-label"] for name, attributes in page.tags if attributes.get("role") == "img"]
     assert len(labels) == 4
-    assert "kept 1,000, removed as exact copies 150, removed as near-duplicates 79, rejected: could not be read 5" in labels[0]
-    assert "2: 50 clusters, 3-4: 10 clusters, 5-8: 0 clusters" in labels[2] and labels[2].endswith("129-256: 1 cluster")
+    assert "kept 1,000, removed as exact copies 150, removed as near-duplicates 79, rejected (unreadable) 5" in labels[0]
+    assert "2: 50 clusters, 3-4: 10 clusters, 5-8: 0 clusters" in labels[1] and labels[1].endswith("129-256: 1 cluster")
 
 
 HOSTILE = "</p><script>alert(1)</script><img src=x onerror=alert(1)>\" onload='x' &amp; \x00 \ud800 \u202e <!-- ]]> \x1b[31m"
@@ -206,7 +209,7 @@ def test_thresholds_at_the_ends_of_the_curve(threshold):
     made["method"] = made["method"] | {"plan": plan}
     page = Page(render(made, None, []))
     promised = max(threshold, 0.05) ** 2
-    assert f"exactly {threshold:g} is found with a chance of" in page.words
+    assert f"at similarity {threshold:g} is found with a probability of" in page.words
     assert f"about {int(promised * 10_000 + 1e-9) / 10_000:g}" in page.words or promised >= 0.7 or promised == 0.64
 
 
@@ -221,29 +224,29 @@ def test_an_empty_run():
         sources=[],
     )
     page = Page(render(empty, {"seconds": {}}, []))
-    assert page.by_tag["h1"] == ["Nothing to deduplicate: no item was read"]
-    assert "there is no cluster" in page.words and ["all 0 sources", "0", "0", "0", "0", "0%"] in page.rows
+    assert page.by_tag["h1"] == ["Nothing to deduplicate: no document was read"]
+    assert "There are no clusters" in page.words and ["all 0 sources", "0", "0", "0", "0", "0%"] in page.rows
 
 
-@pytest.mark.parametrize(("verified", "said"), [("estimate", "by an estimate"), ("none", "not checked at all")])
+@pytest.mark.parametrize(("verified", "said"), [("estimate", "by estimates from signatures"), ("none", "Pairs were not checked")])
 def test_what_was_not_checked_exactly_is_said_first(verified, said):
     page = Page(render(report(verified=verified, warnings=["a warning"]), None, [example("a", "b", similarity=float("nan")), example("a", "b")]))
-    assert page.words.index("Not exact.") < page.words.index(said) < page.words.index("a warning") < page.words.index("What became of")
+    assert page.words.index("Not exact.") < page.words.index(said) < page.words.index("a warning") < page.words.index("Outcome")
     assert "Example 1: near-duplicate, not checked" in page.by_tag["h3"]
     assert ("Example 2: near-duplicate, similarity about 0.875 (an estimate)" in page.by_tag["h3"]) == (verified == "estimate")
     assert "Not exact." not in Page(render(report(), None, [])).words
 
 
 def test_a_page_without_run_facts_says_only_what_was_found():
-    assert "the largest of 321 items; 87 pairs were found similar." in Page(render(report(), None, [])).words
+    assert "the largest of 321 documents; 87 pairs are similar." in Page(render(report(), None, [])).words
 
 
 def test_pairs_that_overfull_buckets_left_out_are_reported():
     cut = {"cut": 54321, "recall": 0.87659, "buckets": [{"items": 321, "cut": 50000, "row": 12}]}
     page = Page(render(report(budget=cut), None, []))
-    assert "In overfull buckets 54,321 pairs were not compared; the stated recall falls to 0.8765." in page.words
+    assert "54,321 pairs in overfull buckets were skipped; this lowers the expected recall to 0.8765." in page.words
     assert ["12", "321", "50,000"] in page.rows
-    assert "No bucket left out a pair: the stated recall is 0.9922." in Page(render(report(), None, [])).words
+    assert "No pair was skipped; the expected recall is 0.9922." in Page(render(report(), None, [])).words
 
 
 def test_long_lists_of_sources_are_cut_and_counted():
@@ -251,7 +254,7 @@ def test_long_lists_of_sources_are_cut_and_counted():
     page = Page(render(report(sources=many), None, []))
     listed = [row[0] for row in page.rows if row and row[0].startswith("part-")]
     assert listed == [f"part-{i}" for i in range(MOST_SOURCES + 49, 49, -1)]
-    assert "50 more sources not listed" in page.words
+    assert "50 more sources with fewer removals not listed" in page.words
 
 
 def test_examples_show_differences_and_elide_what_is_equal():

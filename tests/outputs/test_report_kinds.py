@@ -119,16 +119,16 @@ def test_distances_have_units(tmp_path):
     out, result = made(tmp_path, "code", ["00ff00ff", "00ff00fe", None], "--by", "hamming", "--within", 2, "--slots", 100)
     assert "kept      2  (1 without a code of bits)\n" in result.stderr
     said = page(out)
-    assert "Each item is a code of 32 bits." in said and "|greatest distance|2 bits, and equal to it counts as similar|" in said
-    assert "Not compared with others: 1 without a code of bits." in said and "a pair at a distance of exactly 2 bits is found" in said
+    assert "Each item is a code of 32 bits." in said and "|maximum distance|2 bits (inclusive)|" in said
+    assert "Kept without comparison: 1 without a code of bits." in said and "a pair at distance 2 bits is found" in said
     assert "Example 1: near-duplicate, distance 1 bit|" in said and "|1 bit differs: 24.|" in said
-    assert "Marked are the hexadecimal digits that differ: " in said and "|00ff00f|f|" in said and "|00ff00f|e|" in said
+    assert "Hexadecimal digits that differ are marked: " in said and "|00ff00f|f|" in said and "|00ff00f|e|" in said
 
 
 def test_an_angle_is_told_in_degrees(tmp_path):
     out, _ = made(tmp_path, "vector", [[1, 0], [1, 1]], "--by", "angle", "--within", 45)
     said = page(out)
-    assert "|45 degrees, and equal to it counts as similar|" in said and "Example 1: near-duplicate, distance 45 degrees|" in said
+    assert "|45 degrees (inclusive)|" in said and "Example 1: near-duplicate, distance 45 degrees|" in said
     assert "|1 of 2 numbers differs, at index 1: 1.0 in the removed item and 0.0 in the kept one.|" in said
     assert "why      near-duplicate: distance 45 degrees by angle, within 45 degrees\n" in run("show", out, "b").stdout
 
@@ -143,8 +143,8 @@ def test_what_is_not_equal_does_not_look_as_if_it_were(tmp_path):
 def test_zero_vectors_are_called_so(tmp_path):
     out, result = made(tmp_path, "vector", [[1, 0], [0, 0], [2, 0]], "--by", "cosine")
     assert "kept      2  (1 of zeros only)\n" in result.stderr
-    assert "1 of 3 items is a zero vector, which has no direction and is like no other: in.jsonl item 2" in result.stderr
-    assert "Not compared with others: 1 of zeros only." in page(out)
+    assert "1 of 3 items is a zero vector, which has no direction and matches nothing: in.jsonl item 2" in result.stderr
+    assert "Kept without comparison: 1 of zeros only." in page(out)
     assert run("show", out, "b").stdout == "'b'  at in.jsonl:1 was kept: all its numbers are 0, so that it has no direction\n"
 
 
@@ -161,12 +161,12 @@ def test_long_vectors_make_no_long_page(tmp_path):
 
 def test_the_largest_set_is_told_by_its_elements(tmp_path):
     out, _ = made(tmp_path, "elements", [["a", "b"], ["a", "b", "c"]], "--by", "elements", "--threshold", 0.5, "--keep", "longest")
-    assert "|kept|the one of most elements|" in page(out) and "Kept: |b|" in page(out)
+    assert "|kept set of a cluster|the one of most elements|" in page(out) and "Kept: |b|" in page(out)
 
 
 def test_weights_are_marked(tmp_path):
     out, _ = made(tmp_path, "elements", [{"x": 3, "y": 1}, {"x": 2, "y": 1}], "--by", "weighted", "--threshold", 0.7)
-    assert "Marked are the elements and weights that differ: " in page(out)
+    assert "Elements and weights that differ are marked: " in page(out)
     assert "|y: 1\n|x: 3|" in page(out) and "|y: 1\n|x: 2|" in page(out)
 
 
@@ -178,7 +178,7 @@ def test_groups_are_told_while_they_can_be_read(tmp_path):
     (tmp_path / "groups.json").write_text(json.dumps(GROUPS))
     out, _ = made(tmp_path, "elements", BASKETS, "--by", "elements", "--threshold", 0.6, "--groups", tmp_path / "groups.json")
     said = page(out)
-    assert "Marked are the groups that differ: " in said and "exact copy by groups|" in said and "|milk, breakfast (jam beside tea)" in said
+    assert "Groups that differ are marked: " in said and "exact copy by groups|" in said and "|milk, breakfast (jam beside tea)" in said
     first = (out / "report.html").read_text()
     assert run("report", out).exit_code == 0 and (out / "report.html").read_text() == first
     assert run("show", out, "c").stdout.splitlines()[2:] == [
@@ -196,7 +196,7 @@ def test_groups_are_told_while_they_can_be_read(tmp_path):
         "only in removed  1 element: jam",
         "only in kept     1 element: tea",
         "",
-        "Elements of one group count as one, so that not every mark is a difference.",
+        "Elements of one group count as one, so some marked elements did not count as different.",
     ]
     assert run("report", out).exit_code == 0 and "Elements of one group count as one" in page(out)
 
@@ -307,7 +307,7 @@ def test_warnings_show_in_what_python_prints():
 
 @pytest.mark.parametrize("by", ["words:5", "levenshtein"])
 def test_an_array_of_numbers_is_no_text(by):
-    with pytest.raises(lw.UsageError, match=r"an array of float64 of shape \(3, 2\), and no text; compare its rows as vectors, as with by='cosine'"):
+    with pytest.raises(lw.UsageError, match=r"an array of float64 of shape \(3, 2\), not text; compare its rows as vectors, as with by='cosine'"):
         lw.pairs(np.zeros((3, 2)), by=by, **({"within": 1} if by == "levenshtein" else {}))
 
 

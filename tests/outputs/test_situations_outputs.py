@@ -43,8 +43,8 @@ def test_an_output_without_a_name_of_its_own(likewise, tmp_path, out):
     (tmp_path / "in.jsonl").write_bytes(jsonl([{"text": text(1)}]))
     for more in ([], ["--overwrite"], ["--dry-run"]):
         done = likewise("dedup", "in.jsonl", "-o", out, *more)
-        assert (done.status, "names no folder of its own" in done.err) == (2, True)
-    with pytest.raises(lw.UsageError, match="names no folder of its own"):
+        assert (done.status, "is not a new folder" in done.err) == (2, True)
+    with pytest.raises(lw.UsageError, match="is not a new folder"):
         lw.dedup(tmp_path / "in.jsonl", out=out)
 
 

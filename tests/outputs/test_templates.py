@@ -46,8 +46,8 @@ def test_pages_of_a_template_are_told_of() -> None:
     assert found["removals"]["by_value"][0] == [0.8, 0.82, 60]
     [message] = told(found)
     assert message.startswith(
-        "1 large cluster looks like pages of one template, not like duplicates: 60 items were removed, most at a similarity from 0.8 to 0.9, "
-        "as duplicates of 0 (60, 100 % of them in this range). See some with likewise show"
+        "1 large cluster looks like pages of one template rather than duplicates: 60 documents were removed, most at a similarity from 0.8 to 0.9. "
+        "The kept document is 0 (60 removed, 100 % in this range). Check some with likewise show"
     )
     assert found["removals"]["templates"] == {
         "number": 1,
@@ -79,9 +79,9 @@ def test_three_quarters_lie_in_the_lower_half(higher: int, warned: int) -> None:
 def test_several_are_named_the_largest_first_and_the_rest_counted() -> None:
     texts = [text.replace("menu", f"kind{kind}menu").replace("page", f"kind{kind}page") for kind in range(4) for text in pages(32 + kind)]
     [message] = told(report(texts))
-    assert message.startswith("4 large clusters each look like pages of one template, not like duplicates: 130 items were removed")
-    named = [f"{first} ({number}, 100 % of them in this range)" for first, number in ((99, 34), (65, 33), (32, 32))]
-    assert f"as duplicates of {', '.join(named)} and others. " in message
+    assert message.startswith("4 large clusters each look like pages of one template rather than duplicates: 130 documents were removed")
+    named = [f"{first} ({number} removed, 100 % in this range)" for first, number in ((99, 34), (65, 33), (32, 32))]
+    assert f"The kept documents are {', '.join(named)} and others. " in message
 
 
 def test_an_item_without_an_id_of_its_own_is_named_by_its_place() -> None:
@@ -122,14 +122,14 @@ def test_it_is_said_in_the_summary_and_on_the_page(folder: Path) -> None:
     assert lines(result.stderr)["similar"] == "0.8-0.84: 39, 0.84-0.88: 0, 0.88-0.92: 0, 0.92-0.96: 0, 0.96-1: 4"
     assert (
         result.stderr.count("1 large cluster looks like pages of one template") == 1
-        and "as duplicates of 'p0' (39, 100 % of them in this range)" in result.stderr
+        and "The kept document is 'p0' (39 removed, 100 % in this range)" in result.stderr
     )
     document = json.loads(Path("out/report.json").read_text())
     page = Path("out/report.html").read_text()
-    assert "How similar the removed items are" in page and "Clusters that may be pages of a template" in page
-    assert "43 near-duplicates by similarity to the item kept in its place. The median is 0.8182." in page
-    assert "0.8-0.82: 39 items" in page and "0.98-1: 4 items" in page
+    assert "Similarity of removed and kept documents" in page and "Clusters that may be pages of one template" in page
+    assert "The similarity of 43 near-duplicates to the document kept in its place. The median is 0.8182." in page
+    assert "0.8-0.82: 39 near-duplicates" in page and "0.98-1: 4 near-duplicates" in page
 
     del document["removals"]  # as an earlier version wrote it
-    assert "How similar the removed items are" not in render(document, None, [])
+    assert "Similarity of removed and kept documents" not in render(document, None, [])
     assert removals.in_a_line(document) is None

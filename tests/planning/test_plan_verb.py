@@ -111,13 +111,13 @@ def test_what_the_command_says(tmp_path):
 
 
 def test_data_that_no_plan_can_be_made_of_are_refused():
-    words = "no text of the sample holds a shingle"
+    words = "no document of the sample has a shingle"
     apart = [[1.7e308, -1.7e308], [-1.7e308, 1.7e308], [0, 0]]
     for data, choices, message in (
         (["!!!", "???"], {}, words),
         ([set(), set(), set()], {"by": "elements"}, "all are empty"),
         ([1, 2, 3], {"by": "elements"}, "one set alone"),
-        (np.zeros((0, 3)), {"by": "l2", "within": 1}, "two items or more"),
+        (np.zeros((0, 3)), {"by": "l2", "within": 1}, "at least two items"),
         (np.ones((5, 3)), {"by": "l1", "within": 1, "family": "Threshold"}, "too close together"),
         ([[0.0, 5e-324], [0, 0]], {"by": "l1", "within": 0, "family": "Threshold"}, "too close together"),
         (apart, {"by": "l1", "within": 1, "family": "Threshold"}, "too far apart"),

@@ -49,7 +49,7 @@ def test_a_file_of_another_size_is_refused(tmp_path, count):
     work, _ = written(tmp_path, count)
     with open(work.folder / "band-000.col", "ab") as file:
         file.write(bytes(8))
-    with pytest.raises(FormatError, match=r"band-000\.col: does not hold the keys of .* band"):
+    with pytest.raises(FormatError, match=r"band-000\.col: expected the keys of .* band"):
         bands.read(work, 0, count, CHUNKS)
     work.close(remove=True)
 

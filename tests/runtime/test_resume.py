@@ -254,11 +254,11 @@ def test_a_changed_input_is_refused_on_resume(tmp_path, monkeypatch, small_chunk
         run(data, tmp_path / "out")
     monkeypatch.undo()
     run_choices = {"resume": True}
-    with pytest.raises(lw.UsageError, match=r"cannot resume, since --threshold or --within differs"):
+    with pytest.raises(lw.UsageError, match=r"cannot resume, because --threshold or --within differs"):
         lw.dedup(data, out=tmp_path / "out", threshold="0.9", pairs=True, removed_records=True, resume=True)
     data.write_bytes(lines(texts(9, 60, 25)))
     os.utime(data, (1, 1))
-    with pytest.raises(lw.UsageError, match=r"cannot resume, since inputs.*in\.jsonl.*differs"):
+    with pytest.raises(lw.UsageError, match=r"cannot resume, because inputs.*in\.jsonl.*differs"):
         run(data, tmp_path / "out", **run_choices)
 
 

@@ -137,7 +137,7 @@ def test_what_was_deleted_and_is_needed_again_is_said(tmp_path):
 )
 def test_resuming_another_run_is_refused_and_the_difference_named(tmp_path, change, named):
     started(tmp_path / "w").close(remove=False)
-    with pytest.raises(UsageError, match=f"cannot resume, since {named} differs"):
+    with pytest.raises(UsageError, match=f"cannot resume, because {named} differs"):
         started(tmp_path / "w", **change)
 
 
@@ -207,7 +207,7 @@ def test_a_folder_that_was_replaced_is_left_alone(tmp_path):
     """Somebody deletes the folder of a run that goes on, and starts another one there: neither may touch what is the other's."""
     first = journalled(tmp_path / "w", 2)
     shutil.rmtree(tmp_path / "w")
-    with pytest.raises(OSError, match="removed or replaced while likewise worked in it"):
+    with pytest.raises(OSError, match="removed or replaced while likewise used it"):
         first.append({"a": np.array([1], "u1")}, step="chunk")
     second = started(tmp_path / "w")
     second.append({"a": np.array([9], "u1")}, step="chunk")

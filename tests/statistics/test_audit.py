@@ -277,7 +277,7 @@ def test_vectors_and_codes_on_the_command_line(tmp_path):
 
 @pytest.mark.parametrize(("sample", "by"), [(0, "elements"), (True, "elements"), (2.5, "elements"), (10, "edit")])
 def test_what_cannot_be_audited_is_refused(sample, by):
-    with pytest.raises(lw.UsageError, match="give a whole number of 1 or more" if by == "elements" else "no exact search to audit by"):
+    with pytest.raises(lw.UsageError, match="give a whole number of 1 or more" if by == "elements" else "an audit needs an exact search"):
         lw.audit([{"elements": [1], "text": "a"}], by=by, sample=sample, **({"threshold": 0.5} if by == "elements" else {"within": 1}))
 
 

@@ -42,9 +42,7 @@ class Threshold(Family):
         whole(self, "dimension", 1, 2**31 - 1)
         low, high = real(self, "low"), real(self, "high")
         if not 0 < high - low < math.inf or math.isinf(self.dimension * (high - low)):
-            raise UsageError(
-                f"Threshold low {self.low!r}, high {self.high!r}: give two finite numbers, the smaller one first, whose difference is finite"
-            )
+            raise UsageError(f"Threshold low {self.low!r}, high {self.high!r}: give two finite numbers, the smaller one first, and not too far apart")
 
     @property
     def curve(self) -> Curve:

@@ -82,11 +82,9 @@ def subtitle(report: Report) -> Html | None:
 def conditions(report: Report) -> Html:
     """Return the method, the threshold and the expected recall in one line."""
     name = "Maximum distance" if report.get("value") == "distance" else "Threshold"
-    if "least_cosine" in report.get("join", {}):
-        recall = "not known"
-    else:
-        recall = f"{sure(report)} {at_least(expected_recall(report))}".strip() if report["curve"] else "1 (exact join)"
-    return tag("p", f"Method: {report['method']['by']}. {name}: {limit_of(report)}. Expected recall at this value: {recall}.", class_="faint")
+    recall = report.get("budget", {}).get("recall")
+    said = "measured only" if recall is None else "1" if recall == 1 else f"{sure(report)} {at_least(recall)}"
+    return tag("p", f"Method: {report['method']['by']}. {name}: {limit_of(report)}. Expected recall at this value: {said}.", class_="faint")
 
 
 def banner(report: Report) -> Html | None:

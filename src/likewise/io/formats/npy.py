@@ -56,9 +56,7 @@ def header_of(file: IO[bytes], path: Path, kind: str, size: int) -> Header:
     try:
         version = np.lib.format.read_magic(file)
         if version not in readers:
-            raise DataError(
-                f"{path}: has version {version[0]}.{version[1]} of the .npy format, which is not supported; save it again with np.save"
-            )
+            raise DataError(f"{path}: has version {version[0]}.{version[1]} of the .npy format, which is not supported; save it again with np.save")
         shape, fortran, dtype = readers[version](file)
         found = Header(shape, fortran, dtype, file.tell())
     except DataError:
