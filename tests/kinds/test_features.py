@@ -377,7 +377,7 @@ def test_a_damaged_npz_file_and_one_for_another_kind(tmp_path):
         with pytest.raises(DataError, match=r"a\.npz"):
             lw.pairs(path, by="features")
     np.savez(path, vectors=np.ones((2, 2)), offsets=np.array([0, 1, 2]), names=np.array(["a", "b"]))
-    with pytest.raises(UsageError, match="holds names too"):
+    with pytest.raises(UsageError, match="also holds names"):
         lw.dedup(path, by="features", out=tmp_path / "out")
 
 
