@@ -30,8 +30,8 @@ def estimates() -> str:
             offset = (place % 7 - 3) * 3 if 0 < tenth < 10 else 0  # without an offset all would be one dot
             dots.append(tag("circle", cx=round(x + offset, 2), cy=y, r=2.2, class_="dot"))
     bounds = [[(j, min(max(j + side * family.standard_error(j), 0), 1)) for j in truth] for side in (-2, 2)]
-    words = "The share of equal slots of 128, by the similarity of two sets with 1,000 elements in all: dots lie around the diagonal, nearly all "
-    words += "within two standard errors, which are 0.088 at 0.5 and nothing at 0 and 1"
+    words = "The share of equal slots among 128, by the similarity of two sets with 1,000 elements together: dots lie around the diagonal, nearly "
+    words += "all within two standard errors, which are 0.088 at 0.5 and 0 at 0 and 1"
     chart = svg(
         plane.width,
         plane.height,
@@ -67,7 +67,8 @@ def amplified() -> str:
     return standalone(s_curves([Drawn(name, family.probability) for name, family in families.items()], None), "AND-OR and OR-AND of 16 functions")
 
 
-#: mAP on the images of benchmarks/features.py --sweep, by tables N, then by bits B from 6 on: with one bit of each bin, or its square root as a byte.
+#: mAP on the images of benchmarks/features.py --sweep, by tables N, then by bits B from 6 on: with one bit per bin, or with the square root of its
+#: count as a byte.
 BITS_KEPT = {
     1: (0.2348, 0.4533, 0.6776, 0.8063, 0.8698, 0.8975, 0.9150, 0.9305),
     2: (0.3354, 0.5991, 0.8029, 0.8794, 0.9109, 0.9245, 0.9357, 0.9419),
@@ -82,7 +83,7 @@ BYTES_KEPT = {
     10: (0.8616, 0.8828, 0.8968, 0.9056, 0.9169, 0.9247),
     40: (0.8702, 0.8877, 0.9025, 0.9120, 0.9198, 0.9270),
 }
-#: Other methods on the same images: base-2 logarithm of the bytes of a set, mAP, and the side of the dot on which the name is.
+#: Other methods on the same images: base-2 logarithm of the bytes per set, mAP, and the side of the dot that has the name.
 OTHERS = {
     "mean pooling": (9, 0.718, "start"),
     "words": (11.97, 0.899, "start"),
@@ -97,22 +98,22 @@ LINES = ("curve", "curve second", "curve third")
 def by_bits() -> str:
     """Accuracy by bits of a bin, with a line for each number of tables."""
     plane = Plane((6.0, 13.0))
-    words = "Mean average precision of images by the bits of a bin, 6 to 13, for 1 to 40 tables of which a bit a bin is kept: with few bits"
+    words = "Mean average precision of images by bits of a bin, 6 to 13, for 1 to 40 tables with one bit stored per bin: with few bits"
     words += " it rises steeply with both, from 0.23 to 0.91; at 13 bits one table is at 0.93 and ten are at 0.95"
     drawn = []
     for place, (tables, found) in enumerate(BITS_KEPT.items()):
         points = [(LEAST_BITS + at, precision) for at, precision in enumerate(found)]
         drawn.append(tag("polyline", points=plane.path(points), class_=LINES[place % 3], stroke_dasharray="9 4" if place > 2 else None))
         drawn.append(plane.words(f"N {tables}", points[0], "start", 6, 12 if place < 5 else -6, class_="strong"))
-    axes = plane.axes("bits of a bin, B", "mAP")
+    axes = plane.axes("bits B of a bin number; N: number of tables", "mAP")
     return standalone(svg(plane.width, plane.height, words, *axes, *drawn), "Accuracy by bits and tables")
 
 
 def by_size() -> str:
-    """Accuracy by the bytes that are kept of a set."""
+    """Accuracy by the bytes stored per set."""
     plane = Plane((3.0, 17.0))
-    words = "Mean average precision of images by bytes of a set, in powers of two: histograms of which a bit a bin is kept, on the left and above,"
-    words += " reach 0.92 with 320 bytes and 0.95 with 10,240; those of bytes, mean pooling, words, VLAD, pyramid match and MUVERA need more"
+    words = "Mean average precision of images by the base-2 logarithm of the bytes per set: histograms with one bit per bin, at the left and the top,"
+    words += " reach 0.92 with 320 bytes and 0.95 with 10,240; those with a byte per bin, and other methods, need more bytes"
     drawn = []
     for kept, shift, class_ in ((BITS_KEPT, -3, "dot"), (BYTES_KEPT, 0, "marker")):
         for tables, found in kept.items():
@@ -124,7 +125,7 @@ def by_size() -> str:
         drawn.append(tag("rect", x=round(x - 4, 2), y=round(y - 4, 2), width=8, height=8, class_="marker third"))
         offset, below = {"start": (8, 18), "middle": (0, -10), "end": (-8, 18)}[anchor]
         drawn.append(plane.words(name, (size, precision), anchor, offset, below, class_="strong"))
-    axes = plane.axes("bytes of a set, as a power of two; filled: a bit a bin, hollow: a byte", "mAP")
+    axes = plane.axes("log2 of the bytes per set; filled: one bit per bin, hollow: one byte per bin", "mAP")
     return standalone(svg(plane.width, plane.height, words, *axes, *drawn), "Accuracy by size")
 
 

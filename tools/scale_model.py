@@ -106,16 +106,17 @@ def chart() -> str:
     children: list[Html] = []
     for power in range(ACROSS[0], ACROSS[1] + 1):
         x = place(10**power, 1)[0]
-        children += [plane.line((x, 0), (x, 1), "grid"), plane.words(f"10^{power}", (x, 0), dy=18)]
-    for power, name in ((0, "1 s"), (1, "10 s"), (2, "100 s"), (3.5563, "1 h"), (4.9365, "1 day"), (6.413, "30 days")):
+        children += [plane.line((x, 0), (x, 1), "grid"), plane.words(f"10^{power}", (x, 0), "end" if power == ACROSS[1] else "middle", dy=18)]
+    for power, name in ((0, "1 s"), (1, "10 s"), (2, "100 s"), (3.5563, "1 h"), (4.9365, "1 d"), (6.413, "30 d")):
         y = place(1e5, 10**power)[1]
         children += [plane.line((0, y), (1, y), "grid"), plane.words(name, (0, y), "end", dx=-6, dy=4)]
-    for size, removed, class_ in ((2284, 0.18, "curve"), (217, 0.2, "curve second")):
+    for size, removed, class_, anchor, dx, dy in ((2284, 0.18, "curve", "end", -6, -8), (217, 0.2, "curve second", "start", 8, 16)):
         points = [place(10**power, Collection(10**power, size, removed=removed).seconds) for power in (5 + step / 10 for step in range(61))]
         children.append(tag("polyline", points=plane.path(points), class_=class_))
+        children.append(plane.words(f"{size:,} bytes each", points[40], anchor, dx, dy, class_="strong"))
     children += [tag("circle", cx=x, cy=y, r=3, class_="dot") for x, y in (plane.at(*place(n, seconds)) for n, _, seconds in RUNS)]
-    words = "Seconds that dedup takes on two cores, by the number of documents, both in powers of ten: two lines that become straight, for documents "
-    words += "of 2,284 and of 217 bytes, and five runs, all close to them"
+    words = "Seconds of dedup on two cores, by the number of documents, both in powers of ten: two lines that become straight, for documents of "
+    words += "2,284 and of 217 bytes, and five measured runs close to them"
     return standalone(svg(plane.width, plane.height, words, *children, plane.words("documents", (0.5, 0), dy=36)), "Time by the number of documents")
 
 
