@@ -11,6 +11,7 @@ import pytest
 
 import likewise as lw
 from command_line import lines, run
+from likewise.drawing.outcome import in_a_line
 from likewise.report import removals
 from likewise.report.html import render
 
@@ -132,4 +133,4 @@ def test_it_is_said_in_the_summary_and_on_the_page(folder: Path) -> None:
 
     del document["removals"]  # as an earlier version wrote it
     assert "Similarity of removed and kept documents" not in render(document, None, [])
-    assert removals.in_a_line(document) is None
+    assert in_a_line(document) is None

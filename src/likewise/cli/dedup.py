@@ -76,6 +76,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
 def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """What a person wants to know at the end."""
+    from likewise.drawing.outcome import in_a_line
     from likewise.messages import by_reason
     from likewise.report import removals
 
@@ -83,7 +84,7 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
     yield "kept", f"{counts['kept']:,}{aside(report)}"
     yield "removed", f"{counts['removed']:,}  ({', '.join(by_reason(counts))})"
-    if spread := removals.in_a_line(report):
+    if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
         rests = f", {counts['cut_short']:,} of them the rest of a file" if counts["cut_short"] else ""

@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from likewise.drawing.outcome import BINS
 from likewise.io.collection import Collection
 from likewise.job import Job
-from likewise.messages import counted, ranged
+from likewise.messages import counted
 from likewise.methods import Text
 from likewise.runs.results import Decision
 
 Report = dict[str, Any]
 
-#: Bins of the distribution, from the threshold to equality, and how many of them the summary joins.
-BINS, TOGETHER = 10, 2
 #: Minimum near-duplicates removed for one item in a cluster of template pages: revisions of a text are fewer, and a smaller cluster does little
 #: harm.
 LARGE = 30
@@ -93,14 +92,3 @@ def warning(found: Report, limit: float) -> Iterator[str]:
 def called(row: Report) -> str:
     """Return the representative of a cluster by id, or by place if it has no id."""
     return f"{row['source']}:{row['position']}" if row["representative"] is None else repr(row["representative"])
-
-
-def in_a_line(report: Report) -> str | None:
-    """Return the distribution in one line; None if there are no near-duplicates, or an earlier version wrote the report."""
-    found = report.get("removals")
-    if not found or not found["near"]:
-        return None
-    shown = found["by_value"]
-    if len(shown) == BINS:
-        shown = [[shown[i][0], shown[i + TOGETHER - 1][1], sum(each[2] for each in shown[i : i + TOGETHER])] for i in range(0, BINS, TOGETHER)]
-    return ", ".join(f"{ranged(first, last)}: {number:,}" for first, last, number in shown)

@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from likewise.drawing.controls import in_line
+from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.preview import Preview, as_text, grid, listed
+from likewise.drawing.style import NOTEBOOK
 from likewise.errors import UsageError
 from likewise.items.sparse import of_words
 from likewise.joins.pairs import PairBlock
 from likewise.kernels.hashing import derive
 from likewise.measures import measure
+from likewise.messages import counted, percent
 from likewise.nearest.sparse import close
 from likewise.runs.items import Items, Run, words
 from likewise.runs.pair_search import in_buckets, joined_pairs
@@ -29,7 +34,7 @@ BINS, EXAMPLES = 10, 5
 WHOLE = 20
 
 
-@dataclass
+@dataclass(repr=False)
 class Audit:
     """The result of an audit."""
 
@@ -51,6 +56,32 @@ class Audit:
     def recall(self) -> float:
         """The share of the pairs that the run finds; NaN without pairs."""
         return self.found / self.pairs if self.pairs else float("nan")
+
+    @property
+    def headline(self) -> str:
+        """The recall in one line."""
+        if not self.pairs:
+            return f"no similar pair of the {counted(self.sampled, 'sampled item')} out of {self.items:,}"
+        found = f"{self.found:,} of {counted(self.pairs, 'pair')} of {counted(self.sampled, 'sampled item')} out of {self.items:,}"
+        expected = "" if self.expected_recall is None else f"; expected at least {percent(self.expected_recall, down=True)} at {self.threshold:g}"
+        return f"recall {percent(self.recall)} ({percent(self.low)} to {percent(self.high)} with 95 % confidence): {found}{expected}"
+
+    def _previews(self) -> Iterator[Preview]:
+        """The pairs by value, and examples of missed ones."""
+        if self.by_value:
+            yield Preview(f"Pairs by {self.value}", [f"{self.value}_from", f"{self.value}_to", "pairs", "found"], self.by_value, len(self.by_value))
+        if self.missed:
+            rows = [[pair["id_a"], pair["id_b"], pair["value"]] for pair in self.missed]
+            yield Preview("Missed pairs", ["id_a", "id_b", self.value], rows, self.pairs - self.found)
+
+    def __repr__(self) -> str:
+        lines = [f"Audit: {self.headline}", *(f"warning: {in_line(said)}" for said in self.warnings)]
+        return "\n".join([*lines, *map(as_text, self._previews())])
+
+    def _repr_html_(self) -> str:
+        heading = tag("p", tag("b", "Audit"), f": {self.headline}")
+        tables = [join([tag("p", tag("b", shown.title)), grid(shown)]) for shown in self._previews()]
+        return tag("div", tag("style", Html(NOTEBOOK)), heading, listed(self.warnings), *tables, class_="likewise")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -16,7 +16,7 @@ from likewise import schema
 from likewise.io.collection import Collection
 from likewise.io.ids import repeated
 from likewise.items.wrapped import wrapped
-from likewise.runs.results import REASONS, Decision, Made, Table
+from likewise.runs.results import REASONS, Data, Decision, Later
 
 #: Rows made and written at once. A table in a file with more rows than this is not kept in memory for Python callers.
 BLOCK_ROWS = 1 << 16
@@ -32,29 +32,47 @@ class Rows:
     count: int
     columns: Callable[[slice], list[Any]]  # of the rows from slice.start to slice.stop
     typed: Callable[[slice], Typed] = lambda part: {}
+    rows: Callable[[slice], dict[str, np.ndarray]] = lambda part: {}  # `Data.rows`, if the table has no places
 
     def __iter__(self) -> Iterator[pa.Table]:
         """Yield the blocks; an empty block if the table has no rows."""
-        for begin in range(0, max(1, self.count), BLOCK_ROWS):
-            yield pa.table(self.columns(slice(begin, min(begin + BLOCK_ROWS, self.count))), schema=self.schema)
+        yield from self.blocks(self.count)
 
-    def whole(self) -> Made:
+    def blocks(self, count: int) -> Iterator[pa.Table]:
+        """Yield the blocks of the first ``count`` rows."""
+        for begin in range(0, max(1, count), BLOCK_ROWS):
+            yield pa.table(self.columns(slice(begin, min(begin + BLOCK_ROWS, count))), schema=self.schema)
+
+    def first(self, count: int) -> Data:
+        """Return the first ``count`` rows in memory."""
+        part = slice(0, min(count, self.count))
+        typed = {name: texts for name, texts in self.typed(part).items() if texts is not None}
+        return Data(pa.concat_tables(self.blocks(part.stop)), typed, self.rows(part))
+
+    def whole(self) -> Data:
         """Return the table in memory."""
-        typed = self.typed(slice(0, self.count))
-        return pa.concat_tables(self), {name: texts for name, texts in typed.items() if texts is not None}
+        return self.first(self.count)
 
 
-def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) -> Table:
+def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) -> Data | Later:
     """Return the table of ``count`` rows that a file holds. A large one is read at its first use; a small one is in memory, made by ``make``.
 
     typed: ids have several types, which the file does not record.
     """
     if count <= BLOCK_ROWS or typed or os.name == "nt":  # Windows refuses to replace a file that is open
-        return Table(make().whole())
+        return make().whole()
     import pyarrow.parquet as pq
 
-    file = pa.OSFile(os.fsencode(path))  # stays the same file if another takes its name
-    return Table(lambda: pq.ParquetFile(file).read().replace_schema_metadata())
+    file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # stays the same file if another takes its name
+
+    def first(rows: int) -> Data:
+        batches = file.iter_batches(min(max(rows, 1), BLOCK_ROWS))
+        held: list[pa.RecordBatch] = []
+        while sum(map(len, held)) < rows and (batch := next(batches, None)) is not None:
+            held.append(batch)
+        return Data(pa.Table.from_batches(held, file.schema_arrow).slice(0, rows).replace_schema_metadata())
+
+    return Later(count, file.schema_arrow.remove_metadata(), first, lambda: Data(file.read().replace_schema_metadata()))
 
 
 def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
@@ -175,4 +193,9 @@ def pairs_rows(
         chosen = part if order is None else order[part]
         return {"id_a": collection.json_ids(a[chosen], sides[0]), "id_b": collection.json_ids(b[chosen], sides[1])}
 
-    return Rows(schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places), len(a), columns, typed)
+    def rows(part: slice) -> dict[str, np.ndarray]:
+        chosen = part if order is None else order[part]
+        return {"id_a": a[chosen], "id_b": b[chosen]}
+
+    made = schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places)
+    return Rows(made, len(a), columns, typed, (lambda part: {}) if places else rows)

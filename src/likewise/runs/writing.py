@@ -252,7 +252,11 @@ def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]
 
 def placed(collection: Collection, rows: np.ndarray) -> Rows:
     """Return a table of the id and place of some rows."""
-    return Rows(schema.placed(collection.id_type()), len(rows), lambda part: [collection.ids(rows[part]), *collection.places(rows[part])])
+
+    def columns(part: slice) -> list[Any]:
+        return [collection.ids(rows[part]), *collection.places(rows[part])]
+
+    return Rows(schema.placed(collection.id_type()), len(rows), columns, lambda part: {"id": collection.json_ids(rows[part])})
 
 
 def mask(collection: Collection, kept: np.ndarray) -> Rows:

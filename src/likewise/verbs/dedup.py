@@ -85,4 +85,4 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
 def deduplicate(inputs: Inputs, options: Options, target: Path | None, progress: Progress | None) -> Removal:
     """`dedup` by options that are checked, into a folder that may be written, or into memory."""
     with started(inputs, options, "dedup", target, progress) as (sources, run):
-        return remove(sources, run, Local(run), target)
+        return remove(sources, run, Local(run), target, inputs)

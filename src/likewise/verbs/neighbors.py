@@ -18,6 +18,7 @@ from likewise.progress import Progress
 from likewise.records import REJECTED
 from likewise.report import summary
 from likewise.runs import pipeline
+from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
 from likewise.runs.session import Inputs, started
 from likewise.runs.tables import pairs_rows
@@ -57,6 +58,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
         sides = (int(query is not None), 0)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(run.job), sides=sides, ordered=True).whole()
+        origin = Origin(collection, run)
         none = np.zeros(len(collection), bool)
         empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
         for said in summary.warnings(collection, empty, run.job, none):
@@ -73,4 +75,4 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
             "with_fewer": queries - int((np.unique(rows[:, 0], return_counts=True)[1] >= k).sum()),
             "warnings": run.warnings,
         }
-    return Pairs(table, report)
+    return Pairs(table, report, origin=origin)

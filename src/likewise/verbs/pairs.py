@@ -14,6 +14,7 @@ from likewise.planning.spread import spread
 from likewise.progress import Progress
 from likewise.report import summary
 from likewise.runs import pipeline
+from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
 from likewise.runs.session import Inputs, started
 from likewise.runs.tables import pairs_rows
@@ -50,6 +51,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
         sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
         rows, similarity = pipeline.star_pairs(items, run, Local(run)) if options.star else pipeline.find_pairs(items, run, sides)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
+        origin = Origin(collection, run)
         for said in summary.warnings(collection, items.empty, job, np.zeros(len(collection), bool)):
             run.warn(said)
         report = {
@@ -61,4 +63,4 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
             "read": len(collection),
             "warnings": run.warnings,
         }
-    return Pairs(table, report)
+    return Pairs(table, report, origin=origin)

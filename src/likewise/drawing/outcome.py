@@ -1,0 +1,99 @@
+"""The outcome of a removal, from the content of report.json: lines for a terminal, HTML for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from likewise.drawing.charts import bars, stacked_bar
+from likewise.drawing.controls import in_line
+from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.preview import Preview, as_text, grid, listed
+from likewise.drawing.style import NOTEBOOK
+from likewise.messages import by_reason, ranged
+
+Report = dict[str, Any]
+
+#: Bins of the distribution of similarities, and how many of them a line joins.
+BINS, TOGETHER = 10, 2
+#: Parts of the bar: the count in report.json, its name, and its class.
+PARTS = (
+    ("kept", "kept", "kept"),
+    ("removed_exact", "exact copies", "exact"),
+    ("removed_equal", "same shingles", "equal"),
+    ("removed_near", "near-duplicates", "near"),
+    ("rejected", "rejected", "rejected"),
+)
+
+
+def headline(report: Report) -> str:
+    """The counts in one line."""
+    n = report["counts"]
+    reasons = [said for said in by_reason(n) if not said.startswith("0 ")]
+    removed = f"{n['removed']:,} removed" + (f" ({', '.join(reasons)})" if reasons else "")
+    return f"{n['read']:,} read, {n['kept']:,} kept, {removed}, {n['rejected']:,} rejected"
+
+
+def in_a_line(report: Report) -> str | None:
+    """The near-duplicates by similarity or distance in one line; None if there are none, or an earlier version wrote the report."""
+    found = report.get("removals")
+    if not found or not found["near"]:
+        return None
+    shown = found["by_value"]
+    if len(shown) == BINS:
+        shown = [[shown[i][0], shown[i + TOGETHER - 1][1], sum(each[2] for each in shown[i : i + TOGETHER])] for i in range(0, BINS, TOGETHER)]
+    return ", ".join(f"{ranged(first, last)}: {number:,}" for first, last, number in shown)
+
+
+def next_calls(out: Path | None, *, removed: bool) -> Iterator[tuple[str, str]]:
+    """(purpose, what to write) of the next steps."""
+    if out is not None:
+        yield "report", str(out / "report.html")
+        yield "kept records", str(out)
+    else:
+        yield "kept records", "result.kept, with to_native(), to_pandas(), to_polars() and write(path)"
+    if removed:
+        yield "removed records", "result.removed.with_text()"
+
+
+def text(report: Report, out: Path | None, examples: Preview | None) -> str:
+    """The outcome as lines for a terminal."""
+    lines = [f"Removal: {headline(report)}"]
+    if spread := in_a_line(report):
+        lines.append(f"near-duplicates by {report.get('value', 'similarity')}: {spread}")
+    lines += [f"warning: {in_line(said)}" for said in report["warnings"]]
+    lines += [f"{purpose}: {in_line(call)}" for purpose, call in next_calls(out, removed=examples is not None)]
+    return "\n".join([*lines, as_text(examples)] if examples else lines)
+
+
+def html(report: Report, out: Path | None, examples: Preview | None) -> str:
+    """The outcome as HTML for a notebook, with its own style; every value is escaped."""
+    n = report["counts"]
+    parts = [(name, n.get(count, 0), class_) for count, name, class_ in PARTS if count != "removed_equal" or n.get(count)]
+    bar = tag("div", stacked_bar(parts, "Outcome"), style="max-width: 46em")
+    calls = (tag("li", f"{purpose}: ", tag("code", call)) for purpose, call in next_calls(out, removed=examples is not None))
+    shown = None
+    if examples is not None:
+        title = tag("p", tag("b", examples.title), f", {len(examples.rows):,} of {examples.total:,}")
+        shown = join([title, grid(examples)])
+    return tag(
+        "div",
+        tag("style", Html(NOTEBOOK)),
+        tag("p", tag("b", "Removal"), f": {headline(report)}"),
+        bar,
+        by_value(report),
+        listed(report["warnings"]),
+        shown,
+        tag("ul", *calls),
+        class_="likewise",
+    )
+
+
+def by_value(report: Report) -> Html | None:
+    """Bars of the near-duplicates by similarity or distance, or None."""
+    found = report.get("removals")
+    if not found or not found["near"]:
+        return None
+    name = f"Near-duplicates by {report.get('value', 'similarity')} to the record kept in their place"
+    return join([tag("p", name), bars([(ranged(first, last), number) for first, last, number in found["by_value"]], "record", name)])

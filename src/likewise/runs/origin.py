@@ -1,0 +1,146 @@
+"""The inputs of a result, from which the contents of its items can be read again after the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.errors import DataError
+from likewise.io.collection import STDIN, Collection
+from likewise.io.columns import wanted
+from likewise.io.field_names import top
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Source, printable
+from likewise.io.ranges import END
+from likewise.records import Records, Want
+from likewise.runs import shown
+from likewise.runs.items import Run
+
+#: Bytes of a source that are read for a preview, which must take no time.
+NEAR = 2**26
+
+
+class Origin:
+    """The sources of a run, and where the chunks of each begin: enough to find a row without the work folder.
+
+    It holds the compared column of data from Python, and of files only their names.
+    """
+
+    def __init__(self, collection: Collection, run: Run):
+        self.want = shown.showing(run.job.want)
+        self.sources = [reduced(source, self.want) for source in collection.sources]
+        self.inputs = run.inputs
+        self.files = collection.files
+        self.first_row = collection.first_row
+        begins: list[list[tuple[int, int]]] = [[(0, 0)] for _ in self.sources]  # of each chunk and the end: (place, rows before it)
+        for entry in run.work.done("chunk"):
+            chunks = begins[entry["source"]]
+            chunks.append((entry["next"], chunks[-1][1] + entry["rows"]))
+        self.begins = [np.array(chunks, np.int64) for chunks in begins]
+
+    def rows(self, source: pa.ChunkedArray, position: pa.ChunkedArray) -> np.ndarray:
+        """Return the numbers of the rows at these places, int64[n]."""
+        first = [  # the row at position 0 of each file; for users each text file is a source with one item
+            int(begin) + (row if isinstance(found.path, Files) else 0)
+            for found, begin in zip(self.sources, self.first_row, strict=False)
+            for row in range(len(found.path.names) if isinstance(found.path, Files) else 1)
+        ]
+        file = pc.index_in(source, pa.array(self.files, source.type)).to_numpy()
+        return np.array(first, np.int64)[file] + position.to_numpy()
+
+    def snippets(self, rows: np.ndarray, length: int | None) -> list[str]:
+        """Return the contents of rows as shown to people, cut to ``length`` characters. Raises DataError if an input is gone or has changed."""
+        distinct, places = np.unique(rows, return_inverse=True)
+        numbers = np.searchsorted(self.first_row, distinct, side="right") - 1
+        texts: list[str] = []
+        for number in np.unique(numbers).tolist():
+            self._check(number)
+            texts += [snippet(text, self.want.kind, length) for text in self._read(number, distinct[numbers == number] - self.first_row[number])]
+        return [texts[place] for place in places.tolist()]
+
+    def near(self, rows: np.ndarray) -> bool:
+        """Return True if the rows can be read quickly: they are in memory, or near the beginning of a file."""
+        for row in np.unique(rows).tolist():
+            number = int(np.searchsorted(self.first_row, row, side="right")) - 1
+            if not isinstance(self.sources[number].path, pa.Table) and self._chunk(number, row - int(self.first_row[number]))[0] > NEAR:
+                return False
+        return True
+
+    def _check(self, number: int) -> None:
+        source = self.sources[number]
+        if isinstance(source.path, pa.Table):
+            return
+        name = printable(source.name if isinstance(source.path, Files) else source.path)
+        if source.name == STDIN:
+            raise DataError("with_text: standard input is not kept, so its items cannot be read again")
+        try:
+            now = source.fingerprint()
+        except (OSError, DataError) as error:
+            raise DataError(f"with_text: {name}: this input is not there any more, so its items cannot be read again") from error
+        if now != self.inputs[number]:
+            raise DataError(f"with_text: {name}: this input has changed since the run, so its items cannot be read again; run it anew")
+
+    def _chunk(self, number: int, row: int) -> tuple[int, int]:
+        """Return the place of the chunk that holds a row of a source, and the rows before it."""
+        begins = self.begins[number]
+        place, before = begins[np.searchsorted(begins[:-1, 1], row, side="right") - 1]
+        return int(place), int(before)
+
+    def _read(self, number: int, rows: np.ndarray) -> list[str]:
+        """Return the contents of rows of a source, ascending."""
+        source, found = self.sources[number], []
+        want = source.asked(self.want)
+        for first, records in self._records(source, number, rows, want):
+            here = rows[(rows >= first) & (rows < first + len(records))]
+            found += [shown.written(records, row - first, want) for row in here.tolist()]
+            if len(found) == len(rows):
+                return found
+        raise DataError(f"with_text: {printable(source.name)}: has no row {rows[len(found)]} any more")
+
+    def _records(self, source: Source, number: int, rows: np.ndarray, want: Want) -> Iterator[tuple[int, Records]]:
+        """Yield (number of the first row, rows) of chunks that hold the rows, in order."""
+        begins = self.begins[number]
+        if (begins[:, 0] == begins[:, 1]).all():  # places are numbers of rows
+            for chunk in source.chunks_of(want, rows.tolist(), self._chunk(number, int(rows[0]))[0]):
+                if ((rows >= chunk.start) & (rows < chunk.start + len(chunk.data))).any():
+                    yield chunk.start, source.parse(chunk, want)
+            return
+        known = {int(place): int(before) for place, before in begins}
+        while len(rows):
+            start, first = self._chunk(number, int(rows[0]))
+            for chunk in source.chunks(want, start):
+                first = known.get(chunk.start, first)
+                if rows[0] < first:
+                    break
+                records = source.parse(chunk, want)
+                yield first, records
+                first += len(records)
+                rows = rows[rows >= first]
+                if not len(rows) or (source.few != END and rows[0] >= first + len(records)):  # far away, and the source can be read from there
+                    break
+            else:
+                return
+
+
+def reduced(source: Source, want: Want) -> Source:
+    """Return the source without the columns of a table in memory that are not shown."""
+    if not isinstance(source.path, pa.Table):
+        return source
+    names = {top(name, source.path.column_names) for name in wanted(source.asked(want), source.path.schema, "the table")}
+    return replace(source, path=source.path.select([name for name in source.path.column_names if name in names]))
+
+
+def snippet(text: str, kind: str, length: int | None) -> str:
+    """Return the beginning of a content on one line, or all of it. Lone surrogates, which no table of Arrow holds, are escaped.
+
+    >>> snippet("one  two\\nthree", "text", 9), snippet("one\\ntwo", "text", None)
+    ('one two …', 'one\\ntwo')
+    """
+    if length is not None:
+        line = " ".join(shown.shortened(kind, text)[: 100 * length].split())
+        text = line if len(line) <= length else f"{line[: length - 1]}…"
+    return text.encode("utf-8", "backslashreplace").decode()
