@@ -128,7 +128,7 @@ def test_an_option_that_there_is_not_is_refused_with_what_was_meant(verb):
         ("pairs", {"num_perm": 128}, "here it is 'slots'"),
         ("pairs", {"progres": None}, "no option 'progres'; did you mean progress"),
         ("plan", {"layouts": "2x25"}, "no option 'layouts'; did you mean slots"),
-        ("dedup", {"progress": True}, "^progress=True: give an instance of likewise.Progress or of a subclass, or None$"),
+        ("dedup", {"progress": "bar"}, "^progress='bar': give True, False, None, or an instance of likewise.Progress or of a subclass$"),
         ("dedup", {"prefer": "x*"}, r"^--prefer 'x\*': no input file matches; the data come from Python$"),
         (
             "dedup",

@@ -33,6 +33,8 @@ def test_public_names_are_there_and_no_others_are_promised():
     for name in lw.__all__:
         assert getattr(lw, name).__doc__, f"{name} has no docstring"
     assert callable(lw.plan)  # a module of that name would hide the verb once it is imported
+    for module in (lw, lw.families):
+        assert {name for name in dir(module) if not name.startswith("__")} == set(module.__all__)
 
 
 def test_importing_the_package_loads_nothing_heavy():

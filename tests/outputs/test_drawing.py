@@ -287,3 +287,13 @@ def test_more_curves_than_there_are_letters():
     assert "      z = a line" in [*curve.draw_many([LINE] * 61, None, 20, 5)]
     with pytest.raises(UsageError, match="62 curves: give at most 61"):
         [*curve.draw_many([LINE] * 62, None, 20, 5)]
+
+
+def test_a_family_draws_its_curve():
+    """In a notebook. Every family and every construction has one; that of distances falls."""
+    from likewise.families import Bits, Hyperplane, Line, MinHash
+
+    for family in (MinHash(), Hyperplane(), Line(width=2.0), Bits(dimension=64), MinHash().all_of(5).any_of(20)):
+        tree = ET.fromstring(family._repr_svg_())
+        assert tree.find(f"{SVG}title").text == repr(family)
+        assert family.curve.measure in "".join(tree.itertext())

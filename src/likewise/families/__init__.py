@@ -68,7 +68,7 @@ def from_plan(plan: Plan, seed: int = 0) -> Family:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # includes classes that are not loaded yet
+    return [*__all__, "__doc__", "__file__", "__name__", "__path__"]  # includes classes that are not loaded yet
 
 
 def __getattr__(name: str) -> Any:

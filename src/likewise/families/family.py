@@ -66,6 +66,14 @@ class Probabilities(ABC):
             raise UsageError(f"sensitivity({quoted(d1)}, {quoted(d2)}): give the smaller distance first")
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
 
+    def _repr_svg_(self) -> str:  # shown by notebooks
+        from likewise.drawing.curves import Drawn, s_curves
+        from likewise.drawing.svg import standalone
+
+        curve = self.curve
+        span = (max(curve.least, 0.0) if curve.distances else curve.least, curve.most)
+        return standalone(s_curves([Drawn("", self.probability)], None, axis=curve.measure, span=span, falling=curve.distances), repr(self))
+
 
 class Family(Probabilities):
     """A locality-sensitive hash family: a frozen dataclass with ``slots``, ``seed``, `curve` and `signature`.

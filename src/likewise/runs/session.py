@@ -17,12 +17,13 @@ from likewise.io.inputs import Sources, printable, resolve, typed
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work
-from likewise.messages import option, quoted
+from likewise.messages import option
 from likewise.options import Options
 from likewise.progress import Progress
 from likewise.records import Want
 from likewise.runs import inspection, pipeline
 from likewise.runs import writing as outputs
+from likewise.runs.live import watched
 
 #: Longer texts are not looked up as file names: systems reject such names.
 LONGEST_NAME = 255
@@ -32,11 +33,10 @@ Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a lis
 
 @contextmanager
 def started(
-    inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | None, against: Inputs | None = None
+    inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | bool | None, against: Inputs | None = None
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
-    if not isinstance(progress, Progress | None):
-        raise UsageError(f"progress={quoted(progress)}: give an instance of likewise.Progress or of a subclass, or None")
+    shown = watched(progress)
     if against is not None and options.limit is not None:
         raise UsageError(f"--limit {options.limit}: would count the items of both collections together; leave it out")
     temporary = options.work is None and out is None
@@ -57,7 +57,7 @@ def started(
         work.close(remove=not work.begun)
         raise
     listed = verb == "dedup" and out is not None
-    run = pipeline.Run(job, work, Threads(options.threads), progress or Progress(), made["inputs"], first, memory, listed)
+    run = pipeline.Run(job, work, Threads(options.threads), shown, made["inputs"], first, memory, listed)
     warn(sources, run)
     useless = True  # an interrupted run needs its work folder to resume
     try:

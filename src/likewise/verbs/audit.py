@@ -26,7 +26,7 @@ from likewise.runs.audit import audit as measured
 from likewise.runs.session import Inputs, started
 
 
-def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | None = None, **choices: Unpack[OfAudit]) -> Audit:
+def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | bool | None = None, **choices: Unpack[OfAudit]) -> Audit:
     """The recall of `pairs` or `dedup`, measured: all alike pairs of ``sample`` random items by an exact search, and which of them a run finds.
 
     inputs: an output folder of `dedup`, which is audited as it was made, from the files that it was made of, if it was; or what `pairs` takes, with

@@ -19,12 +19,13 @@ from likewise.runs.session import Inputs, started
 WRITTEN = ("output", "pairs", "removed_records")
 
 
-def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | None = None, **choices: Unpack[OfDedup]) -> Removal:
+def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | bool | None = None, **choices: Unpack[OfDedup]) -> Removal:
     """Remove near-duplicates: every removed item has a kept one at or above the threshold, exactly verified.
 
     inputs: a path, glob or folder, a list of ``pathlib.Path``, or Python data (a table of another library, a list of str, which are texts,
     or of mappings). The first run compiles its kernels, which takes some 15 s.
-    out: the folder to write; without it nothing is written and the result lies in memory. progress: a `Progress`, which is told how far the run is.
+    out: the folder to write; without it nothing is written and the result lies in memory. progress: a `Progress`, or True or False for a line
+    that shows the progress; by default it is shown on a terminal and in a notebook, after a second.
 
     ===================  ====================================================================================================================
     choice               meaning; and the default, which None is too
@@ -82,7 +83,7 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     return deduplicate(inputs, options, target, progress)
 
 
-def deduplicate(inputs: Inputs, options: Options, target: Path | None, progress: Progress | None) -> Removal:
+def deduplicate(inputs: Inputs, options: Options, target: Path | None, progress: Progress | bool | None) -> Removal:
     """`dedup` by options that are checked, into a folder that may be written, or into memory."""
     with started(inputs, options, "dedup", target, progress) as (sources, run):
         return remove(sources, run, Local(run), target, inputs)

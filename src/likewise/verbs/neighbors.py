@@ -24,7 +24,9 @@ from likewise.runs.session import Inputs, started
 from likewise.runs.tables import pairs_rows
 
 
-def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progress: Progress | None = None, **choices: Unpack[OfNeighbors]) -> Pairs:
+def neighbors(
+    inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progress: Progress | bool | None = None, **choices: Unpack[OfNeighbors]
+) -> Pairs:
     """The ``k`` most similar items of ``inputs`` for each item of ``query``, or for each of ``inputs`` itself; similarities are exact.
 
     Columns id_a (the query), id_b, similarity or distance, nearest first; also source_a, position_a, source_b, position_b where ids do not tell
@@ -43,7 +45,7 @@ def neighbors(inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progr
     return find_neighbors(inputs, query, resolve(limited=False, **choices), k, progress)
 
 
-def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: int, progress: Progress | None) -> Pairs:
+def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: int, progress: Progress | bool | None) -> Pairs:
     """`neighbors` by options that are checked. Raises UsageError for ``k``, and for items of which there are no neighbors."""
     k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:

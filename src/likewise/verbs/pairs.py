@@ -20,7 +20,7 @@ from likewise.runs.session import Inputs, started
 from likewise.runs.tables import pairs_rows
 
 
-def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | None = None, **choices: Unpack[OfPairs]) -> Pairs:
+def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | bool | None = None, **choices: Unpack[OfPairs]) -> Pairs:
     """All pairs at or above the threshold, inside one collection or of ``inputs`` against ``against``; exactly verified.
 
     Columns id_a, id_b, similarity; also source_a, position_a, source_b, position_b where ids do not tell items apart. By containment, as with
@@ -40,7 +40,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
     return list_pairs(inputs, against, resolve(one_way=True, **choices), progress)
 
 
-def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progress: Progress | None) -> Pairs:
+def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progress: Progress | bool | None) -> Pairs:
     """`pairs` by options that are checked. Raises UsageError for ``star`` of two collections."""
     if options.star and against is not None:
         raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
