@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Generator
-from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
 from likewise.cli.main import main, status_of
+from likewise.kernels import notice
 
 
 def pytest_configure() -> None:
@@ -49,7 +49,8 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.fixture(autouse=True)
 def no_word_of_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Suppress messages about compiling, which depend on earlier tests; tests/cli/test_compiling.py tests them in separate processes."""
-    monkeypatch.setattr("likewise.cli.progress.heard", lambda *_: nullcontext())
+    monkeypatch.setattr(notice, "LISTENERS", (lambda: None, lambda seconds: None))
+    monkeypatch.setattr(notice, "listen", lambda *_: None)
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,42 +19,8 @@ from command_line import SOURCE, TEXTS, run
 from likewise.cli.main import in_compiler, main, status_of
 from likewise.cli.progress import ScreenProgress
 from likewise.cli.screen import Screen
-from likewise.engines.threads import usable_cores
-from likewise.kernels import jit
+from likewise.kernels import jit, notice
 from likewise.progress import INTERRUPTED
-
-#: All that a run on JSON lines needs beside what the second process compiles.
-OWN = {"json.lines", "json.read", "json_strings.identities", "elements.hash_strings", "text.normalize", "bytes.gather"}
-
-
-def test_the_second_process_compiles_what_the_run_needs(tmp_path: Path) -> None:
-    """Kernels are compiled for the types of what they are given. Were those of the second process others than the run's, it would help in nothing.
-
-    Which kernels a process needs, Numba says also of those that are on disk; so nothing is compiled here that an earlier test has compiled.
-    """
-    env = {**os.environ, "PYTHONPATH": SOURCE, "NUMBA_DEBUG_CACHE": "1"}
-
-    def needed(*command: str) -> set[str]:
-        done = subprocess.run([sys.executable, "-P", "-m", *command], env=env, cwd=tmp_path, check=True, capture_output=True, text=True)
-        return set(re.findall(r"^\[cache\] data (?:loaded from|saved to) '.*/(.+\.nbc)'", done.stdout, re.MULTILINE))
-
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
-    second = needed("likewise.cli.compiling", str(tmp_path / "work"))
-    assert not (tmp_path / "work").exists()
-    assert second
-    run = needed("likewise", "dedup", "a.jsonl", "-o", "o")
-    assert {name.split("-")[0] for name in run - second} == OWN
-    assert not {name.split("-")[0] for name in second} & OWN
-
-
-def test_the_first_run_leaves_no_process_and_no_folder_behind(tmp_path: Path) -> None:
-    (tmp_path / "temporary").mkdir()
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE, "TMPDIR": str(tmp_path / "temporary")}
-    command = [sys.executable, "-P", "-m", "likewise", "dedup", "-", "-o", "o"]  # nothing is compiled that an empty input does not need
-    subprocess.run(command, env=env, cwd=tmp_path, check=True, capture_output=True, input=b"")
-    others = [Path(f"/proc/{pid}/cmdline") for pid in os.listdir("/proc") if pid.isdigit()] if usable_cores() > 1 else []
-    assert not [line for path in others if path.exists() and os.fsencode(tmp_path) in (line := path.read_bytes())]
-    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> None:
@@ -63,14 +28,14 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
     command = [sys.executable, "-P", "-m", "likewise", "dedup", "a.jsonl", "-o", "o"]
     process = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not any((tmp_path / "kernels").rglob("json.lines*.nbc")):
+    while process.poll() is None and not any((tmp_path / "kernels").rglob("json.lines*.kernel")):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130
     assert "interrupted" in said
-    assert said.count("compiling for this machine, which only the first run of its kind waits for\n") == 1
-    assert not any((tmp_path / "kernels").rglob("text.normalize*.nbc"))
+    assert said.count("compiling kernels for this machine (first use only)\n") == 1
+    assert not any((tmp_path / "kernels").rglob("text.normali*.kernel"))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -83,7 +48,7 @@ def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Pat
         notice, noticed = INTERRUPTED.set, []
 
         def noting():
-            noticed.append(len(list(pathlib.Path({str(folder)!r}).rglob("*.nbc"))))
+            noticed.append(len(list(pathlib.Path({str(folder)!r}).rglob("*.kernel"))))
             notice()
 
         INTERRUPTED.set = noting
@@ -94,108 +59,115 @@ def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Pat
         """
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": SOURCE}
     process = subprocess.Popen([sys.executable, "-P", "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not any(folder.rglob("*.nbc")):
+    while process.poll() is None and not any(folder.rglob("*.kernel")):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate()
-    assert output.startswith("False True ") and not errors
-    assert len(list(folder.rglob("*.nbc"))) <= int(output.split()[2]) + threads  # those that were on their way
+    assert output.startswith("False True ")
+    assert [re.sub(r"(?<=[gd] ).*", "", line) for line in errors.splitlines()] == ["likewise: compiling ", "likewise: compiled "]
+    assert len(list(folder.rglob("*.kernel"))) <= int(output.split()[2]) + threads  # those that were on their way
+
+
+def fresh(added: int = 1) -> jit.Kernel:
+    """A kernel that is not compiled yet."""
+
+    def add(x):
+        return x + added
+
+    return jit.kernel(add)
+
+
+@pytest.fixture
+def listened() -> Iterator[list[str]]:
+    """What listeners are told."""
+    heard: list[str] = []
+    before = notice.LISTENERS
+    notice.LISTENERS = (lambda: heard.append("begun"), lambda seconds: heard.append("ended"))
+    yield heard
+    notice.LISTENERS = before
 
 
 def test_ctrl_c_while_the_main_thread_compiles_is_put_off() -> None:
     """To the next function, or the end: an exception in the midst may leave a lock of LLVM taken."""
-    begun_after = []
+    noticed = []
 
-    def begun() -> None:
+    @jit.intrinsic
+    def interrupted(typingctx, x):
         signal.raise_signal(signal.SIGINT)
-        begun_after.append(INTERRUPTED.is_set())
+        noticed.append(INTERRUPTED.is_set())
+        return jit.types.int64(jit.types.int64), lambda context, builder, signature, args: args[0]
+
+    @jit.kernel
+    def calls(x):
+        return interrupted(x)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the command line, in earlier tests, sets another
     try:
-        with jit.heard(begun, lambda seconds: None), pytest.raises(KeyboardInterrupt):
-            jit.nb.njit(lambda x: x + 1)(1)
-        assert begun_after == [True]
+        with pytest.raises(KeyboardInterrupt):
+            calls(1)
+        assert noticed[0] is True
         assert (INTERRUPTED.is_set(), signal.getsignal(signal.SIGINT)) == (False, signal.default_int_handler)
     finally:
         INTERRUPTED.clear()
         signal.signal(signal.SIGINT, before)
-    assert jit.nb.njit(lambda x: x + 1)(1) == 2
+    assert fresh()(1) == 2
 
 
-def test_what_is_compiled_is_told_once_and_foretells_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("likewise.cli.progress.heard", jit.heard)  # as without tests
+def test_compiling_is_announced_once_and_predicts_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     told = ScreenProgress(Screen())
+    monkeypatch.setattr(notice, "LISTENERS", (told.compiling, told.compiling_ended))
     told.begin("reading", 100, "items")
     for added in (1, 2):
-        inner = jit.nb.njit(lambda x, added=added: x + added)
-        assert jit.nb.njit(lambda x, inner=inner: inner(x))(1) == 1 + added
+        assert fresh(added)(1) == 1 + added
         assert 0 < told.compiled <= time.perf_counter() - told._since
-    assert capsys.readouterr().err == "compiling for this machine, which only the first run of its kind waits for\n"
+    assert capsys.readouterr().err == "compiling kernels for this machine (first use only)\n"
     told._since, told.compiled, told.done = time.perf_counter() - 30, 20.0, 50
     assert told.state() == "50 % of 100 items, 5 items/s"
-    told.finish()
-    before = told.compiled
-    jit.nb.njit(lambda x: x + 1)(1)
-    assert told.compiled == before
 
 
-def test_after_a_failure_the_next_kernel_is_heard_again() -> None:
-    """Numba tells of an end even where a listener has refused the start, or where it began before anyone listened."""
-    heard: list[str] = []
+def test_after_a_failure_the_next_kernel_is_heard_again(listened: list[str]) -> None:
+    @jit.kernel
+    def wrong(x):
+        return x.no_such_attribute
 
-    def begun() -> None:
-        heard.append("begun")
-        if len(heard) == 1:
-            raise OSError("no room for a message")
-
-    def compiled() -> int:
-        return int(jit.nb.njit(lambda x: x + 1)(1))
-
-    jit.event.start_event("numba:compile")
-    with jit.heard(begun, lambda _: heard.append("ended")):
-        jit.event.end_event("numba:compile")
-        with pytest.raises(OSError, match="no room"):
-            compiled()
-        INTERRUPTED.set()
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                compiled()
-        finally:
-            INTERRUPTED.clear()
-        assert compiled() == 2
-    assert heard == ["begun", "ended", "begun", "ended"]
+    with pytest.raises(Exception, match="no_such_attribute"):
+        wrong(1)
+    INTERRUPTED.set()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fresh()(1)
+    finally:
+        INTERRUPTED.clear()
+    assert fresh()(1) == 2
+    assert listened == ["begun", "ended"] * 3
 
 
 @pytest.mark.parametrize("verb", ["dedup -o out", "pairs", "neighbors", "audit", "plan"])
 def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
-    def heard(begun: Callable[[], None], _: object) -> AbstractContextManager[None]:
-        begun()
-        return nullcontext()
-
-    monkeypatch.setattr("likewise.cli.progress.heard", heard)
+    monkeypatch.setattr(notice, "listen", lambda begun, ended: begun())
     (folder / "docs.jsonl").write_text("".join(json.dumps({"text": " ".join(words)}) + "\n" for words in TEXTS.values()))
-    assert run(*verb.split(), "docs.jsonl").stderr.count("compiling for this machine") == 1
+    assert run(*verb.split(), "docs.jsonl").stderr.count("compiling kernels for this machine") == 1
 
 
 def test_where_nothing_can_be_kept_no_later_run_is_promised_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("likewise.cli.progress.CACHE", None)
+    monkeypatch.setattr("likewise.kernels.store.cache", lambda: None)
     ScreenProgress(Screen()).compiling()
     said = capsys.readouterr().err
     assert "each run" in said and "first" not in said
 
 
-def test_the_compiler_heeds_a_signal_to_stop() -> None:
+def test_a_signal_stops_the_compiler() -> None:
     INTERRUPTED.set()
     try:
         with pytest.raises(KeyboardInterrupt):
-            jit.nb.njit(lambda x: x + 1)(1)
+            fresh()(1)
     finally:
         INTERRUPTED.clear()
-    assert jit.nb.njit(lambda x: x + 1)(1) == 2
+    assert fresh()(1) == 2
 
 
 def test_a_signal_that_comes_while_the_compiler_is_imported_ends_the_import() -> None:
-    code = "from likewise.progress import INTERRUPTED; INTERRUPTED.set(); import likewise.kernels.jit"
+    code = "from likewise.progress import INTERRUPTED; INTERRUPTED.set(); import likewise.kernels.compiler"
     done = subprocess.run([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True)
     assert done.returncode != 0
     assert done.stderr.endswith("KeyboardInterrupt\n")

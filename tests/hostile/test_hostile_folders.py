@@ -240,7 +240,7 @@ def test_documents_of_an_output_that_were_changed_are_told_of(folder):
 
 # --- compiled kernels are code: who may write them
 
-CACHE = "from likewise.kernels import jit; print(jit.CACHE)"
+CACHE = "from likewise.kernels import store; print(store.cache())"
 
 
 def cache_with(**changes: str) -> str:

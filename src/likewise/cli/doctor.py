@@ -128,8 +128,9 @@ def memory() -> Check:
 
 def cache() -> Check:
     """Kernels that are not kept have to be compiled again in each run."""
-    from likewise.kernels.jit import CACHE
+    from likewise.kernels import store
 
-    if CACHE is None:
+    folder = store.cache()
+    if folder is None:
         return Check("cache", "slow", "no folder can be written to, so each run compiles anew", "set NUMBA_CACHE_DIR to a folder of yours")
-    return Check("cache", "ok", f"{CACHE}, {counted(sum(1 for _ in CACHE.rglob('*.nbi')), 'compiled kernel')}")
+    return Check("cache", "ok", f"{folder}, {counted(sum(1 for _ in folder.glob(f'*{store.SUFFIX}')), 'compiled kernel')}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import Any, TextIO, cast
 
-from likewise.cli.compiling import must_compile, share
 from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
 from likewise.cli.time_left import TimeLeft
-from likewise.kernels.jit import CACHE, heard
+from likewise.kernels import notice, store
 from likewise.messages import marked, on_command_line
 from likewise.progress import Progress
 
@@ -35,27 +34,18 @@ class ScreenProgress(Progress):
         self.unit = ""
         self.compiled = self._compiled_before = 0.0  # seconds in which kernels were, and those before this stage
         self._lock = threading.Lock()
-        self._ears = ExitStack()
         self._compiling_noted = False
 
     def begin(self, stage: str, total: int, unit: str) -> None:
-        if not self.seconds and must_compile():
-            share()
         super().begin(stage, total, unit)
         self.total, self.unit, self.done, self.before, self._compiled_before = total, unit, 0, 0, self.compiled
         self.left = TimeLeft(total)
-        self._ears.enter_context(heard(self.compiling, self.compiling_ended))
-
-    def finish(self) -> None:
-        self._ears.close()
-        super().finish()
 
     def compiling(self) -> None:
         if not self._compiling_noted:
             self._compiling_noted = True
-            kept = "which only the first run of its kind waits for"
-            anew = "which each run waits for: no folder can keep what is compiled (likewise doctor tells more)"
-            self.say(f"compiling for this machine, {kept if CACHE else anew}")
+            kept = "first use only" if store.cache() else "in each run, because no folder can keep them; see likewise doctor"
+            self.say(f"compiling kernels for this machine ({kept})")
 
     def compiling_ended(self, seconds: float) -> None:
         self.compiled += seconds
@@ -199,5 +189,8 @@ class Bar(ScreenProgress):
 def progress_on(screen: Screen) -> ScreenProgress:
     """The progress that fits the screen, for a run that begins now."""
     if screen.quiet or screen.progress == "never" or sys.stderr is None:  # which it is where it was closed; a bar would go to standard output
-        return ScreenProgress(screen)
-    return Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)
+        made = ScreenProgress(screen)
+    else:
+        made = Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)
+    notice.listen(made.compiling, made.compiling_ended)
+    return made

@@ -7,21 +7,21 @@ the same results everywhere. Bit i of a mask is byte ``at + i``. The caller guar
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from likewise.kernels.jit import always
+from likewise.kernels.jit import always, intrinsic, ir, types
 
 BLOCK = 64
-BYTE, WORD = ir.IntType(8), ir.IntType(64)
-BYTES = ir.VectorType(BYTE, BLOCK)
+
+
+def _bytes():
+    """The type of a block."""
+    return ir.VectorType(ir.IntType(8), BLOCK)
 
 
 def _pointer(context, builder, array_type, array, at):
     """A pointer to a block of an array."""
     start = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(start, [at]), BYTES.as_pointer())
+    return builder.bitcast(builder.gep(start, [at]), _bytes().as_pointer())
 
 
 def _load(context, builder, array_type, array, at):
@@ -31,13 +31,15 @@ def _load(context, builder, array_type, array, at):
 
 def _all(builder, byte):
     """A block that holds one byte 64 times."""
-    first = builder.insert_element(ir.Constant(BYTES, ir.Undefined), byte, ir.Constant(ir.IntType(32), 0))
+    first = builder.insert_element(ir.Constant(_bytes(), ir.Undefined), byte, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK))
 
 
 def _between(builder, block, low, high):
     """Which bytes have low <= byte <= high, by one unsigned comparison."""
-    low, high = (_all(builder, ir.Constant(BYTE, bound) if isinstance(bound, int) else builder.trunc(bound, BYTE)) for bound in (low, high))
+    low, high = (
+        _all(builder, ir.Constant(ir.IntType(8), bound) if isinstance(bound, int) else builder.trunc(bound, ir.IntType(8))) for bound in (low, high)
+    )
     return builder.icmp_unsigned("<=", builder.sub(block, low), builder.sub(high, low))
 
 
@@ -47,7 +49,7 @@ def between64(typingctx, data, at, low, high):
 
     def codegen(context, builder, signature, args):
         array, at, low, high = args
-        return builder.bitcast(_between(builder, _load(context, builder, signature.args[0], array, at), low, high), WORD)
+        return builder.bitcast(_between(builder, _load(context, builder, signature.args[0], array, at), low, high), ir.IntType(64))
 
     return types.uint64(data, types.int64, types.int64, types.int64), codegen
 
@@ -59,9 +61,9 @@ def copy64(typingctx, data, at, out, to, lower, blank):
     def codegen(context, builder, signature, args):
         array, at, out, to, lower, blank = args
         block = _load(context, builder, signature.args[0], array, at)
-        case = _all(builder, builder.select(lower, ir.Constant(BYTE, 32), ir.Constant(BYTE, 0)))
+        case = _all(builder, builder.select(lower, ir.Constant(ir.IntType(8), 32), ir.Constant(ir.IntType(8), 0)))
         space = builder.or_(_between(builder, block, 0x09, 0x0D), _between(builder, block, 0x1C, 0x1F))
-        spaced = builder.select(space, _all(builder, ir.Constant(BYTE, 0x20)), block)
+        spaced = builder.select(space, _all(builder, ir.Constant(ir.IntType(8), 0x20)), block)
         block = builder.select(_between(builder, block, ord("A"), ord("Z")), builder.add(block, case), builder.select(blank, spaced, block))
         builder.store(block, _pointer(context, builder, signature.args[2], out, to), align=1)
         return context.get_dummy_value()
@@ -84,7 +86,7 @@ def bit_length(typingctx, mask):
     """The index of the highest set bit of a uint64 plus one; 0 for 0."""
 
     def codegen(context, builder, signature, args):
-        return builder.sub(ir.Constant(WORD, 64), builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0)))
+        return builder.sub(ir.Constant(ir.IntType(64), 64), builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0)))
 
     return types.int64(types.uint64), codegen
 

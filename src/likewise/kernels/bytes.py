@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from likewise.kernels.jit import inline, kernel
+from likewise.kernels.jit import inline, intrinsic, ir, kernel, types
 
 WIDE = 32
-VECTOR = ir.VectorType(ir.IntType(8), WIDE)
+
+
+def _vector():
+    """The type of 32 bytes."""
+    return ir.VectorType(ir.IntType(8), WIDE)
 
 
 def _load(context, builder, type_, value, at):
     """A pointer to 32 bytes of an array, and their value."""
     array = context.make_array(type_)(context, builder, value)
-    pointer = builder.bitcast(builder.gep(array.data, [at]), VECTOR.as_pointer())
+    pointer = builder.bitcast(builder.gep(array.data, [at]), _vector().as_pointer())
     return pointer, builder.load(pointer, align=1)
 
 
@@ -30,7 +30,7 @@ def _mask(predicate: str) -> Any:
     def typed(typingctx, data, at, byte):
         def codegen(context, builder, signature, args):
             _, block = _load(context, builder, signature.args[0], args[0], args[1])
-            one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), builder.trunc(args[2], ir.IntType(8)), ir.Constant(ir.IntType(32), 0))
+            one = builder.insert_element(ir.Constant(_vector(), ir.Undefined), builder.trunc(args[2], ir.IntType(8)), ir.Constant(ir.IntType(32), 0))
             every = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), WIDE), [0] * WIDE))
             return builder.zext(builder.bitcast(builder.icmp_unsigned(predicate, block, every), ir.IntType(WIDE)), ir.IntType(64))
 

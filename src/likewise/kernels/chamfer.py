@@ -10,22 +10,21 @@ import math
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from likewise.kernels.jit import inline, kernel
+from likewise.kernels.jit import cgutils, inline, intrinsic, ir, kernel, types
 
 #: Features of one set compared at a time, and features of the other set in a vector.
 ROWS, LANES = 4, 32
-FLOAT, PLACE = ir.FloatType(), ir.IntType(32)
-FLOATS = ir.VectorType(FLOAT, LANES)
+
+
+def _floats():
+    """The type of a vector of features' numbers."""
+    return ir.VectorType(ir.FloatType(), LANES)
 
 
 def _constant(number: float):
     """A number in all lanes."""
-    return ir.Constant(FLOATS, [number] * LANES)
+    return ir.Constant(_floats(), [number] * LANES)
 
 
 def _call(builder, name, result, *arguments):
@@ -36,7 +35,7 @@ def _call(builder, name, result, *arguments):
 
 def _block(builder, array, at):
     """A pointer to a vector of LANES floats."""
-    return builder.bitcast(builder.gep(array, [at]), FLOATS.as_pointer())
+    return builder.bitcast(builder.gep(array, [at]), _floats().as_pointer())
 
 
 def _smaller(builder, x, y):
@@ -60,8 +59,8 @@ def _costs_of(distances: bool, keep: bool) -> Any:
             places = cgutils.unpack_tuple(builder, args[1])
             at, groups, dimension, stride = (args[place] for place in (3, 4, 5, 7))
             word = dimension.type
-            sums = [cgutils.alloca_once(builder, FLOATS) for _ in range(ROWS)]
-            rows = [cgutils.alloca_once(builder, FLOATS) for _ in range(ROWS)]
+            sums = [cgutils.alloca_once(builder, _floats()) for _ in range(ROWS)]
+            rows = [cgutils.alloca_once(builder, _floats()) for _ in range(ROWS)]
             for row in rows:
                 builder.store(_constant(np.inf), row)
             with cgutils.for_range(builder, groups) as group:
@@ -72,10 +71,10 @@ def _costs_of(distances: bool, keep: bool) -> Any:
                     y = builder.load(_block(builder, packed, builder.add(first, builder.mul(coordinate.index, ir.Constant(word, LANES)))), align=4)
                     for place, one in zip(places, sums, strict=True):
                         number = builder.load(builder.gep(values, [builder.add(place, coordinate.index)]))
-                        single = builder.insert_element(_constant(0), number, ir.Constant(PLACE, 0))
-                        x = builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(PLACE, LANES), [0] * LANES))
+                        single = builder.insert_element(_constant(0), number, ir.Constant(ir.IntType(32), 0))
+                        x = builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
                         factors = [builder.fsub(x, y)] * 2 if distances else [x, y]
-                        builder.store(_call(builder, f"llvm.fma.v{LANES}f32", FLOATS, *factors, builder.load(one)), one)
+                        builder.store(_call(builder, f"llvm.fma.v{LANES}f32", _floats(), *factors, builder.load(one)), one)
                 found = [builder.load(one) if distances else builder.fneg(builder.load(one)) for one in sums]
                 column = builder.mul(group.index, ir.Constant(word, LANES))
                 if keep:
@@ -90,7 +89,7 @@ def _costs_of(distances: bool, keep: bool) -> Any:
                     builder.store(lowest, _block(builder, costs, column), align=4)
             if not keep:
                 for number, row in enumerate(rows):
-                    lowest = _call(builder, f"llvm.vector.reduce.fmin.v{LANES}f32", FLOAT, builder.load(row))
+                    lowest = _call(builder, f"llvm.vector.reduce.fmin.v{LANES}f32", ir.FloatType(), builder.load(row))
                     builder.store(lowest, builder.gep(least, [ir.Constant(word, number)]))
             return context.get_dummy_value()
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from likewise.kernels.blocks import count_bits
 from likewise.kernels.distances import angle, cosine, distance
-from likewise.kernels.jit import inline
+from likewise.kernels.jit import inline, overload
 from likewise.kernels.sets import fewest_apart, needed, overlap
 from likewise.kernels.sparse import COSINE, measured
 from likewise.kernels.weights import weighted_jaccard
@@ -184,7 +183,7 @@ def cannot_match(size_a, odd_a, a, size_b, odd_b, b, rule):
     raise NotImplementedError
 
 
-@overload(cannot_match, jit_options={"forceinline": True})
+@overload(cannot_match, forceinline=True)
 def _cannot_match(size_a, odd_a, a, size_b, odd_b, b, rule):
     return _sets_cannot_match if rule.instance_class is SetRule else lambda size_a, odd_a, a, size_b, odd_b, b, rule: False
 

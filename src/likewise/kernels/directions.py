@@ -8,9 +8,8 @@ between machines, and between the middle and the end of a vectorized loop.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 
-import numba as nb
 import numpy as np
 
 from likewise.kernels.hashing import mix64
@@ -32,7 +31,7 @@ MIDDLE, FARTHEST = 0.425, 1.3887943864964021e-11
 FAR = 6.6
 
 #: Divisors, which are never 0, are not checked: so loops are vectorized.
-unchecked = nb.njit(nogil=True, error_model="numpy")
+unchecked = partial(inline, error_model="numpy")
 
 
 @inline

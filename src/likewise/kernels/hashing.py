@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from likewise.kernels.jit import inline, kernel
+from likewise.kernels.jit import inline, intrinsic, ir, kernel, types
 
 
 @inline

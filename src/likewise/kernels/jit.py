@@ -1,139 +1,157 @@
-"""Compilation of kernels, always in the same way: without the GIL, and cached on disk where possible."""
+"""The decorators of kernels. Nothing is compiled, and no compiler imported, before a kernel is called with types that are not stored yet.
+
+A kernel has one compiled version for each combination of types of its arguments (`kernels.signature`). The first call with a combination loads it
+from a store (`kernels.store`), else compiles it (`kernels.compiler`).
+"""
 
 from __future__ import annotations
 
-import hashlib
+import functools
+import importlib
 import os
-import signal
-import stat
-import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-import numba as nb
-from numba.core import event
-
-from likewise.progress import INTERRUPTED, raise_if_interrupted
-
-#: Write permission of the group and of all others.
-OTHERS = stat.S_IWGRP | stat.S_IWOTH
+from likewise.kernels import signature, store
 
 
-def cache_folder() -> Path | None:
-    """The first folder that can hold compiled kernels. Without one the result is None, and each process compiles them.
+class Later:
+    """A module that is imported when one of its attributes is first used: only the bodies of intrinsics use these, while they are compiled."""
 
-    Numba unpickles the files there, which runs code. So nobody else may be able to write to the folder, or to put another in its place.
-    """
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111 - Path.expanduser raises without a home
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    for place in [Path(chosen)] if chosen else [home / "likewise", Path(tempfile.gettempdir()) / f"likewise-{user}"]:
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+ir: Any = Later("llvmlite.ir")
+types: Any = Later("numba.core.types")
+cgutils: Any = Later("numba.core.cgutils")
+
+
+class Compiled:
+    """A Python function that compiled code calls. Numba asks for the type of such a global object by its attribute ``_numba_type_``."""
+
+    def __init__(self, function: Callable, **options: Any):
+        self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
+        self.py_func = function
+        self.options = options
+
+    @property
+    def _numba_type_(self) -> Any:
+        from likewise.kernels import compiler
+
+        return compiler.type_of(self)
+
+
+class Kernel(Compiled):
+    """A function that Python calls, with positional arguments. Several threads may call it; it releases the GIL."""
+
+    def __init__(self, function: Callable, **options: Any):
+        super().__init__(function, **options)
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        self._versions: dict[tuple, Callable] = {}  # by the types of the arguments, as signature.key tells them apart
+        self._loaded: dict[str, Callable] = {}  # by signature
+
+    def __call__(self, *args: Any) -> Any:
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            place = place.resolve()  # a link could lead elsewhere later
-            if not chosen and mine(place) and not is_private(place):
-                place.chmod(0o700)  # the umask may have given others access
-            folder = place / edition()
-            folder.mkdir(exist_ok=True, mode=0o700)
-            if (mine(place) or chosen) and is_guarded(place) and mine(folder) and is_private(folder) and os.access(folder, os.W_OK):
-                return folder
-        except OSError:
-            continue
-    return None
+            version = self._versions[tuple(map(signature.key, args))]
+        except KeyError:
+            version = self._version(args)
+        return version(*args)
+
+    def _version(self, args: tuple) -> Callable:
+        wanted = signature.of(args)
+        with LOADING:
+            version = self._find(wanted)
+        if version is None:
+            with COMPILING:
+                with LOADING:
+                    version = self._find(wanted)  # another thread may have compiled it
+                if version is None:
+                    from likewise.kernels import compiler
+
+                    version = self._loaded[wanted] = compiler.version(self, wanted, args)
+        self._versions[tuple(map(signature.key, args))] = version
+        return version
+
+    def _find(self, wanted: str) -> Callable | None:
+        version = self._loaded.get(wanted)
+        if version is None and self.is_stored:
+            version = store.find(self.name, wanted)
+            if version is not None:
+                self._loaded[wanted] = version
+        return version
+
+    @property
+    def is_stored(self) -> bool:
+        """True if compiled versions are stored. Stores go by the files of this folder, so kernels of other modules are compiled in each process."""
+        return self.py_func.__module__.startswith(f"{__package__}.")
 
 
-def edition() -> str:
-    """A name that changes with any kernel's file: Numba checks only the file of a kernel itself, not those of the functions it calls."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    stamp = "".join(f"{path.name}:{path.stat().st_size}:{path.stat().st_mtime_ns};" for path in files)
-    return hashlib.blake2b(stamp.encode(), digest_size=6).hexdigest()
+class Intrinsic:
+    """A function that generates LLVM code where compiled code calls it."""
+
+    def __init__(self, definition: Callable):
+        self.__doc__, self.__name__ = definition.__doc__, definition.__name__
+        self.definition = definition
+
+    @property
+    def _numba_type_(self) -> Any:
+        from likewise.kernels import compiler
+
+        return compiler.type_of_intrinsic(self)
 
 
-def mine(folder: Path) -> bool:
-    """True if this user owns the folder: code that another user put into a shared one must not be loaded."""
-    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+class External:
+    """A function of the C library."""
+
+    def __init__(self, symbol: str, result: str, *arguments: str):
+        self.symbol, self.result, self.arguments = symbol, result, arguments
+
+    @property
+    def _numba_type_(self) -> Any:
+        return types.ExternalFunction(self.symbol, getattr(types, self.result)(*(getattr(types, name) for name in self.arguments)))
 
 
-def is_private(folder: Path) -> bool:
-    """True if nobody else can write to the folder."""
-    return not hasattr(os, "getuid") or not folder.stat().st_mode & OTHERS
+#: (function, options, chooser) of each `overload`.
+OVERLOADS: list[tuple[Callable, dict, Callable]] = []
 
 
-def is_guarded(place: Path) -> bool:
-    """True if nobody else can replace a folder of this user in ``place``: in a sticky folder only owners may rename their entries."""
-    return is_private(place) or bool(place.stat().st_mode & stat.S_ISVTX)
+def overload(function: Callable, **options: Any) -> Callable:
+    """Decorates a function of types that returns the implementation of ``function`` for them, for compiled code that calls ``function``."""
+
+    def decorate(chooser: Callable) -> Callable:
+        OVERLOADS.append((function, options, chooser))
+        return chooser
+
+    return decorate
 
 
-class Interruption(event.Listener):
-    """Stops the compiler when the run is interrupted: on the first run ever it has half a minute of work.
-
-    Python's own way, an exception at any point of the main thread, may leave a lock of LLVM taken, and all threads would wait for it for ever. So
-    while the main thread compiles, Ctrl-C is deferred to the next function, as the command line defers all signals (cli/main.py).
-    """
-
-    depth, put_off = 0, False
-
-    def on_start(self, event: event.Event) -> None:
-        if (
-            self.depth == 0
-            and threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        ):
-            self.put_off = True
-            signal.signal(signal.SIGINT, lambda *_: INTERRUPTED.set())
-        self.depth += 1
-        raise_if_interrupted()
-
-    def on_end(self, event: event.Event) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.put_off:
-            self.put_off = False
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            if INTERRUPTED.is_set():
-                INTERRUPTED.clear()  # another run may follow in this process
-                raise KeyboardInterrupt
+def kernel(function: Callable) -> Kernel:
+    return Kernel(function, nogil=True, no_cfunc_wrapper=True)
 
 
-@contextmanager
-def heard(begun: Callable[[], None], ended: Callable[[float], None]) -> Iterator[None]:
-    """Inside, call ``begun()`` before a kernel is compiled and ``ended(seconds)`` after it, on any thread, one at a time, because Numba has a lock.
-
-    The next kernel is heard after any error of the compiler or of ``begun``.
-    """
-    depth, since = 0, 0.0
-
-    class Ear(event.Listener):
-        """Counts nested compilations, and reports the outermost."""
-
-        def on_start(self, event: event.Event) -> None:
-            nonlocal depth, since
-            depth += 1  # functions that a kernel calls are compiled with it
-            if depth == 1:
-                since = time.perf_counter()
-                begun()
-
-        def on_end(self, event: event.Event) -> None:
-            nonlocal depth
-            if depth == 0:
-                return  # its start was not heard: it was before this context, or `Interruption` refused it
-            depth -= 1
-            if depth == 0:
-                ended(time.perf_counter() - since)
-
-    with event.install_listener("numba:compile", Ear()):
-        yield
+def inline(function: Callable, **options: Any) -> Any:
+    """For small functions that only other kernels call: compiled into them, never stored. Python cannot call them (tests/support/compiled.py can)."""
+    return Compiled(function, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 
-raise_if_interrupted()  # a signal may have come while Numba was imported
-event.register("numba:compile", Interruption())
-CACHE = cache_folder()
-nb.config.CACHE_DIR = str(CACHE or "")
-
-kernel = nb.njit(nogil=True, no_cfunc_wrapper=True, cache=CACHE is not None)
-#: For small functions that only other kernels call: compiled into them, never cached. Python cannot call them (tests/support/compiled.py can).
-inline = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 #: For small functions in the hottest loops. LLVM may leave a call in place, and a call passes each array as seven arguments, which takes 4 ns.
-always = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+always = functools.partial(inline, forceinline=True)
+intrinsic: Any = Intrinsic
+
+#: One thread at a time loads, and one compiles: another can load in the meantime.
+LOADING, COMPILING = threading.RLock(), threading.RLock()
+
+
+def _new_locks() -> None:
+    """In a child process: the thread that held a lock is not there."""
+    global LOADING, COMPILING
+    LOADING, COMPILING = threading.RLock(), threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_locks)

@@ -11,14 +11,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from likewise.kernels.jit import cgutils, intrinsic, ir, types
 
 LANES = 8
-DOUBLE, VECTOR, LANE = ir.DoubleType(), ir.VectorType(ir.DoubleType(), LANES), ir.IntType(32)
-ZERO = ir.Constant(VECTOR, [0.0] * LANES)
+
+
+def _vector():
+    """The type of eight lanes."""
+    return ir.VectorType(ir.DoubleType(), LANES)
+
+
+def _zero():
+    """Zero in all lanes."""
+    return ir.Constant(_vector(), [0.0] * LANES)
 
 
 def _fold(terms, join, count: int) -> Any:
@@ -34,7 +39,7 @@ def _fold(terms, join, count: int) -> Any:
             size = builder.extract_value(left.shape, 0)
             step = ir.Constant(size.type, LANES)
             whole = builder.sub(size, builder.srem(size, step))
-            totals = [cgutils.alloca_once_value(builder, ZERO) for _ in range(count)]
+            totals = [cgutils.alloca_once_value(builder, _zero()) for _ in range(count)]
 
             def add(u, v):
                 for total, term in zip(totals, terms(builder, u, v, p, q), strict=True):
@@ -63,18 +68,18 @@ def _eight(builder, pointer, number):
     """Eight coordinates, as float64."""
     vector = ir.VectorType(number, LANES)
     loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=4)  # an array may begin at any multiple of a number's size
-    return loaded if number == DOUBLE else builder.fpext(loaded, VECTOR)
+    return loaded if number == ir.DoubleType() else builder.fpext(loaded, _vector())
 
 
 def _all(builder, factor):
     """A number in all lanes."""
-    one = builder.insert_element(ZERO, factor, ir.Constant(LANE, 0))
-    return builder.shuffle_vector(one, ZERO, ir.Constant(ir.VectorType(LANE, LANES), [0] * LANES))
+    one = builder.insert_element(_zero(), factor, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, _zero(), ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
 
 
 def _across(builder, vector, join):
     """Join lanes in halves: 0 with 4, 1 with 5 and so on, then 0 with 2 and 1 with 3, then 0 with 1."""
-    lanes = [builder.extract_element(vector, ir.Constant(LANE, lane)) for lane in range(LANES)]
+    lanes = [builder.extract_element(vector, ir.Constant(ir.IntType(32), lane)) for lane in range(LANES)]
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [join(builder, low, high) for low, high in zip(lanes[:half], lanes[half:], strict=True)]
@@ -93,7 +98,7 @@ def _most(builder, a, b):
 
 def _size(builder, a):
     """Magnitudes."""
-    return builder.select(builder.fcmp_ordered("<", a, ZERO), builder.fsub(ZERO, a), a)
+    return builder.select(builder.fcmp_ordered("<", a, _zero()), builder.fsub(_zero(), a), a)
 
 
 def _square(builder, a):

@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-
-from likewise.kernels.jit import kernel
+from likewise.kernels.jit import cgutils, intrinsic, ir, kernel, types
 
 #: Bits of a vector of whole numbers; lanes of a sum of floats.
 WIDTH, LANES = 512, 32

@@ -7,12 +7,8 @@ vector type, so three small functions are LLVM IR, as in kernels.blocks. They ta
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from likewise.kernels.jit import inline, kernel
+from likewise.kernels.jit import cgutils, inline, intrinsic, ir, kernel, types
 
 BLOCK = 64
 #: Queries compared with a block at once, so that it is loaded once.
@@ -22,8 +18,15 @@ TILE = 2**18
 #: Counts saturate here: so many bits, or more.
 MOST = 255
 
-BYTE, LANE, WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-BYTES, LANES = ir.VectorType(BYTE, BLOCK), ir.VectorType(LANE, BLOCK // 4)
+
+def _bytes():
+    """The type of a block."""
+    return ir.VectorType(ir.IntType(8), BLOCK)
+
+
+def _fours():
+    """The type of a block as words of four bytes."""
+    return ir.VectorType(ir.IntType(32), BLOCK // 4)
 
 
 def _data(context, builder, kind, array):
@@ -33,12 +36,12 @@ def _data(context, builder, kind, array):
 
 def _block(builder, data, at):
     """A pointer to a block of 64 bytes."""
-    return builder.bitcast(builder.gep(data, [at]), BYTES.as_pointer())
+    return builder.bitcast(builder.gep(data, [at]), _bytes().as_pointer())
 
 
 def _call(builder, name, *args):
     """Call an LLVM intrinsic on blocks of bytes."""
-    function = ir.FunctionType(BYTES, [BYTES] * len(args))
+    function = ir.FunctionType(_bytes(), [_bytes()] * len(args))
     return builder.call(cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.v{BLOCK}i8"), args)
 
 
@@ -52,20 +55,20 @@ def _differing(typingctx, planes, at, queries, query, width, out, to, stride):
     def codegen(context, builder, signature, args):
         planes, at, queries, query, width, out, to, stride = args
         planes, queries, out = (_data(context, builder, signature.args[i], args[i]) for i in (0, 2, 5))
-        totals = [cgutils.alloca_once_value(builder, ir.Constant(BYTES, [0] * BLOCK)) for _ in range(AT_ONCE)]
-        with cgutils.for_range_slice(builder, ir.Constant(WORD, 0), width, ir.Constant(WORD, 8)) as (first, _):
+        totals = [cgutils.alloca_once_value(builder, ir.Constant(_bytes(), [0] * BLOCK)) for _ in range(AT_ONCE)]
+        with cgutils.for_range_slice(builder, ir.Constant(ir.IntType(64), 0), width, ir.Constant(ir.IntType(64), 8)) as (first, _):
             for step in range(8):
-                byte = builder.add(first, ir.Constant(WORD, step))
-                plane = builder.load(_block(builder, planes, builder.add(at, builder.mul(byte, ir.Constant(WORD, BLOCK)))), align=1)
+                byte = builder.add(first, ir.Constant(ir.IntType(64), step))
+                plane = builder.load(_block(builder, planes, builder.add(at, builder.mul(byte, ir.Constant(ir.IntType(64), BLOCK)))), align=1)
                 for number, total in enumerate(totals):
-                    place = builder.add(builder.add(query, byte), builder.mul(width, ir.Constant(WORD, number)))
+                    place = builder.add(builder.add(query, byte), builder.mul(width, ir.Constant(ir.IntType(64), number)))
                     four = builder.load(builder.gep(queries, [place]))
-                    one = builder.insert_element(ir.Constant(LANES, ir.Undefined), four, ir.Constant(LANE, 0))
-                    all_of_them = builder.bitcast(builder.shuffle_vector(one, one, ir.Constant(LANES, [0] * LANES.count)), BYTES)
+                    one = builder.insert_element(ir.Constant(_fours(), ir.Undefined), four, ir.Constant(ir.IntType(32), 0))
+                    all_of_them = builder.bitcast(builder.shuffle_vector(one, one, ir.Constant(_fours(), [0] * _fours().count)), _bytes())
                     more = _call(builder, "ctpop", builder.xor(plane, all_of_them))
                     builder.store(_call(builder, "uadd.sat", builder.load(total), more), total)
         for number, total in enumerate(totals):
-            place = builder.add(to, builder.mul(stride, ir.Constant(WORD, number)))
+            place = builder.add(to, builder.mul(stride, ir.Constant(ir.IntType(64), number)))
             builder.store(builder.load(total), _block(builder, out, place), align=1)
         return context.get_dummy_value()
 
@@ -79,11 +82,11 @@ def least(typingctx, counts, begin, end):
     def codegen(context, builder, signature, args):
         counts, begin, end = args
         counts = _data(context, builder, signature.args[0], counts)
-        lowest = cgutils.alloca_once_value(builder, ir.Constant(BYTES, [MOST] * BLOCK))
-        with cgutils.for_range_slice(builder, begin, end, ir.Constant(WORD, BLOCK)) as (at, _):
+        lowest = cgutils.alloca_once_value(builder, ir.Constant(_bytes(), [MOST] * BLOCK))
+        with cgutils.for_range_slice(builder, begin, end, ir.Constant(ir.IntType(64), BLOCK)) as (at, _):
             builder.store(_call(builder, "umin", builder.load(_block(builder, counts, at), align=1), builder.load(lowest)), lowest)
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(BYTE, [BYTES]), f"llvm.vector.reduce.umin.v{BLOCK}i8")
-        return builder.zext(builder.call(function, [builder.load(lowest)]), WORD)
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(8), [_bytes()]), f"llvm.vector.reduce.umin.v{BLOCK}i8")
+        return builder.zext(builder.call(function, [builder.load(lowest)]), ir.IntType(64))
 
     return types.int64(counts, types.int64, types.int64), codegen
 
@@ -101,10 +104,10 @@ def worth(typingctx, products, at, squares, begin, limit):
 
         products, at, squares, begin, limit = args
         product, square = load(signature.args[0], products, at), load(signature.args[2], squares, begin)
-        one = builder.insert_element(ir.Constant(floats, ir.Undefined), limit, ir.Constant(LANE, 0))
-        limits = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(LANE, BLOCK), [0] * BLOCK))
+        one = builder.insert_element(ir.Constant(floats, ir.Undefined), limit, ir.Constant(ir.IntType(32), 0))
+        limits = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK))
         cost = builder.fsub(square, builder.fadd(product, product))
-        return builder.bitcast(builder.fcmp_ordered("<=", cost, limits), WORD)
+        return builder.bitcast(builder.fcmp_ordered("<=", cost, limits), ir.IntType(64))
 
     return types.uint64(products, types.int64, squares, types.int64, types.float32), codegen
 
@@ -115,12 +118,12 @@ def fetch(typingctx, array, at, lines):
 
     def codegen(context, builder, signature, args):
         array, at, lines = args
-        start = builder.bitcast(builder.gep(_data(context, builder, signature.args[0], array), [at]), BYTE.as_pointer())
-        function = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), LANE, LANE, LANE])
+        start = builder.bitcast(builder.gep(_data(context, builder, signature.args[0], array), [at]), ir.IntType(8).as_pointer())
+        function = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), ir.IntType(32), ir.IntType(32), ir.IntType(32)])
         ask = builder.module.declare_intrinsic("llvm.prefetch.p0i8", (), function)
         with cgutils.for_range(builder, lines) as loop:
-            place = builder.gep(start, [builder.mul(loop.index, ir.Constant(WORD, 64))])
-            builder.call(ask, [place, *(ir.Constant(LANE, hint) for hint in (0, 3, 1))])  # for reading, to stay, data
+            place = builder.gep(start, [builder.mul(loop.index, ir.Constant(ir.IntType(64), 64))])
+            builder.call(ask, [place, *(ir.Constant(ir.IntType(32), hint) for hint in (0, 3, 1))])  # for reading, to stay, data
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64), codegen

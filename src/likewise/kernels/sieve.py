@@ -6,14 +6,14 @@ few functions are LLVM IR, which uses the machine's vector bit count where there
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from likewise.kernels.jit import cgutils, intrinsic, ir, types
 
 EIGHT = 8
-BYTE, INT32, WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-WORDS = ir.VectorType(WORD, EIGHT)
+
+
+def _words():
+    """The type of eight words."""
+    return ir.VectorType(ir.IntType(64), EIGHT)
 
 
 def _at(builder, array, *places):
@@ -21,24 +21,24 @@ def _at(builder, array, *places):
     place = places[0]
     for more in places[1:]:
         place = builder.add(place, more)
-    return builder.bitcast(builder.gep(array.data, [place]), WORDS.as_pointer())
+    return builder.bitcast(builder.gep(array.data, [place]), _words().as_pointer())
 
 
 def _all(builder, word):
     """A word in all lanes."""
-    one = builder.insert_element(ir.Constant(WORDS, ir.Undefined), word, ir.Constant(INT32, 0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(INT32, EIGHT), [0] * EIGHT))
+    one = builder.insert_element(ir.Constant(_words(), ir.Undefined), word, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), EIGHT), [0] * EIGHT))
 
 
 def _differing(builder, words, others):
     """Hamming distances of words, lane by lane."""
-    count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(WORDS, [WORDS]), "llvm.ctpop.v8i64")
+    count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_words(), [_words()]), "llvm.ctpop.v8i64")
     return builder.call(count, [builder.xor(words, others)])
 
 
 def _near(builder, counts, cut):
     """Mask of the lanes whose count is at most ``cut``."""
-    return builder.bitcast(builder.icmp_unsigned("<=", counts, _all(builder, cut)), BYTE)
+    return builder.bitcast(builder.icmp_unsigned("<=", counts, _all(builder, cut)), ir.IntType(8))
 
 
 def _sieve(words: int):
@@ -52,14 +52,14 @@ def _sieve(words: int):
         def codegen(context, builder, signature, args):
             tiles, at, stride, blocks, codes, mine, cut, masks = args
             tiles, codes, masks = (context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 4, 7))
-            steps = [ir.Constant(WORD, word) for word in range(words)]
+            steps = [ir.Constant(ir.IntType(64), word) for word in range(words)]
             own = [_all(builder, builder.load(builder.gep(codes.data, [builder.add(mine, step)]))) for step in steps]
-            joined = cgutils.alloca_once_value(builder, ir.Constant(BYTE, 0))
+            joined = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(8), 0))
             with cgutils.for_range(builder, blocks) as loop:
                 block = builder.add(at, builder.mul(loop.index, stride))
                 counts = None
                 for word in range(words):
-                    others = builder.load(_at(builder, tiles, block, ir.Constant(WORD, EIGHT * word)), align=8)
+                    others = builder.load(_at(builder, tiles, block, ir.Constant(ir.IntType(64), EIGHT * word)), align=8)
                     more = _differing(builder, others, own[word])
                     counts = more if counts is None else builder.add(counts, more)
                 mask = _near(builder, counts, cut)
@@ -82,9 +82,9 @@ def near8(typingctx, tiles, block, codes, mine, words, cut):
     def codegen(context, builder, signature, args):
         tiles, block, codes, mine, words, cut = args
         tiles, codes = (context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 2))
-        counts = cgutils.alloca_once_value(builder, ir.Constant(WORDS, [0] * EIGHT))
+        counts = cgutils.alloca_once_value(builder, ir.Constant(_words(), [0] * EIGHT))
         with cgutils.for_range(builder, words) as loop:
-            others = builder.load(_at(builder, tiles, block, builder.mul(loop.index, ir.Constant(WORD, EIGHT))), align=8)
+            others = builder.load(_at(builder, tiles, block, builder.mul(loop.index, ir.Constant(ir.IntType(64), EIGHT))), align=8)
             own = _all(builder, builder.load(builder.gep(codes.data, [builder.add(mine, loop.index)])))
             builder.store(builder.add(builder.load(counts), _differing(builder, others, own)), counts)
         return _near(builder, builder.load(counts), cut)
@@ -101,15 +101,15 @@ def transpose8(typingctx, codes, places, first, word, tiles, to):
         codes, places, tiles = (context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 1, 4))
         rows = []
         for lane in range(EIGHT):
-            place = builder.load(builder.gep(places.data, [builder.add(first, ir.Constant(WORD, lane))]))
+            place = builder.load(builder.gep(places.data, [builder.add(first, ir.Constant(ir.IntType(64), lane))]))
             rows.append(builder.load(_at(builder, codes, place, word), align=8))
         half = EIGHT // 2
-        kind = ir.VectorType(INT32, EIGHT)
+        kind = ir.VectorType(ir.IntType(32), EIGHT)
         low, high = (ir.Constant(kind, [place for k in part for place in (k, k + EIGHT)]) for part in (range(half), range(half, EIGHT)))
         for _ in range(3):
             rows = [builder.shuffle_vector(rows[k], rows[k + half], mask) for k in range(half) for mask in (low, high)]
         for word, row in enumerate(rows):
-            builder.store(row, _at(builder, tiles, to, ir.Constant(WORD, EIGHT * word)), align=8)
+            builder.store(row, _at(builder, tiles, to, ir.Constant(ir.IntType(64), EIGHT * word)), align=8)
         return context.get_dummy_value()
 
     return types.void(codes, places, first, word, tiles, to), codegen

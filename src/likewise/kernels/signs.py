@@ -9,13 +9,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from likewise.kernels import lanes
 from likewise.kernels.directions import directions
-from likewise.kernels.jit import always, inline, kernel
+from likewise.kernels.jit import always, inline, intrinsic, ir, kernel, types
 
 LANES = 16
 #: Rounds of signs and transform. With three, vectors with two nonzero coordinates, 1 degree apart, agree in too few bits: by 0.0011 at 256 dimensions
@@ -23,9 +20,6 @@ LANES = 16
 ROUNDS = 4
 #: Minimum dimension of a rotation, and minimum unit of bits in which codes are made.
 LEAST, UNIT = 256, 1024
-
-FLOAT, INT32, MASK = ir.FloatType(), ir.IntType(32), ir.IntType(LANES)
-FLOATS, WORDS, FLAGS, PLACES = (ir.VectorType(kind, LANES) for kind in (FLOAT, INT32, ir.IntType(1), INT32))
 
 
 def rotation_size(dimension: int) -> int:
@@ -49,15 +43,20 @@ def turns(seed: int, dimension: int, bits: int) -> np.ndarray:
     return signs
 
 
-def _pointer(builder, array, place, kind=FLOATS):
-    """A pointer to a vector of sixteen lanes."""
-    return builder.bitcast(builder.gep(array.data, [place]), kind.as_pointer())
+def _lanes(kind):
+    """The type of sixteen lanes of a type."""
+    return ir.VectorType(kind, LANES)
+
+
+def _pointer(builder, array, place):
+    """A pointer to sixteen floats."""
+    return builder.bitcast(builder.gep(array.data, [place]), _lanes(ir.FloatType()).as_pointer())
 
 
 def _all(builder, value, kind):
     """A value in all lanes."""
-    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(INT32, 0))
-    return builder.shuffle_vector(one, one, ir.Constant(PLACES, [0] * LANES))
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, one, ir.Constant(_lanes(ir.IntType(32)), [0] * LANES))
 
 
 def _butterflies(levels: int, signed: bool):
@@ -77,7 +76,7 @@ def _butterflies(levels: int, signed: bool):
             rows = [builder.load(pointer, align=4) for pointer in pointers]
             if signed:
                 for row in range(len(rows)):
-                    rows[row] = builder.fmul(rows[row], _all(builder, builder.load(builder.gep(signs.data, [first])), FLOATS))
+                    rows[row] = builder.fmul(rows[row], _all(builder, builder.load(builder.gep(signs.data, [first])), _lanes(ir.FloatType())))
                     first = builder.add(first, stride)
             half = len(rows) // 2
             while half:
@@ -110,7 +109,9 @@ def _transpose(typingctx, tile, at, stride, out, to):
             rows.append(builder.load(_pointer(builder, tile, at), align=4))
             at = builder.add(at, stride)
         half = LANES // 2
-        low, high = (ir.Constant(PLACES, [place for k in part for place in (k, k + LANES)]) for part in (range(half), range(half, LANES)))
+        low, high = (
+            ir.Constant(_lanes(ir.IntType(32)), [place for k in part for place in (k, k + LANES)]) for part in (range(half), range(half, LANES))
+        )
         for _ in range(4):
             rows = [builder.shuffle_vector(rows[k], rows[k + half], mask) for k in range(half) for mask in (low, high)]
         for c, row in enumerate(rows):
@@ -128,7 +129,7 @@ def _above(typingctx, work, at, threshold):
         work, at, threshold = args
         work = context.make_array(signature.args[0])(context, builder, work)
         row = builder.load(_pointer(builder, work, at), align=4)
-        return builder.bitcast(builder.fcmp_ordered(">=", row, _all(builder, threshold, FLOATS)), MASK)
+        return builder.bitcast(builder.fcmp_ordered(">=", row, _all(builder, threshold, _lanes(ir.FloatType()))), ir.IntType(LANES))
 
     return types.uint16(work, at, threshold), codegen
 
@@ -140,12 +141,14 @@ def _pack(typingctx, masks, at, out, to, stride):
     def codegen(context, builder, signature, args):
         masks, at, out, to, stride = args
         masks, out = (context.make_array(signature.args[i])(context, builder, array) for i, array in ((0, masks), (2, out)))
-        words = none = ir.Constant(WORDS, [0] * LANES)
+        words = none = ir.Constant(_lanes(ir.IntType(32)), [0] * LANES)
         for bit in range(32):
             mask = builder.load(builder.gep(masks.data, [builder.add(at, ir.Constant(at.type, bit))]))
-            words = builder.or_(words, builder.select(builder.bitcast(mask, FLAGS), ir.Constant(WORDS, [1 << bit] * LANES), none))
+            words = builder.or_(
+                words, builder.select(builder.bitcast(mask, _lanes(ir.IntType(1))), ir.Constant(_lanes(ir.IntType(32)), [1 << bit] * LANES), none)
+            )
         for lane in range(LANES):
-            builder.store(builder.extract_element(words, ir.Constant(INT32, lane)), builder.gep(out.data, [to]))
+            builder.store(builder.extract_element(words, ir.Constant(ir.IntType(32), lane)), builder.gep(out.data, [to]))
             to = builder.add(to, stride)
         return context.get_dummy_value()
 

@@ -6,9 +6,8 @@ depends on it.
 
 from __future__ import annotations
 
+import functools
 import math
-
-import numba as nb
 
 from likewise.kernels import lanes
 from likewise.kernels.distances import LEAST, MOST, angle, cosine, euclidean, quotient
@@ -19,7 +18,7 @@ COSINE, ANGLE, L2, L1 = 0, 1, 2, 3
 SHORT, LONG = 1e-15, 1e15
 
 #: Sums in any order, fused or not, as fast as the machine allows; infinities and NaN are preserved.
-about = nb.njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
+about = functools.partial(inline, fastmath={"reassoc", "contract", "nsz"})
 
 
 @about

@@ -12,12 +12,12 @@ pairs out, which then need not be read.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
-from numba import types
 
 from likewise.kernels.compare import UNCHECKED, cannot_match, compare
-from likewise.kernels.jit import always, inline, kernel
+from likewise.kernels.jit import External, always, inline, kernel
 
 #: A bucket's list is remembered[begin : begin + number]; both numbers are in one struct, and so in one cache line.
 LIST = np.dtype([("begin", "i8"), ("number", "i8")])
@@ -30,7 +30,7 @@ if sys.platform == "win32":  # without pread; callers pass no file
         return np.int64(-1)
 else:
     #: pread(2) of the C library: (file, address, bytes, place) -> bytes read.
-    read_file = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, types.uintp, types.int64))
+    read_file: Any = External("pread", "int64", "int32", "uintp", "uintp", "int64")
 
 
 @inline

@@ -17,6 +17,7 @@ from likewise.io.inputs import Sources, printable, resolve, typed
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work
+from likewise.kernels import notice
 from likewise.messages import option
 from likewise.options import Options
 from likewise.progress import Progress
@@ -73,6 +74,8 @@ def started(
         raise
     finally:
         run.progress.finish()
+        if compiled := notice.summary():
+            run.progress.note(compiled)
         run.threads.close()
         work.close(remove=useless)
 

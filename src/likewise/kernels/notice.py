@@ -1,0 +1,62 @@
+"""Says that kernels are compiled, which the first use on a machine waits for."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from likewise.kernels import store
+
+#: Called before a kernel is compiled, and after it with the seconds that it took; by default a line on standard error says so once.
+Listeners = tuple[Callable[[], None], Callable[[float], None]]
+LISTENERS: Listeners | None = None
+#: Kernels that were compiled since `summary` was last called, and the seconds that they took.
+kernels, seconds = 0, 0.0
+_said = False
+
+
+def listen(begun: Callable[[], None], ended: Callable[[float], None]) -> None:
+    """From now on call these, on any thread, one at a time, instead of writing to standard error."""
+    global LISTENERS
+    LISTENERS = begun, ended
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Inside, a kernel is compiled."""
+    global kernels, seconds
+    begun, ended = LISTENERS or (say_once, lambda _: None)
+    since = time.perf_counter()
+    begun()
+    try:
+        yield
+    finally:
+        took = time.perf_counter() - since
+        kernels, seconds = kernels + 1, seconds + took
+        ended(took)
+
+
+def say_once() -> None:
+    global _said
+    if not _said:
+        _said = True
+        kept = f"first use only, cached in {folder}" if (folder := store.cache()) else "in each process, since no folder can keep them"
+        say(f"compiling kernels for this machine; {kept}")
+
+
+def summary() -> str:
+    """The number of kernels compiled since the last call, and the time, if nobody listens: also written to standard error. "" if none were."""
+    global kernels, seconds
+    text = f"compiled {kernels} kernel{'s' if kernels > 1 else ''} in {seconds:.1f} s" if kernels and LISTENERS is None else ""
+    kernels, seconds = 0, 0.0
+    if text:
+        say(text)
+    return text
+
+
+def say(message: str) -> None:
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # closed
+            print(f"likewise: {message}", file=sys.stderr, flush=True)
