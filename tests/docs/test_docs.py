@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+import likewise as lw
 from command_line import run
 from likewise import families, kinds
 from likewise.cli.flags import FLAGS
@@ -59,6 +60,11 @@ def test_the_page_of_families_names_what_they_can_do():
     helpers = {"checked", "with_slots", "probability_of"}
     public = {name for family in made for name, _ in inspect.getmembers(family, inspect.isfunction) if not name.startswith("_")} - helpers
     assert {name for name in public | {"agree", "from_plan"} if f"`{name}(" not in page and f" `{name}`" not in page} == set()
+
+
+def test_the_page_of_python_names_all_that_is_public():
+    pages = (ROOT / "docs/reference/python.md").read_text() + (ROOT / "docs/reference/outputs.md").read_text()
+    assert [name for name in lw.__all__ if not re.search(rf"\blw\.{name}\b", pages)] == []
 
 
 def test_the_table_of_measures_is_the_registry():
