@@ -36,7 +36,7 @@ def headline(report: Report) -> str:
 
 
 def in_a_line(report: Report) -> str | None:
-    """The near-duplicates by similarity or distance in one line; None if there are none, or an earlier version wrote the report."""
+    """The near-duplicates by similarity or distance in one line; None without any, and for the report of an earlier version."""
     found = report.get("removals")
     if not found or not found["near"]:
         return None
@@ -70,7 +70,7 @@ def text(report: Report, out: Path | None, examples: Preview | None) -> str:
 def html(report: Report, out: Path | None, examples: Preview | None) -> str:
     """The outcome as HTML for a notebook, with its own style; every value is escaped."""
     n = report["counts"]
-    parts = [(name, n.get(count, 0), class_) for count, name, class_ in PARTS if count != "removed_equal" or n.get(count)]
+    parts = [(name, n[count], class_) for count, name, class_ in PARTS if n.get(count)]
     bar = tag("div", stacked_bar(parts, "Outcome"), style="max-width: 46em")
     calls = (tag("li", f"{purpose}: ", tag("code", call)) for purpose, call in next_calls(out, removed=examples is not None))
     shown = None

@@ -16,6 +16,8 @@ from likewise.messages import counted, figure
 ROWS, COLUMNS = 10, 20
 #: Characters shown of a value: in HTML, and at least in a terminal that is too narrow for the table.
 LONGEST, SHORTEST = 120, 8
+#: Characters of a text that gets a wide column in HTML.
+LINE = 24
 #: Between two columns of text.
 GAP = "  "
 
@@ -118,7 +120,7 @@ def as_html(shown: Preview, *below: Html | None) -> str:
 def grid(shown: Preview) -> Html:
     """The rows as a table, and the numbers of rows and columns that are not shown."""
     names, left_out = shown.names[:COLUMNS], shown.names[COLUMNS:]
-    classes = ["number" if numeric(shown.rows, number) else None for number in range(len(names))]
+    classes = [class_of(shown.rows, number) for number in range(len(names))]
     head = tag("tr", *(tag("th", name, class_=class_) for name, class_ in zip(names, classes, strict=True)))
     body = [
         tag("tr", *(tag("td", tag("bdi", cell(value, name)), class_=class_) for value, name, class_ in zip(row, names, classes, strict=False)))
@@ -126,6 +128,13 @@ def grid(shown: Preview) -> Html:
     ]
     more = [shown.rest, f"... and {counted(len(left_out), 'more column')}: {', '.join(left_out)}" if left_out else ""]
     return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), *(tag("p", said) for said in more if said))
+
+
+def class_of(rows: Sequence[Sequence[object]], column: int) -> str | None:
+    """The class of a column that needs room: of numbers, or of texts."""
+    if numeric(rows, column):
+        return "number"
+    return "long" if any(isinstance(row[column], str) and len(str(row[column])) > LINE for row in rows) else None
 
 
 def listed(warnings: Sequence[str]) -> Html | None:

@@ -60,21 +60,23 @@ def written_out(scheme: int) -> str:
 #: The style sheet of a chart in its own file.
 ALONE = f"{written_out(0)}@media (prefers-color-scheme: dark) {{{written_out(1)}}}\n"
 
-#: The style sheet of a result in a notebook. All rules begin with its class; colors work on light and on dark pages, whose text color they take over.
+#: The style sheet of a result in a notebook. Its colors work on light and on dark pages, whose text color they take over. Every rule names its class
+#: twice, since Jupyter's own rules for tables would win otherwise.
 NOTEBOOK = f"""
-.likewise {{ --ink: currentColor; --faint: currentColor; --page: transparent; --rule: #8886;
+.likewise.likewise {{ --ink: currentColor; --faint: currentColor; --page: transparent; --rule: #8886; overflow-x: auto;
   {" ".join(f"--{name}: {COLORS[name][0]};" for name in ("kept", "exact", "equal", "near", "rejected", "warn-rule"))} }}
-.likewise table {{ border-collapse: collapse; margin: .4em 0; font-variant-numeric: tabular-nums; }}
-.likewise table th, .likewise table td {{ text-align: left; vertical-align: top; padding: .2em .8em; border-bottom: 1px solid var(--rule);
-  max-width: 32em; overflow-wrap: anywhere; white-space: pre-wrap; }}
-.likewise table th.number, .likewise table td.number {{ text-align: right; white-space: nowrap; }}
-.likewise p, .likewise ul {{ margin: .4em 0; }}
-.likewise ul.legend {{ list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .2em 1.6em; }}
-.likewise .banner {{ border-left: 5px solid var(--warn-rule); padding: .2em .8em; margin: .4em 0; overflow-wrap: anywhere; }}
-.likewise .swatch {{ width: .85em; height: .85em; vertical-align: -.05em; }}
-.likewise .chart {{ display: block; width: 100%; height: auto; margin: .4em 0; }}
-.likewise .chart text {{ font: 13px system-ui, sans-serif; fill: currentColor; }}
-.likewise .chart .strong {{ font-weight: 600; }}
-.likewise .kept, .likewise .bar {{ fill: var(--kept); }} .likewise .exact {{ fill: var(--exact); }} .likewise .equal {{ fill: var(--equal); }}
-.likewise .near {{ fill: var(--near); }} .likewise .rejected {{ fill: var(--rejected); }} .likewise .nothing {{ fill: none; stroke: var(--rule); }}
+.likewise.likewise table {{ border-collapse: collapse; table-layout: auto; margin: .4em 0; font-variant-numeric: tabular-nums; }}
+.likewise.likewise th, .likewise.likewise td {{ text-align: left; vertical-align: top; padding: .2em .8em; border-bottom: 1px solid var(--rule);
+  max-width: 32em; overflow-wrap: break-word; white-space: pre-wrap; }}
+.likewise.likewise th.number, .likewise.likewise td.number {{ text-align: right; white-space: nowrap; }}
+.likewise.likewise td.long {{ min-width: 16em; }}
+.likewise.likewise p, .likewise.likewise ul {{ margin: .4em 0; }}
+.likewise.likewise ul.legend {{ list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .2em 1.6em; }}
+.likewise.likewise .banner {{ border-left: 5px solid var(--warn-rule); padding: .2em .8em; margin: .4em 0; overflow-wrap: anywhere; }}
+.likewise.likewise .swatch {{ width: .85em; height: .85em; vertical-align: -.05em; }}
+.likewise.likewise .chart {{ display: block; width: 100%; height: auto; margin: .4em 0; }}
+.likewise.likewise .chart text {{ font: 13px system-ui, sans-serif; fill: currentColor; }}
+.likewise.likewise .chart .strong {{ font-weight: 600; }}
+.likewise.likewise .nothing {{ fill: none; stroke: var(--rule); }} .likewise.likewise .bar {{ fill: var(--kept); }}
+{" ".join(f".likewise.likewise .{name} {{ fill: var(--{name}); }}" for name in ("kept", "exact", "equal", "near", "rejected"))}
 """

@@ -82,7 +82,7 @@ class Origin:
         except (OSError, DataError) as error:
             raise DataError(f"with_text: {name}: this input is not there any more, so its items cannot be read again") from error
         if now != self.inputs[number]:
-            raise DataError(f"with_text: {name}: this input has changed since the run, so its items cannot be read again; run it anew")
+            raise DataError(f"with_text: {name}: this input has changed since the run, so its items cannot be read again")
 
     def _chunk(self, number: int, row: int) -> tuple[int, int]:
         """Return the place of the chunk that holds a row of a source, and the rows before it."""

@@ -139,7 +139,7 @@ class Table:
     @overload
     def __getitem__(self, key: int) -> dict[str, Any]: ...
     def __getitem__(self, key: str | slice | int) -> Any:
-        """Return a column by its name, a row by its number, or some rows as a table. Raises KeyError, IndexError, or TypeError for other keys.
+        """Return the column of a name, the row of a number, or the rows of a slice. Raises KeyError, IndexError, or TypeError for other keys.
 
         A column is a numpy array; of dtype object where numpy has no type that holds its values, missing ones included.
         ``to_arrow()[name]`` keeps the Arrow type.
