@@ -5,17 +5,18 @@ The command line has the same names, with ``-`` for ``_``, and further flags for
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
-from likewise.errors import UsageError, no_such
-from likewise.messages import quoted
+from likewise.errors import UsageError
+from likewise.messages import option
 from likewise.methods import Measure, Text
 
-#: Separator of a field and the glob of its sources (--field NAME@GLOB).
+#: Separator of a field and the glob of its sources (NAME@GLOB).
 AT = "@"
 
 OnError = Literal["fail", "skip"]
@@ -153,28 +154,23 @@ TAKES: dict[str, str] = {
 }
 
 
-def flag(name: str) -> str:
-    """Return the flag of the command line for an option."""
-    return "--" + name.replace("_", "-")
-
-
 def check_choices(given: Mapping[str, object]) -> None:
     """Raise UsageError for a value that its option does not allow."""
     for name, value in given.items():
         if name in CHOICES and value not in CHOICES[name]:
-            raise UsageError(f"{flag(name)} {quoted(value)}: choose one of {', '.join(CHOICES[name])}")
+            raise UsageError(f"{option(name, value)}: choose one of {', '.join(CHOICES[name])}")
 
 
 def refuse_empty(**given: object) -> None:
     """Raise UsageError for empty strings: as a path, one would mean the current folder."""
     for name, value in given.items():
         if isinstance(value, str) and not value:
-            raise UsageError(empty(name if name == "inputs" else flag(name)))
+            raise UsageError(empty(option(name, value)))
 
 
-def empty(name: str) -> str:
-    """Return the message about an empty string."""
-    return f"{name} '': this is an empty string, perhaps from a shell variable that is not set; give a value or leave it out"
+def empty(given: str) -> str:
+    """Return the message about an empty string. given: the option with its value."""
+    return f"{given}: this is an empty string, perhaps from a variable that is not set; give a value or leave it out"
 
 
 #: Names in other libraries and on the command line -> names of options here.
@@ -186,9 +182,11 @@ def refuse_others(verb: str, names: Iterable[str]) -> None:
     known = TAKES[verb].split()
     for name in sorted(set(names) - set(known)):
         if MEANT.get(name) in known:
-            raise UsageError(f"{verb} takes no option {name!r}; here it is {MEANT[name]!r}")
+            raise UsageError(f"unknown option {name!r}; use {option(MEANT[name])}")
         others = [other for other, taken in TAKES.items() if name in taken.split()]
         if not others:
-            raise no_such("option", name, sorted({*known, "progress"} - ({"progress"} if verb == "plan" else set())))
-        instead = "; what it gives back has write(path)" if name == "out" and verb in ("pairs", "neighbors") else ""
-        raise UsageError(f"{verb} takes no option {name!r}, which is for {', '.join(others)}{instead}")
+            valid = sorted({*known, "progress"} - ({"progress"} if verb == "plan" else set()))
+            near = difflib.get_close_matches(name, valid, 1)
+            raise UsageError(f"unknown option {name!r}; {f'did you mean {option(near[0])}?' if near else 'valid options: ' + ', '.join(valid)}")
+        instead = "; write the result with its method write(path)" if name == "out" and verb in ("pairs", "neighbors") else ""
+        raise UsageError(f"{verb} has no option {name!r}, which is for {', '.join(others)}{instead}")

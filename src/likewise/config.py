@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import UsageError
+from likewise.messages import option
 
 #: Settings that write or replace files. A file found above the current folder must not have them, because it may come with data of other people.
 OF_FILES = ("out", "work", "overwrite", "svg")
@@ -45,7 +46,7 @@ def load(path: str | Path | None, kinds: Mapping[str, str], verb: str, verbs: Ma
     own = {name: dict(checked(found, table, kinds, f"{name}.")) for name, table in tables.items()}  # of other verbs too, to find all misspellings
     for name in own.get(verb, {}):
         if taken is not None and name not in taken:
-            raise UsageError(f"{found}: {verb} has no flag {name.replace('_', '-')}, so its table can set none; see likewise {verb} --help")
+            raise UsageError(f"{found}: {verb} has no flag {name.replace('_', '-')}; likewise {verb} --help lists its flags")
     settings = {**dict(checked(found, shared, kinds, "", verbs)), **own.get(verb, {})}
     if path is None and found.parent != Path.cwd():
         refuse_files(found, [name for name in settings if taken is None or name in taken], own.get(verb, {}), verb)
@@ -57,9 +58,8 @@ def refuse_files(found: Path, names: Iterable[str], own: Container[str], verb: s
     for name in names:
         if name in OF_FILES:
             key = f"{verb}.{name}" if name in own else name
-            raise UsageError(
-                f"{found}: {key} is refused, because this file is not in the current folder. Remove that line, or name the file with --config"
-            )
+            remedy = f"remove this line, or name the file with {option('config')}"
+            raise UsageError(f"{found}: {key} is not allowed, because this file is not in the current folder; {remedy}")
 
 
 def nearest(folder: Path) -> Path | None:
@@ -87,7 +87,7 @@ def section(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(f"--config {path}: there is no such file") from None
+        raise UsageError(f"{option('config', path)}: no such file") from None
     except (ValueError, RecursionError) as error:  # tomllib passes on Python's errors for integers of thousands of digits and deep brackets
         raise UsageError(f"{path}: is not valid TOML: {error}") from error
     if path.name == "pyproject.toml":
@@ -101,10 +101,14 @@ def checked(path: Path, table: dict[str, Any], kinds: Mapping[str, str], prefix:
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in kinds and name in verbs:
-            raise UsageError(f"{path}: {key} is a verb, and its settings are a table, as in [{key}]")
+            raise UsageError(f"{path}: {key} is a verb; write its settings as a table, [{key}]")
         if name not in kinds:
             near = difflib.get_close_matches(name, [*kinds, *verbs], 1)
-            known = f"did you mean {prefix}{near[0].replace('_', '-')}?" if near else "a key is a flag without its dashes, see likewise VERB --help"
+            known = (
+                f"did you mean {prefix}{near[0].replace('_', '-')}?"
+                if near
+                else "a key is a flag without its dashes; likewise VERB --help lists the flags"
+            )
             raise UsageError(f"{path}: unknown key {prefix + key!r}; {known}")
         if fault := misfit(value, kinds[name]):
             raise UsageError(f"{path}: {prefix}{key} = {value!r}: give {fault}")
@@ -116,5 +120,5 @@ def misfit(value: Any, kind: str) -> str | None:
     if kind == SWITCH:
         return None if isinstance(value, bool) else "true or false"
     if kind == LIST and isinstance(value, list):
-        return None if all(isinstance(entry, str) for entry in value) else "a list of texts"
-    return None if isinstance(value, str | int | float) and not isinstance(value, bool) else "a text or a number"
+        return None if all(isinstance(entry, str) for entry in value) else "a list of strings"
+    return None if isinstance(value, str | int | float) and not isinstance(value, bool) else "a string or a number"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -65,14 +65,6 @@ def install(distribution: str) -> str:
 def missing_part(purpose: str, name: str, distribution: str) -> MissingPartError:
     """The error for an optional part that is not installed."""
     return MissingPartError(f"{purpose} {name}, which is not installed: {install(distribution)}")
-
-
-def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
-    """The error for an unknown name, with the closest known one, or all known ones."""
-    import difflib
-
-    near = difflib.get_close_matches(name, known, 1)
-    return UsageError(f"no {what} {name!r}; {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(known)}")
 
 
 def no_room(record: str, size: str, need: str, most: int) -> UsageError:

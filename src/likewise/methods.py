@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from likewise.errors import UsageError
 from likewise.kinds import kind_of, kind_of_unit, kinds, measure, measures, orders
 from likewise.kinds.kind import Kind, MeasureFacts
+from likewise.messages import option
 
 #: Normalization steps in the order in which they are applied, whatever the order of their names.
 STEPS = ("nfc", "nfkc", "lower", "fold", "accents", "marks", "invisible", "punct", "digits", "space")
@@ -49,11 +50,11 @@ class Text:
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
-            raise UsageError(f"Text({self.unit!r}): no unit {self.unit!r}; choose one of {', '.join(UNITS)}")
+            raise UsageError(f"Text({self.unit!r}): unknown unit {self.unit!r}; choose one of {', '.join(UNITS)}")
         if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k <= MAX_K:
             raise UsageError(f"Text({self.unit!r}, {self.k!r}): the shingle length is a whole number from 1 to {MAX_K}")
         if unknown := [step for step in self.normalize if step not in STEPS]:
-            raise UsageError(f"Text({self.unit!r}): no step {unknown[0]!r}; choose from {', '.join(STEPS)}")
+            raise UsageError(f"Text({self.unit!r}): unknown step {unknown[0]!r}; choose from {', '.join(STEPS)}")
 
     @property
     def kind(self) -> Kind:
@@ -93,10 +94,10 @@ class Measure:
         if facts is None:
             raise UsageError(f"Measure({self.name!r}): choose one of {', '.join(measures())}, or lr with its order")
         if facts.order and not (isinstance(self.order, int | float) and 1 <= self.order < float("inf")):
-            raise UsageError(f"Measure({self.name!r}, {self.order!r}): L_r is a distance for r of 1 or more; linf is that of no bound")
+            raise UsageError(f"Measure({self.name!r}, {self.order!r}): L_r is a distance for r of 1 or more; for an infinite r use linf")
         if self.containment and not facts.containment:
             can = " and ".join(name for name, one in measures().items() if one.containment)
-            raise UsageError(f"Measure({self.name!r}): containment is of {can} alone")
+            raise UsageError(f"Measure({self.name!r}): containment is available for {can} only")
 
     @property
     def facts(self) -> MeasureFacts:
@@ -144,11 +145,12 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
     found = spec if isinstance(spec, Measure) else measure_of(str(spec))
     if found is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
         meant = hint(str(spec).strip())
-        raise UsageError(f"--by {str(spec)!r}: {meant}choose a unit of text, {', '.join(UNITS)}, as in words:5, or one of {', '.join(measures())}")
+        choose = f"give a unit of text, as in words:5 ({', '.join(UNITS)}), or a measure ({', '.join(measures())})"
+        raise UsageError(f"{option('by', str(spec))}: {meant}{choose}")
     if found is None:
         return text(spec, normalize)  # type: ignore[arg-type]
     if normalize is not None:
-        raise UsageError(f"--normalize {normalize!r}: only text is normalized; leave it out with --by {found}")
+        raise UsageError(f"{option('normalize', normalize)}: only texts are normalized; leave it out with {option('by', str(found))}")
     return found
 
 
@@ -160,7 +162,7 @@ def hint(spec: str) -> str:
     known = head in names or re.fullmatch(r"l[1-9]\d*(\.\d+)?", head)
     near = difflib.get_close_matches(head, names, 1)
     meant = called(lower) or (lower if known and lower != spec else f"{near[0]}{lower[len(head) :]}" if near else "")
-    return f"did you mean {meant}? else " if meant else ""
+    return f"did you mean {meant}? Otherwise " if meant else ""
 
 
 def called(other: str) -> str:
@@ -183,12 +185,12 @@ def measure_of(spec: str) -> Measure | None:
         return None
     if suffixes and not (facts.containment and suffixes == ["containment"]):
         there = [f"/{name.partition('/')[2]}" for name in measures() if name.startswith(f"{head}/")] + ["/containment"] * bool(facts.containment)
-        raise UsageError(f"--by {spec!r}: {head} has no suffix /{suffixes[0]}" + f"; there is {', '.join(there)}" * bool(there))
+        raise UsageError(f"{option('by', spec)}: {head} has no suffix /{suffixes[0]}" + f"; valid: {', '.join(there)}" * bool(there))
     if not power:
         return Measure(head, containment=True)
     if float(power[1][1]) >= 1:
         return Measure(power[0].name, float(power[1][1]))
-    raise UsageError(f"--by {spec!r}: L_r is a distance for r of 1 or more")
+    raise UsageError(f"{option('by', spec)}: L_r is a distance for r of 1 or more; give l1, l2 or, for example, l2.5")
 
 
 def text(spec: str | Text, normalize: str | None = None) -> Text:
@@ -202,15 +204,14 @@ def text(spec: str | Text, normalize: str | None = None) -> Text:
     head, *suffixes = spec.strip().split("/")
     unit, _, number = head.partition(":")
     if unit not in UNITS:
-        raise UsageError(f"--by {spec!r}: no unit {unit!r}; choose one of {', '.join(UNITS)}, as in words:5")
+        raise UsageError(f"{option('by', spec)}: unknown unit {unit!r}; choose one of {', '.join(UNITS)}, as in words:5")
     default_k, default_steps = UNITS[unit]
     if (number or head.endswith(":")) and not (re.fullmatch("[0-9]{1,9}", number) and 1 <= int(number) <= MAX_K):
-        raise UsageError(
-            f"--by {spec!r:.80}: {number!r:.40} is not a shingle length; give a whole number from 1 to {MAX_K}, as in {unit}:{default_k}"
-        )
+        valid = f"give a whole number from 1 to {MAX_K}, as in {unit}:{default_k}"
+        raise UsageError(f"{option('by', spec)}: {number!r:.40} is not a shingle length; {valid}")
     if unknown := [suffix for suffix in suffixes if suffix not in SUFFIXES]:
         known = ", ".join(f"/{name}, which {says}" for name, says in SUFFIXES.items())
-        raise UsageError(f"--by {spec!r}: no suffix /{unknown[0]}; there are {known}")
+        raise UsageError(f"{option('by', spec)}: unknown suffix /{unknown[0]}; valid: {known}")
     chosen = default_steps if normalize is None else steps(normalize)
     return Text(unit, int(number) if number else default_k, chosen, "bag" in suffixes, "containment" in suffixes)
 
@@ -222,16 +223,16 @@ def steps(names: str) -> tuple[str, ...]:
     (('nfc', 'lower'), ())
     """
     if not isinstance(names, str):
-        raise UsageError(f"--normalize {names!r}: give the names of steps in one str, as in 'nfc,lower', or 'none'")
+        raise UsageError(f"{option('normalize', names)}: give the steps in one string, as in 'nfc,lower', or 'none'")
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if wanted == ["none"]:
         return ()
     for name in wanted:
         if name not in STEPS:
-            raise UsageError(f"--normalize {names!r}: no step {name!r}; choose from {', '.join(STEPS)}, or none")
+            raise UsageError(f"{option('normalize', names)}: unknown step {name!r}; choose from {', '.join(STEPS)}, or none")
     for pair in (("nfc", "nfkc"), ("lower", "fold")):
         if set(pair) <= set(wanted):
-            raise UsageError(f"--normalize {names!r}: {pair[1]} already does what {pair[0]} does; name one of them")
+            raise UsageError(f"{option('normalize', names)}: {pair[1]} includes {pair[0]}; name only one of them")
     return tuple(name for name in STEPS if name in wanted)
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from likewise import methods
-from likewise.choices import AT, check_choices, flag, refuse_empty
+from likewise.choices import AT, check_choices, refuse_empty
 from likewise.errors import UsageError
 from likewise.kinds.kind import NEVER, NOT_GUARANTEED
-from likewise.messages import quoted
+from likewise.messages import SWITCHES, either, option, quoted
 from likewise.methods import Measure, Text
 from likewise.planning import Plan, choose
 from likewise.planning.choose import NoLayoutError, check, limit_of
@@ -33,11 +33,10 @@ MADE = {"fields", "method", "bound", "plan", "asked", "limited"}
 #: Default maximum bytes of a record. All of it is in memory at once, and data derived from it take up to about 40 times as much. `records.Want` has
 #: the same default.
 MOST_BYTES = 64 << 20
-SWITCHES = ("exact", "pairs", "removed_records", "star", "overwrite", "resume")
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MOST_THREADS = 4096
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-#: Minimum --memory: a run of a few items takes 220 MB (peak_memory_bytes in run.json).
+#: Minimum of ``memory``: a run of a few items takes 220 MB (peak_memory_bytes in run.json).
 LEAST_MEMORY = 256 * 2**20
 
 
@@ -84,7 +83,7 @@ class Options:
 
     @property
     def score(self) -> str | None:
-        """The field that ``--keep max:F`` or ``min:F`` orders by."""
+        """The field that a ``keep`` of ``max:F`` or ``min:F`` orders by."""
         policy, _, name = self.keep.partition(":")
         return name if policy in ("max", "min") else None
 
@@ -124,22 +123,22 @@ def checked(
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)
         if isinstance(number, bool) or not isinstance(number, int):
-            raise UsageError(f"{flag(name)} {quoted(number)}: give a whole number")
+            raise UsageError(f"{option(name, number)}: give a whole number")
         if not least <= number < 2**63:
-            raise UsageError(f"{flag(name)} {quoted(number)}: give {least} or more, and less than 2^63")
+            raise UsageError(f"{option(name, number)}: give a whole number from {least} to 2^63 - 1")
     if rest.get("threads", 1) > MOST_THREADS:
-        raise UsageError(f"--threads {rest['threads']:,}: give {MOST_THREADS:,} or fewer; more than there are cores gain nothing")
+        raise UsageError(f"{option('threads', rest['threads'])}: give {MOST_THREADS:,} or fewer; more threads than cores do not help")
     for name in ("records", "id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
-            raise UsageError(f"{flag(name)} {quoted(rest[name])}: give a name")
+            raise UsageError(f"{option(name, rest[name])}: give a name as a string")
     for name in SWITCHES:
         if not isinstance(rest.get(name, False), bool):
-            raise UsageError(f"{flag(name)} {quoted(rest[name])}: give True or False")
+            raise UsageError(f"{option(name, rest[name])}: give True or False")
     if "prefer" in rest:
         rest["prefer"] = globs(rest["prefer"])
     if "work" in rest:
         if not isinstance(rest["work"], str | os.PathLike):
-            raise UsageError(f"--work {quoted(rest['work'])}: give the path of a folder")
+            raise UsageError(f"{option('work', rest['work'])}: give the path of a folder")
         rest["work"] = Path(rest["work"])
     check_keep(rest.get("keep", "first"))
     if isinstance(rest.get("groups"), str):
@@ -149,18 +148,21 @@ def checked(
     if bandless:
         if recall != 1:  # the recall of a join
             check(recall, sketch, tune)
-        if given := [flag(one) for one, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
+        if given := [option(one, value) for one, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
             exactly = "without bands" if method.compared.recall == NOT_GUARANTEED else "exactly, without bands"
-            raise UsageError(f"{', '.join(given)}: by {method} {name} are joined {exactly}; leave that out, and --preset")
+            these = "this option" if len(given) == 1 else "these options"
+            raise UsageError(
+                f"{' and '.join(given)}: {option('by', str(method))} joins {name} {exactly}; leave out {these}, and {option('preset')} if it is given"
+            )
     elif isinstance(method, Measure) and method.name not in findable():
-        can = ", ".join(findable())
-        raise UsageError(f"--by {method}: there is no hash family for it, so similar items cannot be found; choose text or one of {can}")
+        valid = f"use a unit of text, such as words:5, or one of {', '.join(findable())}"
+        raise UsageError(f"{option('by', str(method))}: similar items cannot be found by this measure; {valid}")
     if method.containment:
         rest["exact"] = True
         if rest.get("star"):
-            raise UsageError(f"--star: a pair by {method} goes one way, and there are no leaders; leave it out")
+            raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no leader; leave out {option('star')}")
     if "groups" in rest and not method.kind.grouped:
-        raise UsageError(f"--groups: only sets have groups, --by elements; --by {method} compares {name}")
+        raise UsageError(f"{option('groups')}: only sets have groups, with {option('by', 'elements')}; {option('by', str(method))} compares {name}")
     rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
@@ -174,7 +176,7 @@ def checked(
         asked=asked,
         seed=parse_seed(seed),
         memory=memory_of(memory),
-        max_record=MOST_BYTES if max_record is None else parse_size(max_record, "--max-record"),
+        max_record=MOST_BYTES if max_record is None else parse_size(max_record, "max_record"),
         **rest,
     )
 
@@ -193,13 +195,11 @@ def named_fields(given: object, default: str) -> tuple[str, tuple[str, ...]]:
     """The field of all sources, and the fields given as NAME@GLOB for sources that match the glob."""
     several = [default] if given is None else [given] if isinstance(given, str) else given
     if not isinstance(several, list | tuple) or not several or not all(isinstance(one, str) for one in several):
-        raise UsageError(f"--field {quoted(given)}: give a name, or a list of names as NAME@GLOB")
+        raise UsageError(f"{option('field', given)}: give a name, or a list of names as NAME@GLOB")
     plain_ones = [one for one in several if AT not in one]
     if len(plain_ones) > 1:
         meant = f"{plain_ones[1]}@*.parquet"
-        raise UsageError(
-            f"--field {plain_ones[0]!r} and {plain_ones[1]!r}: give one name for all sources, and others as NAME@GLOB, such as {meant!r}"
-        )
+        raise UsageError(f"{option('field', plain_ones)}: give one name for all sources, and the others as NAME@GLOB, for example {meant!r}")
     return (plain_ones or [default])[0], tuple(one for one in several if AT in one)
 
 
@@ -212,7 +212,8 @@ def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) ->
     """The method of a run. Containment is not symmetric, so it cannot remove or rank items; its join is exact, so there is nothing to audit."""
     method = methods.parse(by, normalize)
     if method.containment and not one_way:
-        raise UsageError(f"--by {method}: containment goes one way, and is for `pairs`, which misses none, and `similarity`; leave /containment out")
+        verbs = either("lw.pairs or lw.similarity", "likewise pairs")
+        raise UsageError(f"{option('by', str(method))}: containment is not symmetric; use it with {verbs}, or leave out /containment")
     return method
 
 
@@ -220,14 +221,14 @@ def check_keep(policy: str) -> None:
     name, colon, field = policy.partition(":")
     if (name in KEEP_POLICIES and not colon) or (name in ("max", "min") and field):
         return
-    raise UsageError(f"--keep {policy!r}: choose one of {', '.join(KEEP_POLICIES)}, max:FIELD or min:FIELD")
+    raise UsageError(f"{option('keep', policy)}: choose one of {', '.join(KEEP_POLICIES)}, max:FIELD or min:FIELD")
 
 
 def globs(given: object) -> tuple[str, ...]:
     """One glob or several. Each is a str, as the manifest lists them."""
     several = (given,) if isinstance(given, str) else given
     if not isinstance(several, list | tuple) or not all(isinstance(one, str) for one in several):
-        raise UsageError(f"--prefer {quoted(given)}: give a glob of file names as a str, or a list of them")
+        raise UsageError(f"{option('prefer', given)}: give a glob of file names as a string, or a list of globs")
     for one in several:
         refuse_empty(prefer=one)
     return tuple(several)
@@ -242,11 +243,11 @@ def parse_seed(seed: int | str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number < 2**64:
-        raise UsageError(f"--seed {quoted(seed)}: give a whole number from 0 to 2^64-1, or random")
+        raise UsageError(f"{option('seed', seed)}: give a whole number from 0 to 2^64 - 1, or random")
     return number
 
 
-def parse_size(size: int | str, name: str = "--memory") -> int:
+def parse_size(size: int | str, name: str = "memory") -> int:
     """Bytes from ``1500000``, ``512M``, ``1.5G`` or ``2GiB`` (powers of 1024).
 
     >>> parse_size("1.5G"), parse_size("512MiB")
@@ -257,16 +258,16 @@ def parse_size(size: int | str, name: str = "--memory") -> int:
     )
     found = int(float(match[1]) * UNITS_OF_SIZE[match[2].upper()]) if match else 0
     if not 1 <= found < 2**62:
-        raise UsageError(f"{name} {quoted(size)}: give a size such as 512M or 1.5G")
+        raise UsageError(f"{option(name, size)}: give a size such as 512M or 1.5G")
     return found
 
 
 def memory_of(size: int | str | None) -> int | None:
-    """The bytes of --memory. Raises UsageError below LEAST_MEMORY."""
+    """The bytes of ``memory``. Raises UsageError below LEAST_MEMORY."""
     if size is None:
         return None
     found = parse_size(size)
     if found < LEAST_MEMORY:
         least = f"{LEAST_MEMORY >> 20}M"
-        raise UsageError(f"--memory {size}: give {least} or more for the data; Python, the libraries and the compiled kernels take 220 MB beside it")
+        raise UsageError(f"{option('memory', size)}: give {least} or more; Python, the libraries and the compiled kernels take 220 MB in addition")
     return found

@@ -179,7 +179,7 @@ def test_an_output_of_data_from_python_says_so(folder: Path) -> None:
     assert "items came from Python, not from a file" in run("show", "out", "b").stderr
     assert "stays as it is" in run("report", "out").stderr and Path("out/report.html").read_bytes() == before
     result = run("audit", "out")
-    assert result.exit_code == 2 and "out: was made of data from Python, which are not kept; audit the data themselves" in result.stderr
+    assert result.exit_code == 2 and "out: this output was made from data in memory, which is not stored; audit the data" in result.stderr
 
 
 def test_doctor_finds_this_installation_well() -> None:

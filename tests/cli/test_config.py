@@ -13,6 +13,7 @@ from likewise.cli.flags import KINDS
 from likewise.cli.main import main
 from likewise.cli.verbs import VERBS
 from likewise.errors import UsageError
+from likewise.messages import on_command_line
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -69,7 +70,7 @@ def test_a_file_above_says_nothing_of_what_is_written(folder: Path, monkeypatch:
         assert set(config.load(folder / name, KINDS, verb, VERBS, taken).settings) == {key}
         with pytest.raises(UsageError) as caught:
             config.load(None, KINDS, verb, VERBS, taken)
-        assert str(caught.value).startswith(f"{folder / name}: {said} is refused") and "--config" in str(caught.value)
+        assert str(caught.value).startswith(f"{folder / name}: {said} is not allowed") and on_command_line(caught.value).endswith("with --config")
 
 
 def test_what_a_file_above_says_of_files_stops_no_verb_that_writes_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +79,7 @@ def test_what_a_file_above_says_of_files_stops_no_verb_that_writes_none(folder: 
     monkeypatch.chdir(folder / "a")
     assert planned()[0] == 0.7
     result = CliRunner().invoke(main, ["dedup", "in.jsonl"])
-    assert result.exit_code == 2 and f"{folder / 'likewise.toml'}: out is refused" in result.stderr
+    assert result.exit_code == 2 and f"{folder / 'likewise.toml'}: out is not allowed" in result.stderr
 
 
 def test_a_broken_pyproject_above_is_somebody_else_s(folder: Path) -> None:
@@ -104,9 +105,9 @@ def test_lists_and_switches() -> None:
         ("dedup = 3", ["dedup is a verb", "[dedup]"]),
         ("pairs-x = 1", ["'pairs-x'"]),
         ("overwrite = 'yes'", ["overwrite = 'yes'", "true or false"]),
-        ("threshold = true", ["threshold = True", "a text or a number"]),
-        ("normalize = ['nfc', 'lower']", ["normalize = ['nfc', 'lower']", "a text or a number"]),
-        ("prefer = [1]", ["prefer = [1]", "a list of texts"]),
+        ("threshold = true", ["threshold = True", "a string or a number"]),
+        ("normalize = ['nfc', 'lower']", ["normalize = ['nfc', 'lower']", "a string or a number"]),
+        ("prefer = [1]", ["prefer = [1]", "a list of strings"]),
         ("threshold = \nby = 1", ["not valid TOML", "line 1"]),
     ],
 )
@@ -124,7 +125,7 @@ def test_a_key_that_is_both_a_verb_and_a_flag() -> None:
 
 
 def test_a_named_file_must_be_there() -> None:
-    with pytest.raises(UsageError, match=r"--config gone\.toml: there is no such file"):
+    with pytest.raises(UsageError, match=r"config=.gone\.toml.: no such file"):
         config.load("gone.toml", KINDS, "dedup", VERBS)
 
 

@@ -75,7 +75,7 @@ def test_marks_in_the_text_of_an_input_do_no_harm() -> None:
 
 
 #: Folders that still write flags into messages.
-LEFT = ("io", "runs", "report", "families", "items", "kinds", "planning", "stages", "verbs", "methods.py", "options.py", "choices.py", "config.py")
+LEFT = ("io", "runs", "report")
 
 
 def test_no_message_outside_of_the_command_line_has_a_flag() -> None:

@@ -70,13 +70,13 @@ def test_none_is_as_good_as_not_given_for_features_too(tmp_path):
 @pytest.mark.parametrize("name", SWITCHES)
 def test_a_switch_is_true_or_false(name):
     verb = next(verb for verb in TAKES if name in TAKES[verb].split())
-    with pytest.raises(lw.UsageError, match=f"--{name.replace('_', '-')} 'no': give True or False"):
+    with pytest.raises(lw.UsageError, match=f"^{name}='no': give True or False"):
         FUNCTIONS[verb](ROWS, **{name: "no"})
 
 
 @pytest.mark.parametrize(("name", "value"), [("prefer", Path("a")), ("prefer", [Path("a")]), ("prefer", 1), ("work", 1)])
 def test_names_of_files_are_names(name, value):
-    with pytest.raises(lw.UsageError, match=f"--{name} .*: give "):
+    with pytest.raises(lw.UsageError, match=f"^{name}=.*: give "):
         lw.dedup(ROWS, **{name: value})
 
 
@@ -96,44 +96,44 @@ def test_an_option_of_another_verb_is_refused_with_the_verbs_that_it_is_for(verb
     for name in sorted(every - set(TAKES[verb].split())):
         others = ", ".join(other for other, taken in TAKES.items() if name in taken.split())
         for value in (True, None):  # whatever it is set to, it says nothing here
-            with pytest.raises(lw.UsageError, match=f"^{verb} takes no option '{name}', which is for {others}(;.*)?$"):
+            with pytest.raises(lw.UsageError, match=f"^{verb} has no option '{name}', which is for {others}(;.*)?$"):
                 FUNCTIONS[verb](ROWS, **{name: value})
 
 
 def test_what_writes_pairs_instead_is_told():
     for verb in ("pairs", "neighbors"):
-        with pytest.raises(lw.UsageError, match=r"takes no option 'out', which is for dedup; what it gives back has write\(path\)$"):
+        with pytest.raises(lw.UsageError, match=r"has no option 'out', which is for dedup; write the result with its method write\(path\)$"):
             getattr(lw, verb)(ROWS, out="pairs.csv")
 
 
 def test_what_was_accepted_and_not_heeded():
     for verb, name, value in (("neighbors", "star", True), ("audit", "keep", "longest"), ("dedup", "max_pairs", 1), ("pairs", "output", "ids")):
-        with pytest.raises(lw.UsageError, match=f"{verb} takes no option '{name}'"):
+        with pytest.raises(lw.UsageError, match=f"{verb} has no option '{name}'"):
             FUNCTIONS[verb](ROWS, **{name: value})
 
 
 @pytest.mark.parametrize("verb", TAKES)
 def test_an_option_that_there_is_not_is_refused_with_what_was_meant(verb):
-    with pytest.raises(lw.UsageError, match="no option 'feild'; did you mean field"):
+    with pytest.raises(lw.UsageError, match="unknown option 'feild'; did you mean field="):
         FUNCTIONS[verb](ROWS, feild="text")
-    with pytest.raises(lw.UsageError, match=r"no option 'top'; there are (\w+, )*by, (\w+, )*normalize"):
+    with pytest.raises(lw.UsageError, match=r"unknown option 'top'; valid options: (\w+, )*by, (\w+, )*normalize"):
         FUNCTIONS[verb](ROWS, top=5)
 
 
 @pytest.mark.parametrize(
     ("verb", "given", "said"),
     [
-        ("dedup", {"text": "text"}, "^dedup takes no option 'text'; here it is 'field'$"),
-        ("neighbors", {"top_k": 3}, "^neighbors takes no option 'top_k'; here it is 'k'$"),
-        ("pairs", {"num_perm": 128}, "here it is 'slots'"),
-        ("pairs", {"progres": None}, "no option 'progres'; did you mean progress"),
-        ("plan", {"layouts": "2x25"}, "no option 'layouts'; did you mean slots"),
+        ("dedup", {"text": "text"}, "^unknown option 'text'; use field=$"),
+        ("neighbors", {"top_k": 3}, "^unknown option 'top_k'; use k=$"),
+        ("pairs", {"num_perm": 128}, "^unknown option 'num_perm'; use slots=$"),
+        ("pairs", {"progres": None}, "unknown option 'progres'; did you mean progress="),
+        ("plan", {"layouts": "2x25"}, "unknown option 'layouts'; did you mean slots="),
         ("dedup", {"progress": "bar"}, "^progress='bar': give True, False, None, or an instance of likewise.Progress or of a subclass$"),
         ("dedup", {"prefer": "x*"}, r"^--prefer 'x\*': no input file matches; the data come from Python$"),
         (
             "dedup",
             {"pairs": True, "output": "ids"},
-            "^output, pairs: says what is written, and nothing is without out; give out=FOLDER",
+            "^output='ids' and pairs=True: nothing is written without out=; give out=FOLDER",
         ),
         ("dedup", {"by": "word:5"}, "did you mean words:5"),
         ("dedup", {"by": "cosin"}, "did you mean cosine"),

@@ -89,7 +89,7 @@ def test_maps_come_from_the_environment_and_settings(mixed: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        (["a", "b"], "--field 'a' and 'b': give one name for all sources, and others as NAME@GLOB, such as 'b@\\*.parquet'"),
+        (["a", "b"], "field=\\['a', 'b'\\]: give one name for all sources, and the others as NAME@GLOB, for example 'b@\\*.parquet'"),
         ("content@*.csv", "no input matches '\\*.csv'; the inputs are a.jsonl, b.parquet"),
         ([], "give a name, or a list of names"),
         (5, "give a name, or a list of names"),

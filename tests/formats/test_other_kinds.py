@@ -65,8 +65,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_message_about_records_and_floats_tells_how_to_go_on(form: str) -> None:
     messages = [[{"role": "user", "content": "a b c"}, {"role": "bot", "content": "d"}]] * 2
     for by, values, advice in (
-        ("words:1", messages, "name what is inside: --field x.KEY joins the texts of a list"),
-        ("words:1", [one[0] for one in messages], "name what is inside: --field x.KEY"),
+        ("words:1", messages, "name the field inside: field='x.KEY' joins the texts of a list"),
+        ("words:1", [one[0] for one in messages], "name the field inside: field='x.KEY'"),
         ("hamming", [1.0, 3.0, None], "convert the column to whole numbers; in pandas astype('Int64') keeps missing ones"),
     ):
         with pytest.raises(lw.DataError) as error:
@@ -167,14 +167,14 @@ def test_a_column_of_another_kind_is_an_error_that_says_what_it_holds(form: str,
     name = given.name if isinstance(given, Path) else "memory.arrow"
     with pytest.raises(lw.DataError) as error:
         lw.dedup(given, by=by, field="x", out="out", **WITHIN.get(by, {"threshold": 0.9}))
-    assert str(error.value).startswith(f"{name}: the field 'x' holds {held}; --by {by} compares ")
+    assert str(error.value).startswith(f"{name}: the field 'x' holds {held}; by={by!r} compares ")
     assert not Path("out").exists()
 
 
 @HERE
 def test_dates_are_told_where_a_format_has_them() -> None:
     with pytest.raises(
-        lw.DataError, match=r"the field 'text' holds dates and times, such as datetime\.date\(2020, 1, 1\); --by words:5 compares texts"
+        lw.DataError, match=r"the field 'text' holds dates and times, such as datetime\.date\(2020, 1, 1\); by='words:5' compares texts"
     ):
         lw.pairs(pa.table({"text": DATES}))
 
@@ -354,5 +354,5 @@ def test_a_column_of_nulls_is_looked_at_before_a_run_only_in_part(monkeypatch: p
     pq.write_table(pa.table({"text": pa.array(values, pa.float64())}), "nulls.parquet", row_group_size=100)
     [source] = resolve([Path("nulls.parquet")], want=Want())
     assert columns.unfit(source, Want()) == ""
-    with pytest.raises(lw.DataError, match=r"the field 'text' holds floats, such as 1\.5; --by words:5 compares texts"):
+    with pytest.raises(lw.DataError, match=r"the field 'text' holds floats, such as 1\.5; by='words:5' compares texts"):
         lw.pairs(Path("nulls.parquet"))

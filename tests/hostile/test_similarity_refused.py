@@ -24,11 +24,11 @@ REFUSED = [
     ("l2", pa.array([[1, 2], [3]]), "row 1: has 1 number, but the first vector .row 0. has 2 numbers"),
     ("l2", pa.array([[1, 2], None]), "row 1 is None; a vector is wanted"),
     ("l2", pa.array([[1, 2], [3, None]]), r"row 1 holds lists of whole numbers, such as \[3, None\]"),
-    ("l2", pa.array([["a"]]), r"row 0 holds lists of strings, such as \['a'\]; needed are vectors"),
+    ("l2", pa.array([["a"]]), r"row 0 holds lists of strings, such as \['a'\]; expected vectors"),
     ("l2", pa.array([None, "a"]), "row 0 is None"),
     ("l2", [[]], "row 0 has no numbers"),
-    ("l2", np.empty((2, 0)), "here came an array of float64 of shape .2, 0."),
-    ("l2", np.ones((1, 1, 1)), r"here came an array of float64 of shape \(1, 1, 1\)"),
+    ("l2", np.empty((2, 0)), "got an array of float64 of shape .2, 0."),
+    ("l2", np.ones((1, 1, 1)), r"got an array of float64 of shape \(1, 1, 1\)"),
     ("l2", [np.ones((1, 1))], r"row 0 holds lists of lists of floats"),
     ("l2", [[1, 2], ["a", 2]], "row 1 holds lists of strings and whole numbers"),
     ("l2", [[1], [None]], r"row 1 holds lists of nulls"),
@@ -37,22 +37,22 @@ REFUSED = [
     ("l2", [[1], 5], "row 1 is the number 5; .*one vector alone is a batch of one"),
     ("l2", [[1], "ab"], "row 1 holds strings, such as 'ab'"),
     ("l2", [[1], [10**400]], "row 1, item 1 of 1: inf is no coordinate"),
-    ("l2", array([[1j]]), "here came an array of complex128"),
-    ("l2", array([[True]]), "here came an array of bool"),
-    ("l2", "ab", "here came str"),
-    ("l2", {1: 2}, "here came dict"),
-    ("elements", [[1], [2.5]], r"row 1 holds lists of floats, such as \[2.5\]; needed are sets"),
-    ("elements", [[1], [True]], r"row 1 holds lists of booleans, such as \[True\]; needed are sets: .*; write the numbers of the columns"),
+    ("l2", array([[1j]]), "got an array of complex128"),
+    ("l2", array([[True]]), "got an array of bool"),
+    ("l2", "ab", "got str"),
+    ("l2", {1: 2}, "got dict"),
+    ("elements", [[1], [2.5]], r"row 1 holds lists of floats, such as \[2.5\]; expected sets"),
+    ("elements", [[1], [True]], r"row 1 holds lists of booleans, such as \[True\]; expected sets: .*; write the numbers of the columns"),
     ("elements", [[1], [b"a"]], "row 1 holds a value of type bytes; give sets"),
     ("elements", [[1], [[2]]], "row 1 holds lists of lists of whole numbers"),
-    ("elements", [[1], 5], "row 1 holds whole numbers, such as 5; needed are sets"),
+    ("elements", [[1], 5], "row 1 holds whole numbers, such as 5; expected sets"),
     ("elements", [[1], "ab"], "row 1 holds strings, such as 'ab'; .*collect the rows of a set into a list"),
     ("elements", [[1], {1: 2}], "row 1 holds records, such as .*; weights are compared by weighted"),
     ("elements", [[1], np.ones((2, 2), int)], "row 1 holds lists of lists of whole numbers"),
     ("elements", [array([1]), array([1.5])], r"row 1 holds lists of floats, such as \[1.5\]"),
-    ("elements", {1: 2}, "here came dict"),
-    ("elements", "ab", "here came str"),
-    ("elements", 5, "here came int"),
+    ("elements", {1: 2}, "got dict"),
+    ("elements", "ab", "got str"),
+    ("elements", 5, "got int"),
     ("elements", (array([1, 2]), array([0, 3])), "offsets rise from 0"),
     ("weighted", [{1: 1}, {"x": -1}], "row 1, item 1 of 1: the weight -1.0; a weight is a finite number of 0 or more"),
     ("weighted", [{1: 1}, {"x": NAN}], "row 1, item 1 of 1: the weight nan"),
@@ -65,7 +65,7 @@ REFUSED = [
     ("weighted", [{1: 1}, [(1, 2, 3)]], r"row 1 holds lists of lists of whole numbers, such as \[\[1, 2, 3\]\]"),
     ("weighted", [[(1, 1)], [1]], r"row 1 holds lists of whole numbers, such as \[1\]; .*sets without weights are compared by elements"),
     ("weighted", [{1: 1}, 5], "row 1 holds whole numbers, such as 5"),
-    ("weighted", "ab", "here came str"),
+    ("weighted", "ab", "got str"),
     ("weighted", (array([1, 2]), array([1.0, -2]), array([0, 1, 2])), "row 1, item 1 of 1: the weight -2.0"),
     ("weighted", (array([1, 2]), array([1.0]), array([0, 2])), "offsets rise from 0"),
     ("weighted", (array([1]), array([1.0]), array([0, 2])), "offsets rise from 0"),
@@ -79,18 +79,18 @@ REFUSED = [
     ("hamming", [[]], "row 0 has no bits"),
     ("hamming", [b"a", None], "row 1 is None; a code is wanted"),
     ("hamming", ["a", b"a"], "row 0 holds strings, and row 1 bytes; give all codes in one form"),
-    ("hamming", {1: 2}, "here came dict"),
+    ("hamming", {1: 2}, "got dict"),
     ("edit", ["a", None], "row 1 is None; a string is wanted"),
-    ("edit", ["a", 5], "row 1 holds whole numbers, such as 5; needed are strings"),
-    ("levenshtein", 5, "here came int"),
+    ("edit", ["a", 5], "row 1 holds whole numbers, such as 5; expected strings"),
+    ("levenshtein", 5, "got int"),
     ("elements", [[1], array(["2020"], "M8[ns]")], "row 1 holds an array of datetime64"),
     ("elements", [[1], array([5], "m8[ns]")], "row 1 holds an array of timedelta64"),
     ("elements", [[1], [np.timedelta64(5)]], "row 1 holds a value of type timedelta64"),
     ("elements", [[1], (i for i in [1])], "row 1 holds a value of type generator"),
     ("elements", [[1], memoryview(b"ab")], "row 1 holds a value of type memoryview"),
-    ("elements", (array(1), array(3)), "here came a tuple of 2 arrays, int64 of shape .."),
+    ("elements", (array(1), array(3)), "got a tuple of 2 arrays, int64 of shape .."),
     ("elements", pa.array(["a"]), "row 0 holds strings, such as 'a'"),
-    ("weighted", (array(1), array(3)), "here came a tuple of 2 arrays"),
+    ("weighted", (array(1), array(3)), "got a tuple of 2 arrays"),
     ("weighted", [{1: 1}, iter([(1, 2)])], "row 1 holds a value of type list_iterator"),
     ("weighted", [{1: 1}, [{1: 2, 3: 4}]], "row 1 holds lists of records"),
     ("weighted", [{1: 1}, [{1, 2}]], "row 1 holds a value of type set"),
@@ -101,17 +101,17 @@ REFUSED = [
     ("weighted", [("cat", 1e308), ("cat", 1e308)], "row 0: the weights of one element add up beyond"),
     ("weighted", (array([7, 7]), array([1e308, 1e308]), array([0, 2])), "row 0: the weights of one element add up beyond"),
     ("l2", [[np.timedelta64(1)]], "row 0 holds a value of type timedelta64"),
-    ("l2", array([["a"]]), "here came an array of <U1"),
-    ("l2", pa.array([1.0, 2.0]), "here came an Arrow array of double; one vector alone is a batch of one"),
-    ("cosine", pa.chunked_array([[1], [2]]), "here came an Arrow array of int64; one vector alone is a batch of one"),
+    ("l2", array([["a"]]), "got an array of <U1"),
+    ("l2", pa.array([1.0, 2.0]), "got an Arrow array of double; one vector alone is a batch of one"),
+    ("cosine", pa.chunked_array([[1], [2]]), "got an Arrow array of int64; one vector alone is a batch of one"),
     ("hamming", [np.timedelta64(1)], "row 0 holds a value of type timedelta64"),
     ("words:1", pa.array([1]), "an Arrow array of int64"),
     ("words:1", pa.array([["a"]]), "an Arrow array of list"),
-    ("words:1", array([1, 2]), "row 0 holds whole numbers, such as np.int64.1.; needed are texts"),
+    ("words:1", array([1, 2]), "row 0 holds whole numbers, such as np.int64.1.; expected texts"),
     ("words:1", array([["a"]]), "row 0 holds lists of strings"),
-    ("words:1", ["a", NAN], "row 1 holds floats, such as nan; needed are texts"),
+    ("words:1", ["a", NAN], "row 1 holds floats, such as nan; expected texts"),
     ("words:1", 5, "give texts: a list of str"),
-    ("words:1", ["a", 5], "row 1 holds whole numbers, such as 5; needed are texts"),
+    ("words:1", ["a", 5], "row 1 holds whole numbers, such as 5; expected texts"),
 ]
 
 
@@ -122,17 +122,17 @@ KINDS = ("words:1", "tokens:1", "elements", "weighted", "l2", "hamming", "edit")
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda item: (item for _ in "ab"), "here came generator; it can be read once only: give a list of it"),
-        (lambda item: iter([item, item]), "here came list_iterator; it can be read once only"),
-        (lambda item: zip([item], strict=True), "here came zip; it can be read once only"),
-        (lambda item: Series([item]), "here came Series; give a list"),
-        (lambda item: pa.table({"a": ["x"], "b": ["y"]}), "here came Table, a table: give a column of it"),
-        (lambda item: pa.record_batch({"a": ["x"]}), "here came RecordBatch, a table: give a column of it"),
-        (lambda item: Column(pa.array([{"a": "x"}])), "here came Column, a table: give a column of it"),
-        (lambda item: array(5), "here came an array of"),
-        (lambda item: array(None, object), "here came an array of no dimension, None"),
-        (lambda item: np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]]), "here came a masked array, whose mask would be ignored"),
-        (lambda item: object(), "here came object"),
+        (lambda item: (item for _ in "ab"), "got generator; it can be read once only: give a list of it"),
+        (lambda item: iter([item, item]), "got list_iterator; it can be read once only"),
+        (lambda item: zip([item], strict=True), "got zip; it can be read once only"),
+        (lambda item: Series([item]), "got Series; give a list"),
+        (lambda item: pa.table({"a": ["x"], "b": ["y"]}), "got Table, a table: give a column of it"),
+        (lambda item: pa.record_batch({"a": ["x"]}), "got RecordBatch, a table: give a column of it"),
+        (lambda item: Column(pa.array([{"a": "x"}])), "got Column, a table: give a column of it"),
+        (lambda item: array(5), "got an array of"),
+        (lambda item: array(None, object), "got an array of no dimension, None"),
+        (lambda item: np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]]), "got a masked array, whose mask would be ignored"),
+        (lambda item: object(), "got object"),
         (lambda item: [item, object()], "row . holds values? of type (object|bytes)|row . holds a value of type object"),
         (lambda item: [object(), item], "row 0 holds (a value|values) of type object"),
     ],
@@ -154,10 +154,10 @@ def test_sets_and_mappings_are_no_batch():
         ("edit", "give texts:"),
         ("weighted", "give weighted sets:"),
     ):
-        with pytest.raises(lw.UsageError, match=f"{forms} .*here came set; a set has no order: give a list, or compare sets with by='elements'"):
+        with pytest.raises(lw.UsageError, match=f"{forms} .*got set; a set has no order: give a list, or compare sets with by='elements'"):
             lw.similarity({"a"}, {"a"}, by=by)
         if by != "weighted":
-            with pytest.raises(lw.UsageError, match=f"{forms} .*here came dict; give a list of its values"):
+            with pytest.raises(lw.UsageError, match=f"{forms} .*got dict; give a list of its values"):
                 lw.similarity({"a": 1}, {"a": 1}, by=by)
 
 
@@ -299,7 +299,7 @@ def test_sets_to_sign_come_as_sets_to_compare(given, same):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([1, 2], "row 0 holds whole numbers, such as 1; needed are sets"),
+        ([1, 2], "row 0 holds whole numbers, such as 1; expected sets"),
         ([[1], 2], "row 1 holds whole numbers, such as 2"),
         ([[1], None], "row 1 is None; a set is wanted"),
         (range(3), "row 0 holds whole numbers, such as 0"),
@@ -311,13 +311,13 @@ def test_sets_to_sign_come_as_sets_to_compare(given, same):
         ([[1], [1.5]], "row 1 holds lists of floats"),
         ([[1], [np.inf]], "row 1 holds lists of floats, such as .inf."),
         ([[1], [np.timedelta64(1)]], "row 1 holds a value of type timedelta64"),
-        (array([[1.5]]), "here came an array of float64 of shape .1, 1."),
-        (array([[[1]]]), "here came an array of int64 of shape .1, 1, 1."),
-        ({1: 2}, "here came dict"),
-        (iter([[1]]), "here came list_iterator"),
-        (array(5), "here came an array of int64 of shape .."),
-        ((array(1), array(3)), "here came a tuple of 2 arrays, int64 of shape .."),
-        ((array([True, False]), array([0, 2])), "here came a tuple of 2 arrays, bool of shape"),
+        (array([[1.5]]), "got an array of float64 of shape .1, 1."),
+        (array([[[1]]]), "got an array of int64 of shape .1, 1, 1."),
+        ({1: 2}, "got dict"),
+        (iter([[1]]), "got list_iterator"),
+        (array(5), "got an array of int64 of shape .."),
+        ((array(1), array(3)), "got a tuple of 2 arrays, int64 of shape .."),
+        ((array([True, False]), array([0, 2])), "got a tuple of 2 arrays, bool of shape"),
         (pa.array([1]), "row 0 holds whole numbers, such as 1"),
         ([[b"a"]], "row 0 holds a value of type bytes"),
         (pa.array([[True]]), "row 0 holds lists of booleans"),
@@ -344,7 +344,7 @@ def test_arrays_of_bool_are_the_places_of_true():
     assert lw.similarity(bits, {0, 2, 3}, by="elements/containment") == 1
     assert lw.similarity(bits, array([0, 1, 1], bool), by="elements", groups=groups) == 1
     assert lw.similarity([bits, {1}], array([[1, 1, 0], [1, 0, 0]], bool), by="elements", groups=groups).tolist() == [1 / 2, 1]
-    with pytest.raises(lw.UsageError, match="here came a tuple of 2 arrays, bool of shape"):
+    with pytest.raises(lw.UsageError, match="got a tuple of 2 arrays, bool of shape"):
         lw.similarity((bits, array([0, 3])), [[0]], by="elements")
 
 
@@ -391,7 +391,7 @@ def test_what_cannot_be_an_item_is_refused_by_its_row(by, batch, message):
         ([{1}], {1}, "elements", "one set on the right and a batch on the left"),
         ("a", ["a"], "words:1", "one text on the left and a batch on the right"),
         ({1: 2}, [{1: 2}], "weighted", "one weighted set on the left"),
-        ("a", 5, "edit", "on the right, give texts: a list of str, .*; here came int"),
+        ("a", 5, "edit", "on the right, give texts: a list of str, .*; got int"),
     ],
 )
 def test_two_sides_that_do_not_fit(a, b, by, message):
@@ -420,7 +420,7 @@ def test_options_that_do_not_go_together():
     ):
         with pytest.raises(lw.UsageError, match=message):
             lw.similarity({1}, {1}, by="elements", groups=groups)
-    with pytest.raises(lw.UsageError, match="only text is normalized"):
+    with pytest.raises(lw.UsageError, match="only texts are normalized"):
         lw.similarity("a", "a", by="edit", normalize="nfc")
 
 

@@ -384,7 +384,7 @@ def test_a_damaged_npz_file_and_one_for_another_kind(tmp_path):
 def test_what_cannot_be_asked():
     sets = planted(4, 0)
     for choices, why in (
-        ({"by": "features/nearest"}, "there is /one-to-many, /chamfer, /assignment"),
+        ({"by": "features/nearest"}, "valid: /one-to-many, /chamfer, /assignment"),
         ({"by": "features/chamfer", "bands": 4}, "joined without bands"),
         ({"by": "features/chamfer", "verify": "none"}, "always compared exactly"),
     ):

@@ -92,11 +92,11 @@ def test_an_output_by_groups_is_audited_by_them(tmp_path):
     measured = lw.audit(out)
     assert (measured.pairs, measured.found) == (20, 20)
     groups.rename(tmp_path / "moved.json")
-    with pytest.raises(lw.UsageError, match=r"was made by groups that are not where they were \(.*groups\.json\); name them with --groups FILE"):
+    with pytest.raises(lw.UsageError, match=r"the groups that this output was made with are not at .*groups\.json; give groups=FILE"):
         lw.audit(out)
     assert lw.audit(out, groups=tmp_path / "moved.json").found == 20
     groups.write_text('{"1": "another"}')
-    with pytest.raises(lw.DataError, match="the groups are not those that the output was made by"):
+    with pytest.raises(lw.DataError, match="the groups differ from those that the output was made with"):
         lw.audit(out)
 
 
@@ -109,7 +109,7 @@ def test_an_output_by_a_mapping_is_audited_by_that_mapping(tmp_path):
     with pytest.raises(lw.UsageError, match=r"groups that are not where they were \(a mapping in Python, [0-9a-f]{32}\); .*in Python groups="):
         lw.audit(out)
     assert lw.audit(out, groups=mapping).found == 20
-    with pytest.raises(lw.DataError, match="the groups are not those that the output was made by"):
+    with pytest.raises(lw.DataError, match="the groups differ from those that the output was made with"):
         lw.audit(out, groups=mapping | {10**9: "another"})
 
 
@@ -301,18 +301,18 @@ def test_arrays_that_cannot_be_compared_are_named(tmp_path):
     np.save(tmp_path / "flat.npy", array[0])
     with pytest.raises(lw.DataError, match=r"flat\.npy: this is an array of float32 of shape \(4,\)"):
         lw.pairs(tmp_path / "flat.npy", by="l2", within=1)
-    with pytest.raises(lw.UsageError, match="--within 65: the greatest Hamming distance there can be is 64"):
+    with pytest.raises(lw.UsageError, match="within=65: the maximum Hamming distance is 64"):
         lw.pairs(["00" * 8, "ff" * 8], by="hamming", within=65)
 
 
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"by": "l2", "threshold": 0.8}, "l2 is a distance; give --within D"),
-        ({"by": "cosine", "within": 0.2}, "a cosine is no distance; give --threshold"),
+        ({"by": "l2", "threshold": 0.8}, r"l2 is a distance: use within=D \(maximum distance\) instead of threshold="),
+        ({"by": "cosine", "within": 0.2}, "cosine is a similarity; use threshold="),
         ({"by": "cosine", "threshold": 1.5}, "above 0 and up to 1"),
-        ({"by": "cosine", "normalize": "lower"}, "only text is normalized"),
-        ({"by": "linf", "within": 1}, "no hash family"),
+        ({"by": "cosine", "normalize": "lower"}, "only texts are normalized"),
+        ({"by": "linf", "within": 1}, "similar items cannot be found by this measure"),
         ({"by": "edit", "within": 2, "verify": "none"}, "strings are always compared exactly"),
         ({"by": "l2", "within": 2, "verify": "none"}, "vectors are always compared exactly"),
         ({"by": "elements", "verify": "estimate"}, "only documents can be compared by their signatures"),

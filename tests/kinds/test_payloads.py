@@ -318,7 +318,7 @@ def test_arrays_of_items() -> None:
     wrong = [(np.zeros(3), "vector"), (np.zeros((2, 2, 2)), "vector"), (np.zeros((2, 0)), "vector"), (np.array([["a"]]), "vector")]
     wrong += [(np.zeros((2, 2), complex), "vector"), (np.zeros((2, 2)), "elements"), (np.zeros((2, 2)), "code"), (np.zeros(2, bool), "code")]
     for array, kind in wrong:
-        with pytest.raises(UsageError, match="here came an array of"):
+        with pytest.raises(UsageError, match="got an array of"):
             bare(array, kind)
 
 

@@ -255,7 +255,7 @@ def test_what_is_refused():
         family.of(packed)
     with pytest.raises(UsageError, match="26 bands of 4 rows do not fit a signature of 100 slots"):
         family.band_keys_of(packed, 26, 4)
-    with pytest.raises(UsageError, match=r"row 0 holds lists of floats, such as .0.5.; needed are sets"):
+    with pytest.raises(UsageError, match=r"row 0 holds lists of floats, such as .0.5.; expected sets"):
         family.signature([[0.5]])
 
 

@@ -412,7 +412,7 @@ def test_an_exact_join_needs_no_layout(by, threshold):
     sets = [list(range(1001)), [0, *range(2000, 3000)], [5000, 5001]]
     items = [" ".join(f"w{x}" for x in one) for one in sets] if by == "words:1" else sets
     items = [dict.fromkeys(map(str, one), 1.0) for one in sets] if by == "weighted" else items
-    with pytest.raises(UsageError, match=r"no layout finds a pair .* or --exact to dedup or pairs, which then needs no layout"):
+    with pytest.raises(UsageError, match=r"no layout finds a pair .* or exact=True in dedup or pairs, which needs no layout"):
         lw.pairs(items, by=by, threshold=threshold)
     found = lw.pairs(items, by=by, threshold=threshold, exact=True)
     assert [(row["id_a"], row["id_b"]) for row in found.to_arrow().to_pylist()] == [(0, 1)]

@@ -277,7 +277,7 @@ def test_keys_of_strings_are_those_of_a_run():
         ([[True]], "row 0 holds lists of booleans"),
         ([np.zeros((2, 2), int)], "row 0 holds lists of lists of whole numbers"),
         ({1, 2}, "one set alone is a batch of one"),
-        ("abc", "give sets: a list of sets .*; here came str"),
+        ("abc", "give sets: a list of sets .*; got str"),
         (np.arange(3), "one set alone is a batch of one"),
         ((np.arange(3), np.array([0, 4])), "offsets rise from 0 to the number of values, 3"),
         ((np.arange(3), np.array([0, 2, 1])), "offsets rise"),

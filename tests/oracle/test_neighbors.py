@@ -469,5 +469,5 @@ def test_of_neighbors_the_promise_is_what_was_done():
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, recall=0.9).report["recall"] == 0.9
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, exact=True).report["recall"] == 1
     assert lw.neighbors(np.arange(50, dtype=np.uint64), by="hamming", k=2).report["recall"] == 1
-    with pytest.raises(UsageError, match="neighbors are looked for by texts, elements, weighted, cosine, angle, l1, l2, hamming and features"):
+    with pytest.raises(UsageError, match="available for texts, elements, weighted, cosine, angle, l1, l2, hamming and features"):
         lw.neighbors(["a", "b"], by="edit", k=1)

@@ -274,19 +274,19 @@ def test_token_ids_have_an_order_and_repeats():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("a b", "row 0 holds strings, such as 'a b'; needed are token ids"),
+        ("a b", "row 0 holds strings, such as 'a b'; expected token ids"),
         (b"a b", "row 0 holds a value of type bytes; give token ids"),
-        (["a b"], r"row 0 holds lists of strings, such as \['a b'\]; needed are token ids"),
+        (["a b"], r"row 0 holds lists of strings, such as \['a b'\]; expected token ids"),
         ([[1], ["a"]], r"row 1 holds lists of strings, such as \['a'\]"),
         ([[1], None], "row 1 is None; a list of token ids is wanted"),
         ([[1], {1}], "row 1 is .1.; a set has no order"),
         ([iter([1])], "row 0 holds a value of type list_iterator"),
         ([[1.0]], "row 0 holds lists of floats"),
         ([[True]], "row 0 holds lists of booleans"),
-        (array([[True]]), "give token ids: .*; here came an array of bool of shape .1, 1."),
+        (array([[True]]), "give token ids: .*; got an array of bool of shape .1, 1."),
         (pa.array(["a"]), "row 0 holds strings, such as 'a'"),
-        (array(5), "here came an array of int64 of shape .."),
-        (iter([[1]]), "here came list_iterator; it can be read once only"),
+        (array(5), "got an array of int64 of shape .."),
+        (iter([[1]]), "got list_iterator; it can be read once only"),
     ],
 )
 def test_what_is_no_list_of_token_ids(given, message):

@@ -122,7 +122,7 @@ def test_what_is_cheaper_is_done():
     assert len(every) > 500 and 0.98 * len(every) < len(many) <= len(every)
     assert lw.pairs(records(rare), by="cosine", threshold=0.9, bands=20, rows=5).report["recall"] < 1
     for limit in ({"by": "l2", "within": 1}, {"by": "angle", "within": 90}):
-        with pytest.raises(lw.UsageError, match="--exact: sparse vectors are joined exactly by cosine, and by angles below 90"):
+        with pytest.raises(lw.UsageError, match="exact=True: sparse vectors are joined exactly only by cosine, and by angle below 90"):
             lw.pairs(records(rare), exact=True, **limit)
 
 
@@ -223,7 +223,7 @@ def test_neighbors_are_those_of_brute_force(by):
 
 
 def test_neighbors_by_other_measures_and_of_nothing():
-    with pytest.raises(lw.UsageError, match="neighbors are looked for by"):
+    with pytest.raises(lw.UsageError, match="nearest neighbors of sparse vectors are available for"):
         lw.neighbors(records(rows()), by="l1", k=1)
     assert len(lw.neighbors(records([{}, {}]), by="cosine", k=1)) == 0
     assert len(lw.neighbors(records([{1: 1.0}, {2: 1.0}]), by="cosine", k=1)) == 0  # nothing in common

@@ -49,7 +49,7 @@ def test_a_preset_of_more_slots_than_there_are():
     assert lw.plan(preset="fineweb", slots=112).slots == 112
     with pytest.raises(UsageError, match="preset='fineweb': its 14 bands of 10 rows"):
         lw.plan(preset="fineweb", rows=10, slots=112)
-    with pytest.raises(UsageError, match="--bands 20 --rows 10 take 200"):
+    with pytest.raises(UsageError, match="bands=20 and rows=10 take 200"):
         lw.plan(preset="fineweb", bands=20, rows=10, slots=112)
 
 

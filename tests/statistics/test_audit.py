@@ -308,7 +308,9 @@ def test_what_was_not_compared_exactly_has_no_precision(tmp_path, verify):
     found = lw.audit(tmp_path / "out")
     assert (found.pairs, found.found) == (20, 20)
     assert math.isnan(found.precision) and found.to_dict()["precision"] is None
-    assert found.warnings == [f"the output was made with --verify {verify}: what it removed was not compared exactly, and may be less alike"]
+    assert found.warnings == [
+        f"the output was made with verify {verify}: removed items were not compared exactly, and may be less similar than the threshold"
+    ]
     assert "not known: what was removed" in run("audit", tmp_path / "out").stdout
-    with pytest.raises(lw.UsageError, match="audit takes no option 'verify', which is for dedup, pairs"):
+    with pytest.raises(lw.UsageError, match="audit has no option 'verify', which is for dedup, pairs"):
         lw.audit(path, verify=verify)

@@ -16,6 +16,7 @@ from likewise.choices import empty
 from likewise.cli.flags import FILE, FLAGS, FOLDER, GROUPS, KINDS, FlagOption, brief_text, completed, variable
 from likewise.cli.screen import Screen
 from likewise.errors import LikewiseError, UsageError
+from likewise.messages import either
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -167,7 +168,7 @@ def refuse_empty(ctx: click.Context) -> None:
     for param in ctx.command.params:
         value = ctx.params.get(str(param.name))
         if "" in (value if isinstance(value, tuple) else (value,)):
-            raise UsageError(empty(name_of(param)))
+            raise UsageError(empty(either("", f"{name_of(param)} ''", name=str(param.name))))
 
 
 def name_of(param: click.Parameter) -> str:
@@ -246,7 +247,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
     if ctx.resilient_parsing:  # while the shell completes a command
         return
     if path == "":
-        raise UsageError(empty("--config"))
+        raise UsageError(empty("--config ''"))
     ctx.obj = config.load(path, KINDS, str(ctx.command.name), VERBS, {param.name for param in ctx.command.params})
     ctx.default_map = ctx.obj.settings
 

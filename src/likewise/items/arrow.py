@@ -41,7 +41,7 @@ def chunked(batch: Any, names: Sequence[str] = ()) -> pa.ChunkedArray:
     except pa.ArrowException as error:
         raise UsageError(f"a batch of type {type(batch).__name__} cannot be converted to an Arrow array: {error}") from error
     if pa.types.is_struct(array.type) and not (names and set(names) <= set(array.type.names)):
-        raise UsageError(f"a batch is a list or one column; here came {type(batch).__name__}, a table: give a column of it")
+        raise UsageError(f"a batch is a list or one column; got {type(batch).__name__}, a table: give a column of it")
     return array
 
 

@@ -17,6 +17,7 @@ from likewise.items.tokens import IN_LINES, token_texts
 from likewise.kernels import shingles, text
 from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
+from likewise.messages import option
 from likewise.methods import Text
 
 __all__ = ["Shingled", "shingler", "token_texts"]
@@ -67,7 +68,7 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
     Raises UsageError for token ids with steps of normalization.
     """
     if method.unit == "tokens" and method.normalize:
-        raise UsageError(f"--normalize {','.join(method.normalize)}: token ids have no text to normalize; leave it out or give none")
+        raise UsageError(f"{option('normalize', ','.join(method.normalize))}: token ids cannot be normalized; leave it out or give none")
     table, manner = tables.normalization(method.normalize, method.unit in IN_LINES)
     ranks = unicode.values("combining")
     classes = tables.classes(method.unit)

@@ -75,10 +75,10 @@ def rows(given: Any, forms: str, *hints: tuple[type | tuple[type, ...], str]) ->
         refuse_masked(given, forms)
         if given.ndim:
             return given
-        raise UsageError(f"{forms}; here came an array of no dimension, {shown(given.item())}{hint(given.item(), hints)}")
+        raise UsageError(f"{forms}; got an array of no dimension, {shown(given.item())}{hint(given.item(), hints)}")
     if isinstance(given, Sequence) and not isinstance(given, SINGLE):
         return given
-    raise UsageError(f"{forms}; here came {type(given).__name__}{hint(given, hints)}")
+    raise UsageError(f"{forms}; got {type(given).__name__}{hint(given, hints)}")
 
 
 def hint(given: Any, hints: Sequence[tuple[type | tuple[type, ...], str]]) -> str:
@@ -99,7 +99,7 @@ HINTS: tuple[tuple[type, str], ...] = (
 def refuse_masked(array: Any, where: str) -> None:
     """Raises UsageError for a masked array."""
     if isinstance(array, np.ma.MaskedArray):
-        raise UsageError(f"{where}; here came a masked array, whose mask would be ignored: give .filled(value), or leave out what is masked")
+        raise UsageError(f"{where}; got a masked array, whose mask would be ignored: give .filled(value), or leave out what is masked")
 
 
 def is_whole(value: Any) -> bool:
@@ -118,7 +118,7 @@ def borders(offsets: NDArray[Any], most: int) -> NDArray[np.int64]:
     rule = f"offsets rise from 0 to the number of values, {most}, one more of them than items"
     refuse_masked(offsets, rule)
     if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
-        raise UsageError(f"{rule}; here came {shown(offsets)}, and they are a 1-D array of whole numbers")
+        raise UsageError(f"{rule}; got {shown(offsets)}, and they are a 1-D array of whole numbers")
     outside = (offsets < 0) | (offsets > most)
     if outside.any():
         raise UsageError(f"{rule}; offset {outside.argmax()} is {offsets[outside.argmax()]}")

@@ -39,12 +39,12 @@ def of_csr(given: Any, made: Callable[[np.ndarray, pa.Array, pa.Array, int], pa.
     """The rows of a CSR matrix (scipy's, or any object with its parts), by `as_vectors` or `as_pairs`. Raises UsageError for unsuitable arrays."""
     offsets, indices, data = (np.asarray(part) for part in (given.indptr, given.indices, given.data))
     if len(given.shape) != 2 or data.dtype.kind not in "iufb" or data.dtype.itemsize > 8:
-        raise UsageError(f"give {forms}; here came a sparse matrix of {data.dtype} of shape {tuple(given.shape)}")
+        raise UsageError(f"give {forms}; got a sparse matrix of {data.dtype} of shape {tuple(given.shape)}")
     offsets = borders(offsets, min(len(indices), len(data)))
     if len(offsets) - 1 != given.shape[0]:
-        raise UsageError(f"here came a sparse matrix of shape {tuple(given.shape)} whose indptr is for {len(offsets) - 1} rows")
+        raise UsageError(f"got a sparse matrix of shape {tuple(given.shape)} whose indptr is for {len(offsets) - 1} rows")
     if indices.dtype.kind not in "iu":
-        raise UsageError(f"here came a sparse matrix with indices of {indices.dtype}; they are whole numbers")
+        raise UsageError(f"got a sparse matrix with indices of {indices.dtype}; they are whole numbers")
     return made(offsets, of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data), given.shape[1])
 
 

@@ -19,6 +19,7 @@ from likewise.items.payloads import Rows, fit, item, joined, nothing
 from likewise.items.python_values import of_csr, of_lists, of_numbers
 from likewise.items.sparse_names import SPARSE, are_parts
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import Want
 
 #: The parts of a CSR matrix (scipy's).
@@ -73,7 +74,7 @@ class Reader:
         """The items of an array, of a matrix, or of the parts of one; None for other types. Raises UsageError for unsuitable arrays."""
         if (matrix := csr_of(given)) is not None:
             if self.from_csr is None:
-                raise UsageError(f"give {self.forms}; here came a sparse matrix of {np.asarray(matrix.data).dtype} of shape {tuple(matrix.shape)}")
+                raise UsageError(f"give {self.forms}; got a sparse matrix of {np.asarray(matrix.data).dtype} of shape {tuple(matrix.shape)}")
             return of_csr(matrix, self.from_csr, self.forms)
         if self.arrays and isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
             return self._of_parts(given)
@@ -84,7 +85,7 @@ class Reader:
             return self.items(array.tolist())
         if not self.fits(array.shape, array.dtype):
             alone = f"; one {self.item} alone is a batch of one: [{self.item}]" if self.is_one(array) else ""
-            raise UsageError(f"give {self.forms}; here came an array of {array.dtype} of shape {array.shape}{alone}")
+            raise UsageError(f"give {self.forms}; got an array of {array.dtype} of shape {array.shape}{alone}")
         self.refuse_array(array)
         return self.from_array(array)
 
@@ -113,7 +114,7 @@ class Reader:
         ]
         if len(given) != self.arrays or not all(good):
             came = ", ".join(f"{part.dtype} of shape {part.shape}" for part in given)
-            raise UsageError(f"give {self.forms}; here came a tuple of {len(given)} arrays, {came}")
+            raise UsageError(f"give {self.forms}; got a tuple of {len(given)} arrays, {came}")
         offsets = borders(offsets, min(map(len, parts)))
         values = [pa.array(part.tolist()) if part.dtype.kind in "UO" else of_numbers(part) for part in parts]
         return of_lists(offsets, values[0] if len(values) == 1 else pa.StructArray.from_arrays(values, PAIR))
@@ -147,7 +148,7 @@ def from_json(parts: Sequence[Texts], reader: Reader, want: Want) -> Rows:
 def compared(parts: Sequence[Rows], reader: Reader, want: Want) -> Rows:
     """The rows to compare, joined from their parts. Raises UsageError for several parts if the kind has one field."""
     if not reader.joins and len(parts) > 1:
-        raise UsageError(f"--field: {reader.item} is one field; name it alone, without +")
+        raise UsageError(f"{option('field')}: {reader.item} is read from one field; name a single field, without +")
     rows = reader.checked(joined(parts, whole=reader.whole), want)
     if rows.width is None and of_payload(reader.kind).wide:
         rows.width = np.zeros(len(rows), np.int64)
@@ -189,7 +190,7 @@ def column_of(batch: Any, reader: Reader) -> pa.ChunkedArray:
         numbers = pa.types.is_integer(found.type) or pa.types.is_floating(found.type) or pa.types.is_decimal(found.type)
         if numbers and of_payload(reader.kind).numbered:
             alone = f"one {reader.item} alone is a batch of one: [{reader.item}]"
-            raise UsageError(f"give {reader.forms}; here came an Arrow array of {found.type}; {alone}")
+            raise UsageError(f"give {reader.forms}; got an Arrow array of {found.type}; {alone}")
         return found
     if (found := reader.column(batch)) is None:
         given = rows_of_batch(batch, f"give {reader.forms}", (reader.single, f"one {reader.item} alone is a batch of one: [{reader.item}]"))

@@ -55,7 +55,7 @@ def of_arrow(texts: Any, kind: str) -> pa.LargeBinaryArray:
     except pa.ArrowException as error:
         raise DataError(f"an Arrow array of {array.type} is damaged: {error}") from None
     if not pa.types.is_large_binary(parts[0].type):
-        raise UsageError(f"{FORMS}; here came an Arrow array of {array.type}")
+        raise UsageError(f"{FORMS}; got an Arrow array of {array.type}")
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
 

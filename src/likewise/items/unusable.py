@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from likewise.items.given import shown
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import Want
 
 #: The message for rows of 0 and 1 in place of sets.
@@ -90,11 +91,12 @@ def matrix(source: str, want: Want) -> str:
 
 
 def needed(other: str, kind: str, by: str = "") -> str:
-    """The values that are needed in place of such ones, with advice: ``--by elements compares sets: ...``."""
+    """The values that are needed in place of such ones, with advice: ``by='elements' compares sets: ...``."""
     held, _, _ = other.partition(", such as ")
     wanted = of_payload(kind)
     advice = wanted.advice.get(held, "")
-    return f"{f'--by {by} compares' if by else 'needed are'} {wanted.needed}{f'; {advice}' if advice else ''}"
+    compares = f"{option('by', by)} compares" if by else "expected"
+    return f"{compares} {wanted.needed}{f'; {advice}' if advice else ''}"
 
 
 def message(source: str, other: str, want: Want, by: str) -> str:

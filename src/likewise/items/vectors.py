@@ -36,7 +36,7 @@ def vectors(batch: Any) -> Vectors:
     """
     column = column_of(batch, READER)
     if pa.types.is_struct(column.type):
-        raise UsageError("give vectors that are written out; here came sparse ones")
+        raise UsageError("give vectors that are written out; got sparse ones")
     wide = is_wide(column.type) or pa.types.is_null(column.type)
     rows = read_column(column, READER, Want(kind=READER.kind, wide=wide))
     if not len(rows):

@@ -1,4 +1,4 @@
-"""The declaration of a kind of item and of its measures. Loads neither numpy nor Arrow, because `lw.plan()` and ``--help`` import it."""
+"""The declaration of a kind of item and of its measures. Loads neither numpy nor Arrow, because `lw.plan()` and help texts import it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: When bands generate the candidates: where a plan makes them, where the user asks for bands, or never, because items are always joined.
 PLANNED, ASKED, NEVER = "planned", "asked", "never"
-#: The recall of a join at the threshold, without --exact: 1, that of --recall, or unknown.
+#: The recall of a join at the threshold, without ``exact``: 1, the requested one, or unknown.
 EXACT, TARGET, NOT_GUARANTEED = "exact", "target", "not guaranteed"
 #: How two items are displayed side by side: by words, characters, members, numbers or digits, or whole.
 WORDS, SIGNS, MEMBERS, NUMBERS, DIGITS, WHOLE = "words", "signs", "members", "numbers", "digits", "whole"
@@ -74,7 +74,7 @@ class MeasureFacts:
     containment: str = ""  # "module:function" that computes NAME/containment
     converted_to: Made | None = None
     also: tuple[str, ...] = ()  # names used by other libraries, for hints in messages
-    instead: str = ""  # for a similarity: the hint shown when --within is given
+    instead: str = ""  # for a similarity: the hint shown when ``within`` is given
 
 
 class Kind:
@@ -103,7 +103,7 @@ class Kind:
     marked: tuple[str, str] = ("", "")  # the unit in which differences are marked, and a note about it
     remark: str = ""  # a note below two different items
     part: str = ""  # one member of an item: "element"
-    longest: str = "the longest"  # the item that --keep longest keeps
+    longest: str = "the longest"  # the item that the policy ``longest`` keeps
     shortest: str = "the shortest"
     hashed: bool = False  # payloads hold hashes of members, which are not displayed
     cut: MeasureFacts | None = None  # the measure of the sets of shingles that items are cut into; None: items are not cut

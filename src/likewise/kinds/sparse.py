@@ -9,6 +9,7 @@ from likewise.errors import UsageError
 from likewise.kinds import measures
 from likewise.kinds.kind import MEMBERS
 from likewise.kinds.stored import Stored
+from likewise.messages import option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +63,7 @@ class SparseVectors(Stored):
         from likewise.kernels.compare import EXACT
 
         if job.exact and job.options.bound is not None and not least_cosine(self.rule(job, EXACT)):
-            raise UsageError("--exact: sparse vectors are joined exactly by cosine, and by angles below 90 degrees; leave it out")
+            raise UsageError(f"{option('exact')}: sparse vectors are joined exactly only by cosine, and by angle below 90 degrees; leave it out")
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         """A vector without coordinates is empty for measures that need a direction; for a distance it is the origin, a valid item."""
@@ -99,7 +100,7 @@ class SparseVectors(Stored):
     def scans(self, job: Job) -> bool:
         if not job.base.in_sparse:
             can = " and ".join(name for name, facts in measures().items() if facts.in_sparse)
-            raise UsageError(f"--by {job.base.name}: of sparse vectors neighbors are looked for by {can}; choose one of them")
+            raise UsageError(f"{option('by', job.base.name)}: nearest neighbors of sparse vectors are available for {can}; choose one of them")
         return False
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:

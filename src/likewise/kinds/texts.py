@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.kinds.kind import WORDS
 from likewise.kinds.sets import ELEMENTS
 from likewise.kinds.stored import Stored
+from likewise.messages import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,10 +31,10 @@ class Texts(Stored):
     name, noun, item = "texts", "text", "a text"
     needed = "texts"
     advice = {  # noqa: RUF012
-        "lists of whole numbers": "token ids are compared with --by tokens:K",
-        "records": "name what is inside: --field {field}.KEY",
-        "lists of records": "name what is inside: --field {field}.KEY joins the texts of a list",
-        "lists of strings": "join the parts of a text, or compare sets with --by elements",
+        "lists of whole numbers": f"compare token ids with {option('by', 'tokens:K')}",
+        "records": f"name the field inside: {option('field', '{field}.KEY')}",
+        "lists of records": f"name the field inside: {option('field', '{field}.KEY')} joins the texts of a list",
+        "lists of strings": f"join the parts of a text, or compare sets with {option('by', 'elements')}",
         "lists of floats": "vectors are compared by cosine",
     }
     field = payload = holds = "text"  # a payload is UTF-8, a lone surrogate as three bytes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.kinds import sparse
 from likewise.kinds.kind import ASKED, NUMBERS, TARGET, Kind, MeasureFacts
 from likewise.kinds.stored import Stored
-from likewise.messages import counted
+from likewise.messages import counted, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ COSINE = MeasureFacts(
     empty="of zeros only",
     real=True,
     directed=True,
-    instead="a cosine is no distance; give --threshold, or --by angle --within DEGREES",
+    instead=f"cosine is a similarity; use {option('threshold')}, or {option('by', 'angle')} with {option('within', placeholder='DEGREES')}",
     search="likewise.nearest.neighbors:COSINES",
     in_sparse=True,
 )
@@ -78,7 +78,7 @@ class Vectors(Stored):
     reader = "likewise.items.vectors:READER"
     needed = "vectors: lists of finite numbers"
     advice = {  # noqa: RUF012
-        "strings": "CSV holds one number per column (--field x0..x3); JSON and Parquet hold lists",
+        "strings": f"CSV holds one number per column ({option('field', 'x0..x3')}); JSON and Parquet hold lists",
     }
     widths = "the first vector", "all vectors must have the same length"
     field = payload = holds = "vector"

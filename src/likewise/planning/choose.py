@@ -16,7 +16,7 @@ from typing import Any
 
 from likewise.choices import check_choices
 from likewise.errors import UsageError
-from likewise.messages import counted, quoted, shown
+from likewise.messages import counted, option, shown
 from likewise.methods import Measure, Text, text
 from likewise.planning.curves import Curve, number_of
 from likewise.planning.density import Density
@@ -122,10 +122,10 @@ def choose(
     chosen = family_for(method, family)
     facts = facts or Facts(dimension, sparse=method.compared.sparse)
     if dimension and (chosen.unit == OF_SHINGLES or facts.sparse):
-        what = "sparse vectors are told by what they hold" if facts.sparse else f"--by {method} compares texts or sets, which have none"
-        raise UsageError(f"--dimension {dimension}: {what}; leave it out")
+        why = "sparse vectors have" if facts.sparse else f"{option('by', str(method))} compares texts or sets, which have"
+        raise UsageError(f"{option('dimension', dimension)}: {why} no fixed dimension; leave it out")
     if dimension and facts.dimension and dimension != facts.dimension:
-        raise UsageError(f"--dimension {dimension}: the data have {facts.dimension:,} {chosen.unit} each; leave it out")
+        raise UsageError(f"{option('dimension', dimension)}: the data have {facts.dimension:,} {chosen.unit} each; leave it out")
     at = limit_of(method, threshold, within)
     sketch = sketch if chosen.modes else ""
     bands, rows = by_hand(bands, rows, slots)
@@ -166,15 +166,15 @@ def best(plans: Sequence[Plan]) -> Plan:
 def check(recall: object, sketch: str, tune: str) -> None:
     """Raise UsageError for invalid options."""
     if isinstance(recall, bool | str) or not 0 < number_of(recall) < 1:
-        hint = "; hashing comes close to 1 but never reaches it" if recall == 1 else ""
-        raise UsageError(f"--recall {quoted(recall)}: give a number above 0 and below 1, as in 0.99{hint}")
+        hint = f"; hashing never reaches 1, {option('exact')} does" if recall == 1 else ""
+        raise UsageError(f"{option('recall', recall)}: give a number above 0 and below 1, for example 0.99{hint}")
     check_choices({"sketch": sketch, "tune": tune})
 
 
 def refuse_beyond(curve: Curve, at: Fraction) -> None:
     """Raise UsageError for a distance that the measure cannot have."""
     if curve.distances and at > curve.most:
-        raise UsageError(f"--within {shown(float(at))}: the greatest {curve.measure} there can be is {curve.most:g}")
+        raise UsageError(f"{option('within', placeholder=shown(float(at)))}: the maximum {curve.measure} is {curve.most:g}")
 
 
 def check_plain(method: Text | Measure, at: Fraction, facts: Facts, recall: object, sketch: str, tune: str) -> None:
@@ -193,25 +193,28 @@ def whole(name: str, number: Any, most: int = sys.maxsize) -> int | None:
     except TypeError:
         count = 0
     if not 1 <= count <= most:
-        raise UsageError(f"--{name} {quoted(number)}: give a whole number from 1 to {most:,}")
+        raise UsageError(f"{option(name, number)}: give a whole number from 1 to {most:,}")
     return count
 
 
 def limit_of(method: Text | Measure, threshold: object, within: object) -> Fraction:
     """Return the threshold as a value of the measure: the minimum similarity or the maximum distance. Raises UsageError."""
     if threshold is not None and within is not None:
-        raise UsageError("--threshold and --within say the same thing; give one of them")
+        raise UsageError(f"{option('threshold')} and {option('within')} set the same limit; give only one of them")
     if method.facts.distance:
         if within is None:
-            raise UsageError(f"--by {method}: {method} is a distance; give --within D, the greatest there may be")
+            unit = f"number of {method.facts.units[1]}" if method.facts.units[1] else "distance"
+            instead = f" instead of {option('threshold')}" if threshold is not None else ""
+            raise UsageError(f"{method} is a distance: use {option('within', placeholder='D')} (maximum {unit}){instead}")
         return parse_within(within)
     real = method.facts.real
     if within is None:
         return parse_threshold("0.8" if threshold is None else threshold, real=real)
     if method.containment:
-        raise UsageError("--within: containment is no distance; give --threshold, the least share of an item that another is to hold")
+        instead = f"use {option('threshold')}, the minimum share of an item that another contains"
+        raise UsageError(f"{option('within')}: containment is a similarity; {instead}")
     if method.facts.instead:
-        raise UsageError(f"--within: {method.facts.instead}")
+        raise UsageError(f"{option('within')}: {method.facts.instead}")
     return parse_similarity_within(within, real=real)
 
 
@@ -219,14 +222,17 @@ def by_hand(bands: int | None, rows: int | None, slots: int | None) -> tuple[int
     """Return bands and rows as far as they are fixed: a product and one factor fix the other. Raises UsageError."""
     if bands and rows:
         if bands * rows > (slots or MAX_SLOTS):
-            raise UsageError(f"--bands {bands} --rows {rows} take {bands * rows} slots, more than {slots or MAX_SLOTS}; give fewer, or more --slots")
+            both, most = f"{option('bands', bands)} and {option('rows', rows)}", slots or MAX_SLOTS
+            more = f", or more {option('slots')}" if slots else ""
+            raise UsageError(f"{both} take {bands * rows:,} slots, more than {most:,}; give fewer bands or rows{more}")
         return bands, rows
     given = bands or rows
     if slots is None or given is None:
         return bands, rows
     if slots % given:
-        near = [str(number) for number in (slots // given * given, (slots // given + 1) * given) if number]
-        raise UsageError(f"--slots {slots} is not a multiple of --{'bands' if bands else 'rows'} {given}; give --slots {' or '.join(near)}")
+        near = " or ".join(str(number) for number in (slots // given * given, (slots // given + 1) * given) if number)
+        factor = option("bands" if bands else "rows", given)
+        raise UsageError(f"{option('slots', slots)} is not a multiple of {factor}; give {option('slots', placeholder=near)}")
     return (given, slots // given) if bands else (slots // given, given)
 
 
@@ -293,23 +299,24 @@ def row_counts(most: int) -> Iterator[int]:
 
 def unreachable(asked: Asked) -> str:
     """Return the message that no layout suffices, with the best possible one and the options to change."""
-    wish = f"no layout finds a pair {asked.place} with chance {asked.recall:g}"
+    wish = f"no layout finds a pair {asked.place} with probability {asked.recall:g}"
     if asked.bands:
         needed = bands_needed(asked.p, asked.target, 1)
         best = probability(asked.p, asked.bands, 1)
-        return f"--bands {asked.bands}: {wish}; the most is {best:.4g}, at one row; give --bands {needed} or more, or a lower --recall"
+        return f"{option('bands', asked.bands)}: {wish}; the maximum is {best:.4g}, with one row; give {needed:,} bands or more, or a lower recall"
     rows, limit = asked.rows or 1, asked.slots or MAX_SLOTS
     needed = max(bands_needed(asked.p, asked.target, rows), asked.fewest) * rows
     falling = asked.model.curve.distances
-    at = f"--{'within' if falling else 'threshold'} {shown(float(asked.threshold))}"
-    given = f"--slots {asked.slots}" if asked.slots else f"--rows {rows}" if asked.rows else at
+    at = option("within" if falling else "threshold", placeholder=shown(float(asked.threshold)))
+    given = option("slots", asked.slots) if asked.slots else option("rows", rows) if asked.rows else at
     more = (
-        f"--slots {needed} or more"
+        f"{needed:,} slots or more"
         if needed <= MAX_SLOTS
-        else "fewer --rows"
+        else "fewer rows"
         if asked.rows
-        else f"a {'smaller --within' if falling else 'higher --threshold'}"
+        else f"a {'smaller distance' if falling else 'higher threshold'}"
     )
     best = probability(asked.p, limit // rows, rows)
     best_layout = f"{best:.4g}, with {counted(limit, 'slot')} as {limit // rows:,} x {rows}"
-    return f"{given}: {wish}; the most is {best_layout}; give {more}, a lower --recall, or --exact to dedup or pairs, which then needs no layout"
+    more = f"{more}, a lower recall, or {option('exact')} in dedup or pairs, which needs no layout"
+    return f"{given}: {wish}; the maximum is {best_layout}; give {more}"

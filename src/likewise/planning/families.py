@@ -15,6 +15,7 @@ from fractions import Fraction
 from likewise.errors import UsageError
 from likewise.kinds import kind_of, measures
 from likewise.kinds.kind import NEVER
+from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.planning import curves
 from likewise.planning.curves import Curve
@@ -54,7 +55,7 @@ class Costs:
 
     slot: float  # to fill and hash a slot
     verify: float  # to read and compare two items
-    slots: int  # maximum for a plan without --slots, exceeded only if the target cannot be reached otherwise
+    slots: int  # maximum for a plan without ``slots``, exceeded only if the target cannot be reached otherwise
     element: float = 0.0  # to read an element of a set, regardless of the layout
 
 
@@ -75,7 +76,7 @@ class FamilyFacts:
     unit: str = NUMBERS  # unit of an item's length
     bytes: float = 4  # bytes in the work folder per unit
     extra: int = 0  # and per item
-    modes: bool = False  # its slots can be filled by one permutation or by many (--sketch)
+    modes: bool = False  # its slots can be filled by one permutation or by many (``sketch``)
     sparse: bool = False  # supports sparse vectors
 
 
@@ -97,7 +98,8 @@ def of_hyperplanes(method: Method, threshold: float, facts: Facts) -> Iterator[C
 def of_axes(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
     """Yield the curve of cross-polytope hashing. Raises UsageError if the dimension is unknown or too large."""
     if needed(facts, method) > curves.GREATEST_DIMENSION:
-        raise UsageError(f"--family CrossPolytope: it takes up to {curves.GREATEST_DIMENSION:,} numbers, not {facts.dimension:,}; leave it out")
+        most = f"vectors may have up to {curves.GREATEST_DIMENSION:,} numbers, not {facts.dimension:,}"
+        raise UsageError(f"{option('family', 'CrossPolytope')}: {most}; leave it out")
     yield in_units_of(method, curves.cross_polytope(needed(facts, method)))
 
 
@@ -119,11 +121,11 @@ def line(width: float, norm: str) -> Curve:
 def of_thresholds(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
     """Yield the curve of random thresholds. Raises UsageError if the range of coordinates is unknown or unsuitable."""
     if facts.low is None or facts.high is None:
-        raise UsageError("--family Threshold: give the data as an array, for it must know the least and greatest coordinate")
+        raise UsageError(f"{option('family', 'Threshold')}: give the data as an array, because the minimum and maximum coordinate must be known")
     dimension = needed(facts, method)
     if not NARROWEST <= dimension * (facts.high - facts.low) <= WIDEST:
         span = f"coordinates from {facts.low:g} to {facts.high:g} are too {'close together' if facts.high - facts.low < 1 else 'far apart'}"
-        raise UsageError(f"--family Threshold: {span} to set thresholds between; scale the data, or leave --family out")
+        raise UsageError(f"{option('family', 'Threshold')}: {span} for thresholds between them; scale the data, or leave out {option('family')}")
     yield curves.threshold_bit(facts.low, facts.high, dimension)
 
 
@@ -135,7 +137,7 @@ def of_bits(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
 def needed(facts: Facts, method: Method, what: str = "numbers a vector") -> int:
     """Return the dimension. Raises UsageError if it is unknown."""
     if facts.dimension is None:
-        raise UsageError(f"--by {method}: give the data, or --dimension, how many {what} has")
+        raise UsageError(f"{option('by', str(method))}: give the data, or {option('dimension', placeholder='N')}, how many {what} has")
     return facts.dimension
 
 
@@ -275,8 +277,9 @@ def family_for(method: Method, family: str | None = None) -> FamilyFacts:
     """Return the family to plan for: the requested one, or the measure's first. Raises UsageError."""
     names = families_of(method)
     if not names:
-        can = ", ".join(name for name in measures() if families_of(Measure(name)))
-        raise UsageError(f"--by {method}: there is no hash family for it, so nothing to plan; there is one for text and for {can}")
+        valid = ", ".join(name for name in measures() if families_of(Measure(name)))
+        why = "this measure has no hash family, so bands cannot be planned"
+        raise UsageError(f"{option('by', str(method))}: {why}; use a unit of text, such as words:5, or one of {valid}")
     if family is not None and family not in names:
-        raise UsageError(f"--family {family!r}: for {method} choose {' or '.join(names)}")
+        raise UsageError(f"{option('family', family)}: for {method} choose {' or '.join(names)}")
     return FAMILIES[family or names[0]]

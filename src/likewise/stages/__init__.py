@@ -5,7 +5,7 @@ In the order of a run:
 - workers: the tasks, progress and memory that steps use
 - sketch: rows become words, digests of copies, and band keys
 - copies: exact copies collapse into the first
-- order: the priority order of --keep and --prefer
+- order: the priority order of ``keep`` and ``prefer``
 - buckets: items of equal band keys, band by band
 - candidates: the candidate pairs of a bucket
 - near: pairs that may be similar, by sizes and odd sketches

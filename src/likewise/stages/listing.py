@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.errors import UsageError
-from likewise.messages import counted
+from likewise.messages import counted, option
 
 
 class Listing:
@@ -101,8 +101,8 @@ class Listing:
     def check(self, more: int) -> None:
         """Raises UsageError if ``more`` pairs would exceed the maximum."""
         if self.count + more > self.most:
-            star = "" if self.ordered or self.sides is not None else "list members against their leader only with --star, or "
-            raise UsageError(f"more than {counted(self.most, 'pair is', 'pairs are')} at or above the threshold; {star}allow more with --max-pairs")
+            star = "" if self.ordered or self.sides is not None else f"list only pairs of members with their leader ({option('star')}), or "
+            raise UsageError(f"more than {counted(self.most, 'pair is', 'pairs are')} at or above the threshold; {star}raise {option('max_pairs')}")
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """All pairs of rows, int64[m, 2], and their similarities, float64[m]. Empties the listing."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.items.sets import read_only
 from likewise.kernels import rank as kernels
+from likewise.messages import option
 from likewise.stages.workers import ALONE, Workers
 
 Longs = NDArray[np.int64]
@@ -59,7 +60,7 @@ def ranked(values: NDArray[np.uint64], offsets: Longs, *, side: NDArray[np.uint8
     """
     n, elements = len(offsets) - 1, int(offsets[-1] - offsets[0])
     if elements > MOST_ELEMENTS:
-        raise UsageError(f"an exact join takes up to {MOST_ELEMENTS:,} elements at once; here are {elements:,}; leave --exact out")
+        raise UsageError(f"an exact join takes up to {MOST_ELEMENTS:,} elements, and these sets have {elements:,}; leave out {option('exact')}")
     deal = dealt(read_only(values[int(offsets[0]) : int(offsets[-1])]), read_only(offsets - offsets[0]), workers)
     ids = np.empty(elements, np.uint32)
     counts = numbered(deal, np.empty(0, np.uint8) if side is None else np.ascontiguousarray(side), ids, workers)

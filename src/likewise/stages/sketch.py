@@ -122,7 +122,7 @@ def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
 
 
 def group_words(values: pa.LargeBinaryArray | None, n: int, seed: int) -> np.ndarray:
-    """64 bits that identify the value of ``--per``, uint64[n]; 0 for rows without one, which form a group.
+    """64 bits that identify the value of ``per``, uint64[n]; 0 for rows without one, which form a group.
 
     Hashing is keyed, so that nobody can craft a value that falls into another group.
     """

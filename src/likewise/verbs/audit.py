@@ -13,7 +13,6 @@ from likewise.choices import OfAudit, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.manifest import is_output
-from likewise.items.given import shown
 from likewise.messages import option
 from likewise.methods import Text
 from likewise.options import integer, resolve
@@ -43,22 +42,23 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | bool | Non
     typed = {name: value for name, value in choices.items() if value is not None}
     sample = integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
-        raise UsageError(f"--sample {shown(sample)}: give a whole number of 1 or more")
+        raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
     made = None
     if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
         with as_written(Path(inputs)):
             made = as_made(Path(inputs))
         given = (made.choices | typed).get("groups")
         if made.groups is not None and isinstance(given, Path) and not given.is_file():
-            raise UsageError(f"{inputs} was made by groups that are not where they were ({given}); name them with --groups FILE, in Python groups=")
+            raise UsageError(f"{inputs}: the groups that this output was made with are not at {given}; give {option('groups', placeholder='FILE')}")
         inputs = made.inputs
     options = resolve(**{**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress) as (sources, run):
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
-            raise DataError("the groups are not those that the output was made by; run dedup again, or name those with --groups FILE")
+            remedy = f"run dedup again, or give the groups of the output with {option('groups')}"
+            raise DataError(f"the groups differ from those that the output was made with; {remedy}")
         collection = pipeline.collect(sources, run, Local(run))
         if made and sorted(collection.digests()) != sorted(made.digests):
-            raise DataError("the inputs have changed since the output was made; run dedup again, or audit the files themselves")
+            raise DataError("the inputs have changed since the output was made; run dedup again, or audit the input files")
         items = pipeline.distinct(collection, run, Local(run))
         found = measured(items, run, sample, walk=bool(made))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
@@ -97,5 +97,5 @@ def as_made(out: Path) -> Made:
     choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
     digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
     if len(digests) > 0 and not run["inputs"]:
-        raise DataError(f"{out}: was made of data from Python, which are not kept; audit the data themselves, with the same choices")
+        raise DataError(f"{out}: this output was made from data in memory, which is not stored; audit the data, with the same options")
     return Made([Path(entry["path"]) for entry in run["inputs"]], choices, method["verify"], digests, manifest.get("groups"))

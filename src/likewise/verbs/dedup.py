@@ -9,6 +9,7 @@ from likewise.choices import OfDedup, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.io.output import check_target
+from likewise.messages import option
 from likewise.options import Options, resolve
 from likewise.progress import Progress
 from likewise.runs.removal import remove
@@ -77,7 +78,8 @@ def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress |
     options = resolve(**choices)
     target = None if out is None else Path(out)
     if target is None and (idle := [name for name in WRITTEN if choices.get(name)]):
-        raise UsageError(f"{', '.join(idle)}: says what is written, and nothing is without out; give out=FOLDER, or leave it out")
+        named = " and ".join(option(name, choices.get(name)) for name in idle)
+        raise UsageError(f"{named}: nothing is written without {option('out')}; give {option('out', placeholder='FOLDER')}, or leave out the rest")
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     return deduplicate(inputs, options, target, progress)

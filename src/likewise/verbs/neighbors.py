@@ -9,8 +9,8 @@ import numpy as np
 from likewise.choices import OfNeighbors, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import UsageError
-from likewise.items.given import shown
 from likewise.kinds.kind import NOT_GUARANTEED
+from likewise.messages import option
 from likewise.methods import Measure
 from likewise.options import Options, integer, resolve
 from likewise.planning.families import findable
@@ -49,12 +49,12 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
     """`neighbors` by options that are checked. Raises UsageError for ``k``, and for items of which there are no neighbors."""
     k = integer(k)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise UsageError(f"-k {shown(k)}: give a whole number of 1 or more")
+        raise UsageError(f"{option('k', k)}: give a whole number of 1 or more")
     if not options.method.compared.looked_for:
         heads = dict.fromkeys(name.partition("/")[0] for name in findable() if Measure(name).compared.looked_for)
         *most, last = heads
         names = f"texts, {', '.join(most)} and {last}"
-        raise UsageError(f"--by {options.method}: neighbors are looked for by {names}")
+        raise UsageError(f"{option('by', str(options.method))}: nearest neighbors are available for {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
         collection = pipeline.collect(sources, run, Local(run))
         rows, value, all_of_them = pipeline.nearest(collection, run, k)

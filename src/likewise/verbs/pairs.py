@@ -9,6 +9,7 @@ import numpy as np
 from likewise.choices import OfPairs, refuse_empty, refuse_others
 from likewise.engines.local import Local
 from likewise.errors import UsageError
+from likewise.messages import option
 from likewise.options import Options, resolve
 from likewise.planning.spread import spread
 from likewise.progress import Progress
@@ -43,7 +44,7 @@ def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress |
 def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progress: Progress | bool | None) -> Pairs:
     """`pairs` by options that are checked. Raises UsageError for ``star`` of two collections."""
     if options.star and against is not None:
-        raise UsageError("--star lists members against their leader inside one collection; it has no meaning with --against")
+        raise UsageError(f"{option('star')} lists members of clusters inside one collection; leave it out with {option('against')}")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
         collection = pipeline.collect(sources, run, Local(run))
         items = pipeline.distinct(collection, run, Local(run))
