@@ -385,7 +385,7 @@ def test_what_cannot_be_asked():
     sets = planted(4, 0)
     for choices, why in (
         ({"by": "features/nearest"}, "valid: /one-to-many, /chamfer, /assignment"),
-        ({"by": "features/chamfer", "bands": 4}, "joined without bands"),
+        ({"by": "features/chamfer", "bands": 4}, "joins feature sets without bands"),
         ({"by": "features/chamfer", "verify": "none"}, "always compared exactly"),
     ):
         with pytest.raises(UsageError, match=why):

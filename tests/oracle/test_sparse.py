@@ -60,7 +60,7 @@ def test_pairs_across_and_inside_groups(exact):
     inside = pairs_of(lw.pairs(records(made, shop=[place % 3 for place in range(len(made))]), per="shop", **how).to_arrow())
     same(inside, {pair: one for pair, one in want.items() if pair[0] % 3 == pair[1] % 3})
     assert len(across) > 5 and len(inside) > 5
-    with pytest.raises(lw.UsageError, match="--max-pairs"):
+    with pytest.raises(lw.UsageError, match="raise max_pairs="):
         lw.pairs(records(made), max_pairs=3, **how)
 
 

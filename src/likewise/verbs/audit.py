@@ -49,7 +49,7 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | bool | Non
             made = as_made(Path(inputs))
         given = (made.choices | typed).get("groups")
         if made.groups is not None and isinstance(given, Path) and not given.is_file():
-            raise UsageError(f"{inputs}: the groups that this output was made with are not at {given}; give {option('groups', placeholder='FILE')}")
+            raise UsageError(f"{inputs}: the groups that this output was made with ({given}) are missing; give {option('groups')}")
         inputs = made.inputs
     options = resolve(**{**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress) as (sources, run):
