@@ -187,7 +187,7 @@ def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):
     [
         (["none.png"], {}, "no such file"),
         (["*.webp"], {}, "no file matches"),
-        (["notes.txt"], {}, "the extension is not that of an image or a video"),
+        (["notes.txt"], {}, "not the extension of an image or a video"),
         (["a.jpg"], {"most": 0}, "--most 0"),
         (["a.jpg"], {"every": 0.0}, "--every 0"),
         (["a.jpg", "film.mp4"], {}, "is an image and .* a video"),

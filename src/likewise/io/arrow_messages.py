@@ -16,6 +16,7 @@ import numpy as np
 
 from likewise.errors import DataError
 from likewise.io.batches import reading
+from likewise.messages import option
 from likewise.records import BATCH_FACTOR
 
 KIND = "an Arrow file or stream"
@@ -81,7 +82,7 @@ def within(path: Path, most: int) -> Iterator[int]:
             if (size := _expanded(message, file)) > most:
                 raise DataError(
                     f"{path}: message {number} of this file states an expanded size of {size:,} bytes; at most {most:,} are allowed,  "
-                    f"{BATCH_FACTOR} times --max-record; raise --max-record if you trust the file"
+                    f"{BATCH_FACTOR} times {option('max_record')}; raise it if you trust the file"
                 )
             if message.kind == BATCH:
                 yield number

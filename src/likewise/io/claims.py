@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import FormatError, UsageError, naming
+from likewise.messages import option
 
 try:
     import fcntl
@@ -83,7 +84,7 @@ def tried(folder: Path, made: bool) -> Claim:
         made = True
     except FileExistsError:
         if not folder.is_dir():
-            raise UsageError(f"--work {folder}: this is a file, but intermediate files need a folder; choose another path") from None
+            raise UsageError(f"{option('work', folder)}: this is a file, but intermediate files need a folder; choose another path") from None
     if not any(folder.iterdir()):
         return Claim(folder, marked(folder, made), made)
     file = opened(folder)
@@ -146,7 +147,9 @@ def mark_in(file: int, folder: Path) -> dict[str, Any]:
     os.lseek(file, 0, os.SEEK_SET)
     data = os.read(file, LONGEST)
     if not data and [path.name for path in folder.iterdir()] == [MARK]:
-        raise UsageError(f"{folder}: a run was killed while it made this work folder; delete the folder, or name another with --work")
+        raise UsageError(
+            f"{folder}: a run was killed while it made this work folder; delete it, or name another with {option('work', placeholder='DIR')}"
+        )
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -171,12 +174,16 @@ def lock(file: int, folder: Path) -> None:
 
 def in_use(folder: Path) -> UsageError:
     """The error for a folder that another run holds."""
-    return UsageError(f"{folder}: another run is working in this folder; wait for it, or name another folder with --work")
+    return UsageError(
+        f"{folder}: another run is working in this folder; wait for it, or name another folder with {option('work', placeholder='DIR')}"
+    )
 
 
 def not_ours(folder: Path) -> UsageError:
     """The error for a folder that likewise did not make."""
-    return UsageError(f"{folder}: this folder is not a work folder of likewise and is not empty; name another with --work")
+    return UsageError(
+        f"{folder}: this folder is not a work folder of likewise and is not empty; name another one with {option('work', placeholder='DIR')}"
+    )
 
 
 def empty(folder: Path) -> bool:

@@ -28,15 +28,15 @@ from likewise.io.work import Work
 from likewise.items import binary, unusable
 from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
-from likewise.messages import in_document
+from likewise.messages import in_document, option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # name of standard input as a source
 #: Advice about unreadable rows: if they are listed in a file, and if not.
-LISTED = "--on-error skip lists such rows in rejected.jsonl and continues"
-LEFT_OUT = "--on-error skip omits such rows and continues"
+LISTED = f"{option('on_error', 'skip')} lists such rows in rejected.jsonl and continues"
+LEFT_OUT = f"{option('on_error', 'skip')} omits such rows and continues"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from likewise.items.arrow import is_string, plain
 from likewise.items.readers import reader_of, sure_reader_of
 from likewise.items.wrapped import wrapped
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 PARAGRAPH = binary.value(b"\n\n")
@@ -168,7 +169,7 @@ def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, mos
         return pa.nulls(len(values), binary.TYPE)
     length = pc.binary_length(values).fill_null(0).to_numpy()
     for row in np.flatnonzero(length > most).tolist():
-        reason = f"column {name!r} has {length[row]:,} bytes, but --max-record allows {most:,}"
+        reason = f"column {name!r} has {length[row]:,} bytes, but {option('max_record')} allows {most:,}"
         rejected.append(Rejected(row, f"position {start + row} (rows count from 0): {reason}", b""))
     if not binary.is_utf8(values):
         for row, raw in enumerate(values.to_pylist()):

@@ -15,6 +15,7 @@ from likewise.io.field_names import alternatives
 from likewise.items.sparse_names import SPARSE, are_parts, looks_sparse
 from likewise.items.vectors import is_wide
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import Want
 
 #: Maximum number of columns in one range.
@@ -71,13 +72,17 @@ def _numbered(part: str, want: Want, there: Sequence[str] | None) -> list[str]:
         prefix, first, again, last = found.groups()
         count = int(last) - int(first) + 1
         if again != prefix or not 0 < count <= MOST:
-            raise UsageError(f"--field {part!r}: a range has one name with two ascending numbers, such as x0..x3, and at most {MOST:,} columns")
+            raise UsageError(
+                f"{option('field', part)}: a range has one name with two ascending numbers, such as x0..x3, and at most {MOST:,} columns"
+            )
         digits = len(first) if first.startswith("0") else 1
         return [f"{prefix}{number:0{digits}}" for number in range(int(first), int(last) + 1)]
     if not part.endswith("*"):
         return [part]
     if there is None:
-        raise UsageError(f"--field {part!r}: in JSON, fields differ between records, so the range needs its first and last name, such as x0..x3")
+        raise UsageError(
+            f"{option('field', part)}: in JSON, fields differ between records, so the range needs its first and last name, such as x0..x3"
+        )
     others = (want.id, want.per, want.score)
     return sorted((name for name in there if name.startswith(part[:-1]) and name not in others), key=lambda name: _place(name, part)) or [part]
 

@@ -16,6 +16,7 @@ from likewise.io.batches import reading
 from likewise.items.elements import element
 from likewise.items.given import shown
 from likewise.items.words import Hasher
+from likewise.messages import either, option
 
 #: Added to the seed, so that words of groups differ from those of elements.
 GROUPS = 0x6709_5EED
@@ -51,7 +52,7 @@ def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif not isinstance(given, Path):
-        raise UsageError(f"--groups {given!r}: {FORMS}; in Python, a mapping also works")
+        raise UsageError(f"{option('groups', given)}: {FORMS}{either('; a mapping also works', '')}")
     elif given.suffix == ".json":
         try:
             found = msgspec.json.decode(given.read_bytes())
@@ -91,7 +92,7 @@ def table_of(path: Path) -> pa.Table:
 
     readers = {".parquet": parquet.read_table, ".csv": csv.read_csv, ".jsonl": json.read_json, ".ndjson": json.read_json}
     if path.suffix not in readers:
-        raise UsageError(f"--groups {path}: {FORMS}")
+        raise UsageError(f"{option('groups', path)}: {FORMS}")
     return readers[path.suffix](path)
 
 

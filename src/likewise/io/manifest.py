@@ -13,6 +13,7 @@ from typing import Any
 import xxhash
 
 from likewise.errors import UsageError
+from likewise.messages import option
 
 MANIFEST, FORMAT = "manifest.json", "likewise/output"
 #: Files of an output that its manifest does not list. The last kind remains where `likewise report` was killed.
@@ -34,15 +35,15 @@ def check_output(folder: Path, out: Path) -> None:
         return
     listed = outputs_of(folder)
     if isinstance(listed, str):
-        raise refused(out, f"--overwrite replaces only outputs of likewise, and this folder is not one ({listed}); choose another path")
+        raise refused(out, f"{option('overwrite')} replaces only outputs of likewise, and this folder is not one ({listed}); choose another path")
     if strangers := sorted(name for name in files_in(folder) if name not in listed and not OTHERS.fullmatch(name)):
         names = ", ".join(strangers[:SHOWN]) + (f" and {len(strangers) - SHOWN:,} more" if len(strangers) > SHOWN else "")
-        raise refused(out, f"--overwrite would delete files that likewise did not write: {names}; move them, or choose another path")
+        raise refused(out, f"{option('overwrite')} would delete files that likewise did not write: {names}; move them, or choose another path")
 
 
 def refused(out: Path, why: str) -> UsageError:
     """The error, with a cause from the system, so that the run can be resumed once the user has moved the files."""
-    error = UsageError(f"-o {out}: {why}")
+    error = UsageError(f"{option('out', out)}: {why}")
     error.__cause__ = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(out))
     return error
 

@@ -17,6 +17,7 @@ from likewise.drawing.controls import escaped_json
 from likewise.errors import UsageError, naming
 from likewise.io import claims
 from likewise.io.manifest import SEAL, check_output, seal
+from likewise.messages import option
 
 
 def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume: bool = False) -> None:
@@ -25,22 +26,22 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
     With ``resume`` the place may already hold the output of the interrupted run in ``work``.
     """
     if not out.name or out.name == "..":
-        raise UsageError(f"-o {out}: this is not a new folder; name one, such as {out / 'clean'}")
+        raise UsageError(f"{option('out', out)}: this is not a new folder; name one, such as {out / 'clean'}")
     if work is not None and out.resolve() in (work.resolve(), *work.resolve().parents):
-        raise UsageError(f"--work {work}: lies in the output {out}, which is created at the end; name a place outside it")
+        raise UsageError(f"{option('work', work)}: lies in the output {out}, which is created at the end; name a place outside it")
     if work is not None and work.resolve() in out.resolve().parents:
-        raise UsageError(f"-o {out}: lies in the work folder {work}, which is emptied at the end; name a place outside it")
+        raise UsageError(f"{option('out', out)}: lies in the work folder {work}, which is emptied at the end; name a place outside it")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise UsageError(f"-o {out}: this is a file or a link, and the output is a folder; choose another path")
+        raise UsageError(f"{option('out', out)}: this is a file or a link, and the output is a folder; choose another path")
     work = work or work_beside(out)
     interrupted = resume and claims.is_begun(work)
     if out.exists() and any(out.iterdir()):
         if not overwrite and not interrupted:
             nothing = f", and {work} has no interrupted run to continue" if resume else ""
-            raise UsageError(f"-o {out}: the folder exists{nothing}; --overwrite replaces it once the new one is complete")
+            raise UsageError(f"{option('out', out)}: the folder exists{nothing}; {option('overwrite')} replaces it once the new one is complete")
         check_output(out, out)
     elif not out.parent.exists():
-        raise UsageError(f"-o {out}: the folder {out.parent} does not exist; create it first")
+        raise UsageError(f"{option('out', out)}: the folder {out.parent} does not exist; create it first")
 
 
 def work_beside(out: Path) -> Path:

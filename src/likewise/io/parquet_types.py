@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from likewise.errors import UsageError
 from likewise.io import footer
 from likewise.io.footer import Element
+from likewise.messages import option
 
 #: Fields of SchemaElement (parquet.thrift), and the fields that define how values are stored.
 TYPE, TYPE_LENGTH, REPETITION, NAME, CHILDREN, CONVERTED, SCALE, PRECISION, LOGICAL = 1, 2, 3, 4, 5, 6, 7, 8, 10
@@ -113,7 +114,7 @@ def check(source: Path, arrow: pa.Schema, options: dict[str, Any]) -> None:
         if _is_lacking(column.mine) and not _is_stored_equally(column):
             raise UsageError(
                 f"{source}: the column {column.name!r} has a type that Arrow lacks, so kept records would lose it. Drop the column or "
-                "change its type there, or write no records: --output ids or mask, without --removed-records"
+                f"change its type there, or write no records: {option('output', 'ids')} or mask, without {option('removed_records')}"
             )
 
 

@@ -19,6 +19,7 @@ from typing import BinaryIO
 from likewise.errors import UsageError, naming
 from likewise.io import disk
 from likewise.io.manifest import check_output
+from likewise.messages import option
 
 #: Characters of an output's name at the beginning of its temporary name: the system limits the length of names.
 SHOWN = 40
@@ -26,38 +27,43 @@ SHOWN = 40
 RANDOM = 8
 
 
-def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), flag: str = "-o") -> None:
+def named(target: Path, flag: str) -> str:
+    """The target with the flag that names it; without one, it is the argument ``out``."""
+    return f"{flag} {target}" if flag else option("out", target)
+
+
+def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), flag: str = "") -> None:
     """Raise UsageError, before any work, for a path where no file can be put. formats: allowed extensions; empty for any."""
     if formats and target.suffix.lower() not in formats:
         names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
-        raise UsageError(f"{flag} {target}: the extension selects the format; use {names}")
+        raise UsageError(f"{named(target, flag)}: the extension selects the format; use {names}")
     refuse_others(target, flag)
     if not target.parent.is_dir():
-        raise UsageError(f"{flag} {target}: the folder {target.parent} does not exist; create it first")
+        raise UsageError(f"{named(target, flag)}: the folder {target.parent} does not exist; create it first")
     if target.exists() and not overwrite:
-        raise UsageError(f"{flag} {target}: the file exists; --overwrite replaces it once the new one is complete")
+        raise UsageError(f"{named(target, flag)}: the file exists; {option('overwrite')} replaces it once the new one is complete")
 
 
 def refuse_others(target: Path, flag: str) -> None:
     """Raise UsageError for a path of anything other than a plain file."""
     if target.is_symlink():
-        raise UsageError(f"{flag} {target}: this is a link; outputs neither follow nor replace links, so name the file itself")
+        raise UsageError(f"{named(target, flag)}: this is a link; outputs neither follow nor replace links, so name the file itself")
     if target.is_dir():
-        raise UsageError(f"{flag} {target}: this is a folder; name a file")
+        raise UsageError(f"{named(target, flag)}: this is a folder; name a file")
     if target.exists() and not target.is_file():
-        raise UsageError(f"{flag} {target}: this is not a plain file; choose another path")
+        raise UsageError(f"{named(target, flag)}: this is not a plain file; choose another path")
 
 
-def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "-o") -> None:
+def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "") -> None:
     """Raise UsageError if the target is an input under any name: it may be the only copy. files: names and paths of inputs."""
     if target.exists():
         for name, path in files:
             if path.exists() and path.samefile(target):
-                raise UsageError(f"{flag} {target}: this file is an input ({name}), and likewise never writes to an input; choose another path")
+                raise UsageError(f"{named(target, flag)}: this file is an input ({name}), and likewise never writes to an input; choose another path")
 
 
 @contextmanager
-def new_file(target: Path, *, overwrite: bool, flag: str = "-o") -> Iterator[BinaryIO]:
+def new_file(target: Path, *, overwrite: bool, flag: str = "") -> Iterator[BinaryIO]:
     """A binary file to write. It gets its name, forced to the disk, if the block ends without an exception; otherwise it is deleted.
 
     Raises UsageError for a link or a folder, and if a file has appeared meanwhile that may not be replaced; the new file is then kept beside it.
@@ -89,7 +95,7 @@ def put_new(part: Path, target: Path, flag: str) -> None:
     try:
         disk.rename_new(part, target)
     except FileExistsError as error:
-        raise UsageError(f"{flag} {target}: this file appeared during the run and was not replaced; the result is in {part}") from error
+        raise UsageError(f"{named(target, flag)}: this file appeared during the run and was not replaced; the result is in {part}") from error
     except BaseException:
         part.unlink(missing_ok=True)
         raise

@@ -20,6 +20,7 @@ from likewise.io.field_names import mapped, mentioned, of_source, top
 from likewise.io.inputs import printable
 from likewise.items.readers import reader_of
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import REJECTED, Chunk, Want
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple
         return idle[0], ()
     if idle:
         there = ", ".join(printable(source.name) for source in sources[:5])
-        raise UsageError(f"--field {idle[0]!r}: no input matches {idle[0].rpartition(AT)[2]!r}; the inputs are {there}")
+        raise UsageError(f"{option('field', idle[0])}: no input matches {idle[0].rpartition(AT)[2]!r}; the inputs are {there}")
     return field, tuple(some)
 
 
@@ -121,9 +122,10 @@ def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
     seen = list(dict.fromkeys(name for lack in lacking for name in lack.fields))
     if not seen:
         return f'no row of {where} has fields; each row must be an object, such as {{"id": 1, {json.dumps(field)}: ...}}, not a bare value'
-    said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; name the right one with --field"
+    said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; "
+    said += f"name the right one with {option('field', placeholder='F')}"
     if first.inside:
-        return f"{said}; if the records are in the list {first.inside!r}, add --records {first.inside}"
+        return f"{said}; if the records are in the list {first.inside!r}, add {option('records', first.inside)}"
     if "," in field:
         parts = [part.strip() for part in field.split(",")]
         return f"{said}: {'|'.join(parts)!r} takes the first one that a record has; {'+'.join(parts)!r} joins them"
@@ -131,7 +133,7 @@ def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
     if not others:
         return said
     meant = suggested(field, first.fields, want)
-    return f"{said} {meant + AT + pattern(first.source, others)!r} for this source alone, or with --field {field + '|' + meant!r} for all"
+    return f"{said} {meant + AT + pattern(first.source, others)!r} for this source alone, or with {option('field', field + '|' + meant)} for all"
 
 
 def suggested(field: str, there: Sequence[str], want: Want) -> str:

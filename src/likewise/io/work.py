@@ -29,6 +29,7 @@ import xxhash
 
 from likewise.errors import FormatError, UsageError, naming
 from likewise.io.claims import DESCRIPTION, Claim, empty, take
+from likewise.messages import option
 
 JOURNAL, STAGED = "journal.jsonl", "staged"
 BLOCK_BYTES = 4 << 20
@@ -65,7 +66,7 @@ class Work:
             if not work.begun:
                 empty(folder)  # left by a run that was killed before it had read anything, or at its end
             elif not resume:
-                more = "" if resume is None else "continue with --resume, or "
+                more = "" if resume is None else f"continue with {option('resume')}, or "
                 raise UsageError(f"{folder}: an interrupted run left this work folder; {more}delete the folder to start over")
         except BaseException:
             work.close(remove=False)
@@ -302,7 +303,7 @@ def refuse_links(folder: Path) -> None:
         for path in (Path(place, name) for name in (*folders, *files)):
             found = path.lstat()
             if not (stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_nlink == 1)):
-                raise FormatError(f"{path}: is a link or a special file, which a work folder never has; delete {folder}, or name another with --work")
+                raise FormatError(f"{path}: is not a plain file; delete {folder}, or name another one with {option('work', placeholder='DIR')}")
 
 
 def is_entry(entry: Any) -> bool:
@@ -315,23 +316,23 @@ def is_entry(entry: Any) -> bool:
     return all(isinstance(name, str) and NAME.fullmatch(name) for name in (*columns, *names)) and all(types == [int, str] for types in ends)
 
 
-#: One flag may change many values: those that the user typed are named first.
+#: One option may change many values: those that the user typed are named first.
 TYPED = ("verb", "by", "normalize", "plan", "threshold_exact", "target", "bands", "rows")
 
 
-#: Values of a run's method -> the flag that sets them, if it has another name.
-SET_BY = {"threshold_exact": "--threshold or --within", "target": "--recall"}
-#: Values that a flag of the same name sets.
-FLAGS = re.compile(
+#: Values of a run's method -> the option that sets them, if it has another name.
+SET_BY = {"threshold_exact": f"{option('threshold')} or {option('within')}", "target": option("recall")}
+#: Values that an option of the same name sets.
+OPTIONS = re.compile(
     r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|on_error|max_record|limit|seed"
     r"|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)"
 )
 
 
-def flag_of(place: str) -> str:
-    """The flag that sets the value at a place in the description of a run; the place itself if no single flag does."""
-    found = FLAGS.fullmatch(place)
-    return place if found is None else SET_BY.get(found[1], f"--{found[1].replace('_', '-')}")
+def option_of(place: str) -> str:
+    """The option that sets the value at a place in the description of a run; the place itself if no single option does."""
+    found = OPTIONS.fullmatch(place)
+    return place if found is None else SET_BY.get(found[1]) or option(found[1])
 
 
 def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
@@ -344,6 +345,6 @@ def compare(folder: Path, made: Any, now: Any, place: str = "") -> None:
             compare(folder, left, right, f"{place}[{i}]")
     elif made != now:
         raise UsageError(
-            f"{folder}: cannot resume, because {flag_of(place)} differs: the interrupted run had {json.dumps(made)}, this one has {json.dumps(now)}; "
+            f"{folder}: cannot resume, because {option_of(place)} differs: the interrupted run had {json.dumps(made)}, this one {json.dumps(now)}; "
             "use the earlier value, or delete the folder to start over"
         )

@@ -22,6 +22,7 @@ from likewise.io.inputs import resolve
 from likewise.io.manifest import SEAL, seal
 from likewise.io.output import checksums, work_beside
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import Records
 from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
@@ -203,7 +204,7 @@ def document(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         out = path.parent
         why = f"it has no {path.name}" if out.is_dir() else "it is a file" if out.exists() else "it does not exist"
-        begun = "; to continue the interrupted run, repeat its command with --resume" if out.name and work_beside(out).exists() else ""
+        begun = f"; to continue the interrupted run, repeat it with {option('resume')}" if out.name and work_beside(out).exists() else ""
         raise UsageError(f"{out}: is not an output folder of likewise dedup ({why}{begun})") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is damaged: {error}") from error

@@ -17,7 +17,7 @@ import pyarrow as pa
 from likewise.drawing.outcome import BINS
 from likewise.io.collection import Collection
 from likewise.job import Job
-from likewise.messages import counted
+from likewise.messages import counted, option
 from likewise.methods import Text
 from likewise.runs.results import Decision
 
@@ -85,7 +85,7 @@ def warning(found: Report, limit: float) -> Iterator[str]:
     yield (
         f"{counted(number, 'large cluster')} {looks} like pages of one template rather than duplicates: "
         f"{counted(found['templates']['removed'], 'document')} were removed, most at a similarity {span}. The {kept} {named}{more}. "
-        "Check some with likewise show; if they are different pages, raise --threshold or remove the text that they share"
+        f"Check some with likewise show; if they are different pages, raise {option('threshold')} or remove the text that they share"
     )
 
 

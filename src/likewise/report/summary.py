@@ -11,6 +11,7 @@ from likewise.io.collection import Collection
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
 from likewise.job import Job
+from likewise.messages import option, verb
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
@@ -20,7 +21,7 @@ from likewise.runs.results import Decision
 
 LARGEST = 10
 #: Advice if no recall is guaranteed.
-MEASURE = "likewise audit measures it on a sample, and --exact compares all pairs"
+MEASURE = f"{verb('audit')} measures it on a sample, and {option('exact')} compares all pairs"
 NAMED = 5  # maximum number of places named in a warning
 
 
@@ -109,13 +110,13 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
     said = list(job.plan.about_layout) if job.plan else []
     usable = int((kind != REJECTED).sum())
     if job.options.bound is not None and job.recall is None:
-        said.append(f"--by {job.method}: candidates are found by encodings of the sets; recall is measured, not guaranteed: {MEASURE}")
+        said.append(f"{option('by', str(job.method))}: candidates are found by encodings of the sets; recall is measured, not guaranteed: {MEASURE}")
     if isinstance(job.method, Text):
         unit, k = job.method.unit, job.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
         if usable and few * 2 > usable:
             fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
-            said.append(f"{few:,} of {usable:,} items {fewer}; use a smaller K in --by {unit}:K")
+            said.append(f"{few:,} of {usable:,} items {fewer}; use a smaller K in {option('by', placeholder=f'{unit}:K')}")
     if without := int((kind == NO_TEXT).sum()):
         where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
         more = " and others" if without > NAMED else ""

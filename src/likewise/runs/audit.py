@@ -19,7 +19,7 @@ from likewise.items.sparse import of_words
 from likewise.joins.pairs import PairBlock
 from likewise.kernels.hashing import derive
 from likewise.measures import measure
-from likewise.messages import counted, percent
+from likewise.messages import counted, option, percent
 from likewise.nearest.sparse import close
 from likewise.runs.items import Items, Run, words
 from likewise.runs.pair_search import in_buckets, joined_pairs
@@ -134,7 +134,9 @@ def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iter
     """Yield all similar pairs with a sampled item, by an exact search. Raises UsageError if the kind has none."""
     kind = run.job.compared
     if not kind.audited:
-        raise UsageError(f"--by {run.job.method}: an audit needs an exact search, and there is none for {kind.name}, which are always joined exactly")
+        raise UsageError(
+            f"{option('by', str(run.job.method))}: an audit needs an exact search, and there is none for {kind.name}, which are always joined exactly"
+        )
     if kind.sparse:
         return scanned(items, run, drawn)
     return joined_pairs(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)

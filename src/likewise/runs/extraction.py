@@ -28,7 +28,7 @@ from likewise.io.media import files, images, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.io.placing import new_file
 from likewise.job import Job
-from likewise.messages import in_document
+from likewise.messages import in_document, option
 from likewise.methods import Text
 from likewise.options import Options
 from likewise.options import resolve as options_of
@@ -40,7 +40,7 @@ from likewise.runs import inspection
 ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
 
 #: Advice about inputs that cannot be read.
-LISTED = "--on-error skip lists such {} in FILE.rejected.jsonl beside -o FILE, and continues"
+LISTED = f"{option('on_error', 'skip')} lists such {{}} in FILE.rejected.jsonl beside {option('out', placeholder='FILE')} and continues"
 
 Vectors = NDArray[np.float32]
 
@@ -156,7 +156,9 @@ def extract(
     if vectors is None:
         return of_files(inputs, options, most, every, progress)
     if most is not None or every is not None:
-        raise UsageError(f"--{'most' if most is not None else 'every'} applies to images and videos, but with --vectors the inputs are texts")
+        raise UsageError(
+            f"{option('most' if most is not None else 'every')} applies to images and videos, but with {option('vectors')} the inputs are texts"
+        )
     return of_texts(inputs, options, load(vectors), work, progress)
 
 
@@ -164,9 +166,9 @@ def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: 
     """Prepare the extraction of images or videos. Raises UsageError for invalid options, MissingPartError without OpenCV."""
     most, every = FEATURES if most is None else most, SECONDS if every is None else every
     if most < 1:
-        raise UsageError(f"--most {most}: give a whole number of 1 or more")
+        raise UsageError(f"{option('most', most)}: give a whole number of 1 or more")
     if not 0 < every < float("inf"):
-        raise UsageError(f"--every {every:g}: give a number of seconds above 0")
+        raise UsageError(f"{option('every', every)}: give a number of seconds above 0")
     media = files.found(inputs)
     if media.skipped:
         some = f"{len(media.skipped):,} files" if len(media.skipped) > 1 else "1 file"
@@ -219,7 +221,7 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     """Prepare the extraction of texts, which reads all ids first. Raises UsageError if ``by`` is not a single token."""
     method = options.method
     if not isinstance(method, Text) or method.unit == "tokens" or method.k != 1 or method.bag or method.containment:
-        raise UsageError(f"--by {method}: with --vectors, give the token unit: words:1, whitespace:1, chars:1, ...")
+        raise UsageError(f"{option('by', str(method))}: with {option('vectors')}, give the token unit: words:1, whitespace:1, chars:1, ...")
     sources = resolve(list(inputs), work=work, want=inspection.want(options))
     if said := sources.read_once():
         progress.warn(said)
@@ -265,7 +267,8 @@ def of_each_text(sources: Sequence[Source], job: Job, known: TokenVectors, colum
         progress.finish()
     if to.unknown and not found:
         raise DataError(
-            "no token of these texts has a vector; set --by and --normalize to match the tokens of the file (--normalize none keeps capital letters)"
+            f"no token of these texts has a vector; set {option('by')} and {option('normalize')} to match the tokens of the file "
+            f"({option('normalize', 'none')} keeps capital letters)"
         )
 
 

@@ -16,6 +16,7 @@ from likewise.io.inputs import Source, printable
 from likewise.items import unusable
 from likewise.job import Grouping, Job, is_joined, plan_of
 from likewise.kinds.kind import ASKED, NOT_GUARANTEED, PLANNED
+from likewise.messages import option
 from likewise.options import Options
 from likewise.planning import Facts
 from likewise.records import Want
@@ -94,8 +95,11 @@ def check_verify(options: Options) -> None:
     """Raises UsageError for --verify where items are always compared exactly."""
     kind = options.method.kind
     if options.verify == "estimate" and not kind.cut:
-        raise UsageError(f"--verify estimate: only documents can be compared by their signatures; leave it out to compare {kind.name} exactly")
+        raise UsageError(
+            f"{option('verify', 'estimate')}: only documents can be compared by their signatures; leave it out to compare {kind.name} exactly"
+        )
     if options.verify != "exact" and (is_joined(options, options.method.compared) or kind.bands == ASKED):
         always = kind.bands != PLANNED and not (kind.recall == NOT_GUARANTEED and options.exact)
-        what = kind.name if always else f"{'by containment' if options.method.containment else 'with --exact'} {kind.name}"
-        raise UsageError(f"--verify {options.verify}: {what} are always compared exactly; leave it out")
+        how = "by containment" if options.method.containment else f"with {option('exact')}"
+        what = kind.name if always else f"{how} {kind.name}"
+        raise UsageError(f"{option('verify', options.verify)}: {what} are always compared exactly; leave it out")

@@ -44,7 +44,7 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     for pattern in options.prefer:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
             there = f"the inputs are {', '.join(files[:5])}" if files else "the data come from Python"
-            raise UsageError(f"--prefer {pattern!r}: no input file matches; {there}")
+            raise UsageError(f"{option('prefer', pattern)}: no input file matches; {there}")
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
     job.kind.check_libraries()  # fail before any file is read
@@ -54,13 +54,15 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     if message := collection.fields_missing(job.want, limited=options.limit is not None) or collection.unusable(job.want, str(job.method)):
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
-        raise DataError(f"no row has the id field {options.id!r}; name another with --id, or leave it out to number the rows")
+        raise DataError(
+            f"no row has the id field {options.id!r}; name another one with {option('id', placeholder='F')}, or leave it out to number the rows"
+        )
     for numbers, rows in collection.sides if options.per else ():
         if not collection.column("per")[rows].any():
             side = f" of {', '.join(collection.files_in(numbers))}" if len(collection.sides) > 1 else ""
-            raise DataError(f"no row{side} has the field {options.per!r}; name an existing field with --per")
+            raise DataError(f"no row{side} has the field {options.per!r}; name an existing field with {option('per', placeholder='F')}")
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
-        raise DataError(f"no row has a number in the field {options.score!r}, which --keep {options.keep} needs")
+        raise DataError(f"no row has a number in the field {options.score!r}, which {option('keep', options.keep)} needs")
     return collection
 
 

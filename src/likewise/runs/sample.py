@@ -20,6 +20,7 @@ from likewise.items.sparse import Sparse
 from likewise.job import Job
 from likewise.kernels.sets import overlaps_of_all
 from likewise.measures.similarity import batch_of, function_of
+from likewise.messages import either, option
 from likewise.methods import Measure, Text
 from likewise.planning import Density, Facts
 from likewise.planning.curves import Curve
@@ -73,10 +74,10 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     if len(drawn) < 2:
         seen.explain(want, str(job.method))
         if texts and seen.texts and not drawn:
-            few = f"no document of the sample has a shingle of {job.method}; use shorter shingles with --by, or"
+            few = f"no document of the sample has a shingle of {job.method}; use shorter shingles ({option('by')}), or"
         else:
             few = f"a sample needs at least two different {job.method.kind.name};"
-        raise UsageError(f"{few} leave INPUT out to plan without a sample")
+        raise UsageError(f"{few} leave {either('the data', 'INPUT')} out to plan without a sample")
     offsets = np.cumsum([0, *map(len, drawn.values())])
     items = job.compared.batch((np.concatenate([*drawn.values()]), offsets), job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))

@@ -39,7 +39,7 @@ def started(
     """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
     shown = watched(progress)
     if against is not None and options.limit is not None:
-        raise UsageError(f"--limit {options.limit}: would count the items of both collections together; leave it out")
+        raise UsageError(f"{option('limit', options.limit)}: would count the items of both collections together; leave it out")
     temporary = options.work is None and out is None
     folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
     memory = options.memory or usable_memory() * 3 // 4
@@ -111,13 +111,13 @@ def temporary_folder() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix="likewise-"))
     except FileNotFoundError as error:
-        raise UsageError("no writable folder for temporary files (TMPDIR, /tmp); name one with --work DIR") from error
+        raise UsageError(f"no writable folder for temporary files (TMPDIR, /tmp); name one with {option('work', placeholder='DIR')}") from error
 
 
 def unforeseen(folder: Path) -> Path:
     """Return the default work folder. Raises UsageError if it is a link or another user's, who could read the data."""
     if folder.is_symlink() or (folder.exists() and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
-        raise UsageError(f"{folder}: this folder for intermediate files is a link or belongs to another user; name another one with --work")
+        raise UsageError(f"{folder}: this folder is a link or belongs to another user; name another one with {option('work', placeholder='DIR')}")
     return folder
 
 

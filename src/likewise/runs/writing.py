@@ -26,6 +26,7 @@ from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.items.wrapped import wrapped
 from likewise.job import Job
+from likewise.messages import option
 from likewise.options import Options
 from likewise.records import REJECTED, Each, in_turn
 from likewise.runs.pipeline import Run, check_unchanged
@@ -62,7 +63,7 @@ def described(job: Job, verb: str) -> dict[str, Any]:
 def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:
     """Raise UsageError, before any work, for sources whose records cannot be written. ``written``: there is an output folder."""
     if options.output == "annotate" and any(isinstance(source.path, Files) for source in sources):
-        raise UsageError("--output annotate: fields cannot be added to a text file; choose copy, ids or mask")
+        raise UsageError(f"{option('output', 'annotate')}: fields cannot be added to a text file; choose copy, ids or mask")
     if written and (options.output in ("copy", "annotate") or options.removed_records):
         for source in sources:
             if check_written := getattr(source.format, "check_written", None):

@@ -31,6 +31,7 @@ from likewise.items.readers import reader_of, sure_reader_of
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
@@ -237,7 +238,7 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
     reader, numbered = sure_reader_of(want.kind), of_payload(want.kind).numbered
     assert reader.from_cells is not None
     if len(names) > 1 and not numbered:
-        raise UsageError(f"--field {want.text!r}: a {reader.item} is in one column")
+        raise UsageError(f"{option('field', want.text)}: a {reader.item} is in one column")
     rows = reader.checked(reader.from_cells(cell, len(names), want, names[0] in chunk.state.more.decimal), want)
     records.kind[:], records.text, records.width = payloads.laid(rows, want)
     records.other = rows.other

@@ -18,6 +18,7 @@ from likewise.io.formats import PEEK_BYTES, json_array
 from likewise.io.formats.jsonl import SAMPLE, additions, extended, read_rows
 from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, pieces, rows, save_rows
 from likewise.kernels.json import elements
+from likewise.messages import option
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
 BLANK = json_text.BLANK
@@ -72,9 +73,11 @@ class Wrapped:
                 return at + found
             if len(head) < size:
                 there = ", ".join(json_text.names(bytes(head))) or "none"
-                raise DataError(f"{path}: has no list {self.records!r} (--records); fields of the document: {there}")
+                raise DataError(f"{path}: has no list {self.records!r} ({option('records')}); fields of the document: {there}")
             if most is not None and size > most:
-                raise DataError(f"{path}: the first {size:,} bytes contain no list {self.records!r} (--records); raise --max-record to look further")
+                raise DataError(
+                    f"{path}: no list {self.records!r} ({option('records')}) in its first {size:,} bytes; raise {option('max_record')} to look further"
+                )
             size *= 2
 
     def _check_rest(self, path: Path, at: int, most: int) -> None:
@@ -86,7 +89,7 @@ class Wrapped:
                 if event.kind == json_text.CLOSE and event.depth == 0:
                     if behind := rest[event.end :].lstrip(BLANK):
                         where = json_array.place(path, at + len(rest) - len(behind))
-                        raise DataError(f"{where}: text after the end of the document; --records reads one document per file")
+                        raise DataError(f"{where}: text after the end of the document; {option('records')} reads one document per file")
                     return
         except json_text.BrokenError as error:
             raise DataError(f"{json_array.place(path, at + error.at)}: unexpected token in JSON; repair the file there") from None
@@ -98,7 +101,7 @@ class Wrapped:
             rest = bytearray(most + 1)
             size = read_into(stream, memoryview(rest))
         if size > most:
-            raise DataError(f"{path}: more than {most:,} bytes follow the list {self.records!r}; raise --max-record, or put the list last")
+            raise DataError(f"{path}: more than {most:,} bytes follow the list {self.records!r}; raise {option('max_record')}, or put the list last")
         return bytes(rest[:size])
 
     def glance(self, path: Path, want: Want) -> tuple[list[str], bool]:

@@ -54,6 +54,7 @@ from likewise.items.readers import reader_of
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
 from likewise.kernels.json_strings import identities
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
@@ -238,7 +239,7 @@ def tables(wanted: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
         if "." in name or name.endswith("[]"):
             paths.append((value, *steps(name)))
     if len(paths) > MAX_PATHS:
-        raise UsageError(f"--field {'+'.join(wanted)[:40]}...: {len(wanted)} names; at most {MAX_PATHS // 2} can be searched at once")
+        raise UsageError(f"{option('field', '+'.join(wanted))}: {len(wanted)} names; at most {MAX_PATHS // 2} can be searched at once")
     keys = [key.encode("utf-8", "surrogatepass") for _, path, _ in paths for key in path]
     sizes = [len(key) for key in keys]
     return (

@@ -23,13 +23,14 @@ from likewise.io.ranges import END, Range
 from likewise.items import binary
 from likewise.kernels.bytes import gather
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
 
 CHUNK_BYTES = 8 << 20
 BLOCK_BYTES = 4 << 20
 #: State.more of a chunk that holds one record longer than --max-record: its bytes were skipped, and ``data`` has as many zeros.
 PASSED_OVER = "skipped"
-TOO_LONG = "the record is longer than --max-record allows (64M by default)"
+TOO_LONG = f"the record is longer than {option('max_record')} allows (64M by default)"
 LF, CR = 10, 13
 #: Held while lines are counted, so that a thread continues from the count of another instead of reading the file from its beginning.
 COUNTING = threading.Lock()

@@ -23,6 +23,7 @@ from likewise.io.field_names import mentioned
 from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, cut, few
 from likewise.items.readers import reader_of, sure_reader_of
+from likewise.messages import option
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
 __all__ = ["chunks", "few", "holds", "known", "parse", "schema", "write"]
@@ -104,13 +105,15 @@ def holds(want: Want) -> bool:
 def check(path: Path, found: Header, want: Want) -> None:
     """Raise UsageError or DataError for an array that does not hold the wanted kind of item, or whose rows are too long."""
     if not holds(want):
-        raise UsageError(f"{path}: a .npy file holds rows of numbers, not {want.kind}; leave it out, or compare vectors, such as with --by cosine")
+        raise UsageError(
+            f"{path}: a .npy file holds rows of numbers, not {want.kind}; leave it out, or compare vectors, such as with {option('by', 'cosine')}"
+        )
     reader = sure_reader_of(want.kind)
     if not reader.fits(found.shape, found.dtype):
         hint = "; save one item as a row: array.reshape(1, -1)" if reader.is_one(found) else ""
         raise DataError(f"{path}: this is an array of {found.dtype} of shape {found.shape}; expected {reader.forms}{hint}")
     if row_bytes(found) > want.most:
-        raise DataError(f"{path}: a row of this array has {row_bytes(found):,} bytes, but --max-record allows {want.most:,}; raise it")
+        raise DataError(f"{path}: a row of this array has {row_bytes(found):,} bytes, but {option('max_record')} allows {want.most:,}; raise it")
 
 
 def schema(path: Path, want: Want) -> pa.Schema:
@@ -155,7 +158,9 @@ def write(
 ) -> int:
     """Write the rows where ``keep`` is true as an array of the source's type and order, bytes unchanged."""
     if add is not None:
-        raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to an array; choose --output ids or mask instead")
+        raise UsageError(
+            f"{source}: columns ({', '.join(add.column_names)}) cannot be added to an array; choose {option('output', 'ids')} or mask instead"
+        )
     found = header(source)
     if keep.all() and len(keep) == found.shape[0]:
         shutil.copyfile(source, target)

@@ -22,6 +22,7 @@ from likewise.io.formats.npy import COLUMN, Header, header_of, known, parse
 from likewise.items.given import borders
 from likewise.items.python_values import of_lists, of_numbers
 from likewise.items.readers import reader_of
+from likewise.messages import option
 from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "holds", "known", "parse", "write"]
@@ -107,12 +108,14 @@ def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
     """Yield sets as tables of one column."""
     with opened(path) as file:
         if not holds(want):
-            raise UsageError(f"{path}: a .npz file holds sets of feature vectors, which need --by features; leave it out, or save the array as .npy")
+            raise UsageError(
+                f"{path}: a .npz file holds sets of feature vectors, which need {option('by', 'features')}; leave it out, or save the array as .npy"
+            )
         header, offsets, row = ragged(file, path)
         large = np.flatnonzero(np.diff(offsets) * row > want.most)
         if len(large):
             size = int(np.diff(offsets)[large[0]]) * row
-            raise DataError(f"{path}, item {large[0] + 1}: this set has {size:,} bytes, but --max-record allows {want.most:,}; raise it")
+            raise DataError(f"{path}, item {large[0] + 1}: this set has {size:,} bytes, but {option('max_record')} allows {want.most:,}; raise it")
         with file.open("vectors.npy") as stream:
             stream.seek(header.offset + int(offsets[start]) * row)
             first = start
@@ -130,14 +133,18 @@ def write(
 ) -> int:
     """Write the sets where ``keep`` is true, with the types, bytes and compression of the source."""
     if add is not None:
-        raise UsageError(f"{source}: columns ({', '.join(add.column_names)}) cannot be added to arrays; choose --output ids or mask instead")
+        raise UsageError(
+            f"{source}: columns ({', '.join(add.column_names)}) cannot be added to arrays; choose {option('output', 'ids')} or mask instead"
+        )
     if keep.all():
         shutil.copyfile(source, target)
         return len(keep)
     with opened(source) as file:
         header, offsets, row = ragged(file, source)
         if other := sorted({info.filename.removesuffix(".npy") for info in file.infolist()} - {*NAMES}):
-            raise UsageError(f"{source}: also holds {', '.join(other)}, whose values cannot be assigned to sets; choose --output ids or mask")
+            raise UsageError(
+                f"{source}: also holds {', '.join(other)}, whose values cannot be assigned to sets; choose {option('output', 'ids')} or mask"
+            )
         sizes = np.diff(offsets)[keep]
         ends = np.concatenate([[0], np.cumsum(sizes)])
         with zipfile.ZipFile(target, "w") as out:

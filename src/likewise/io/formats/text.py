@@ -18,6 +18,7 @@ from likewise.io.ids import as_json
 from likewise.io.ranges import WHOLE, Range, few, joined
 from likewise.items import binary
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "few", "holds", "known", "parse", "schema", "write"]
@@ -71,7 +72,7 @@ def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iter
 def content(path: Path, most: int) -> bytes:
     """Return the bytes of a file. Raises DataError if it has more than ``most``."""
     if (length := path.stat().st_size) > most:
-        raise DataError(f"{path}: the file has {length:,} bytes, but --max-record allows {most:,}; raise it, or leave the file out")
+        raise DataError(f"{path}: the file has {length:,} bytes, but {option('max_record')} allows {most:,}; raise it, or leave the file out")
     return path.read_bytes()
 
 
@@ -131,7 +132,7 @@ def write(
 ) -> int:
     """Copy the kept files to the folder ``target``. Raises UsageError if ``add`` has columns."""
     if add is not None:
-        raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose --output ids or mask instead")
+        raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose {option('output', 'ids')} or mask instead")
     written = 0
     for number in np.flatnonzero(keep):  # files beyond --limit have no entry
         path, name = source.paths[number], source.names[number]

@@ -14,6 +14,7 @@ from likewise.io.claims import is_work
 from likewise.io.inputs import printable
 from likewise.io.manifest import is_output
 from likewise.io.media import images, videos
+from likewise.messages import option
 
 KINDS = {"images": images.SUFFIXES, "videos": videos.SUFFIXES}
 Key = Callable[[Path], str | None]
@@ -41,7 +42,9 @@ def found(inputs: Sequence[Path]) -> Media:
         for path, named in paths(given):
             if kind_of(path) is None and named:
                 known = ", ".join(sorted(suffix[1:] for suffix in (*images.SUFFIXES, *videos.SUFFIXES)))
-                raise UsageError(f"{path}: the extension is not that of an image or a video ({known}); for features of texts, give --vectors FILE")
+                raise UsageError(
+                    f"{path}: not the extension of an image or a video ({known}); for texts, give {option('vectors', placeholder='FILE')}"
+                )
             if kind_of(path) is None:
                 skipped.append(path)
             else:
@@ -50,7 +53,7 @@ def found(inputs: Sequence[Path]) -> Media:
     places = list(files.values())
     if not places:
         some = f", only others ({len(skipped)}, such as {skipped[0].name})" if skipped else ""
-        raise UsageError(f"no image or video among the inputs{some}; for features of texts, give --vectors FILE")
+        raise UsageError(f"no image or video among the inputs{some}; for texts, give {option('vectors', placeholder='FILE')}")
     kinds = {kind_of(path): path for path in places}
     if len(kinds) > 1:
         raise UsageError(f"{kinds['images']} is an image and {kinds['videos']} a video; their features cannot be compared: make a file for each kind")
@@ -62,7 +65,9 @@ def found(inputs: Sequence[Path]) -> Media:
 def paths(given: Path) -> Iterator[tuple[Path, bool]]:
     """Yield the files of an input, and True if it names the file itself. Raises UsageError if it does not exist."""
     if os.fspath(given) == "-":
-        raise UsageError("images and videos cannot be read from standard input (-); name files or folders, or give --vectors FILE for texts")
+        raise UsageError(
+            f"images and videos cannot be read from standard input (-); name files, or give {option('vectors', placeholder='FILE')} for texts"
+        )
     if glob.has_magic(os.fspath(given)) and not os.path.lexists(given):
         matches = patterns.expanded(os.fspath(given))
         if not matches:

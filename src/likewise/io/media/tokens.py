@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from likewise.errors import DataError, UsageError
 from likewise.io.formats.npz import opened
 from likewise.items.tokens import token_texts
+from likewise.messages import option
 from likewise.methods import Text
 
 FORMS = (
@@ -41,11 +42,11 @@ class TokenVectors:
 def load(path: Path) -> TokenVectors:
     """Return the vectors in a file; the first one of a token that occurs twice. Raises UsageError and DataError with the place."""
     if path.suffix not in READERS:
-        raise UsageError(f"--vectors {path}: {FORMS}")
+        raise UsageError(f"{option('vectors', path)}: {FORMS}")
     try:
         tokens, vectors = READERS[path.suffix](path)
     except FileNotFoundError:
-        raise UsageError(f"--vectors {path}: no such file") from None
+        raise UsageError(f"{option('vectors', path)}: no such file") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
     if vectors.ndim != 2 or not vectors.size or len(tokens) != len(vectors):
