@@ -296,11 +296,11 @@ DAMAGES: dict[str, Damage] = {
     ),
     "a text too long": Damage(
         {
-            LINES: Bad("line 3, column 1", "longer than --max-record allows"),
-            ARRAYS: Bad("line 4, column 1", "longer than --max-record allows"),
-            CSV: Bad("line 4, column 1", "longer than --max-record allows"),
-            "txt": Bad("the file has 3,000,000 bytes", "--max-record allows 1,048,576"),
-            COLUMNAR: Bad(ROW, "--max-record allows 1,048,576"),
+            LINES: Bad("line 3, column 1", "longer than max_record allows"),
+            ARRAYS: Bad("line 4, column 1", "longer than max_record allows"),
+            CSV: Bad("line 4, column 1", "longer than max_record allows"),
+            "txt": Bad("the file has 3,000,000 bytes", "max_record allows 1,048,576"),
+            COLUMNAR: Bad(ROW, "max_record allows 1,048,576"),
             "npy": "a row of numbers: in test_hostile_sizes",
         },
         LONG,

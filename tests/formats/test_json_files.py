@@ -228,7 +228,7 @@ def test_a_record_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (refused,) = [entry.reason for rows in read for entry in rows.rejected]
     assert "line 2" in refused and "--max-record" in refused
     path.write_bytes(b"[" + b"1" * 200 + b"]")
-    with pytest.raises(DataError, match="begins at byte 1 is longer than --max-record"):
+    with pytest.raises(DataError, match="begins at byte 1 is longer than max_record="):
         list(json_array.chunks(path, want, 0))
 
 

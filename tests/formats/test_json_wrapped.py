@@ -94,7 +94,7 @@ def test_what_is_no_such_document(tmp_path: Path, raw: str, said: str) -> None:
 def test_the_message_about_a_missing_field_names_the_list(tmp_path: Path) -> None:
     for indent in (None, 1):
         (tmp_path / "a.json").write_text(json.dumps(AROUND, indent=indent))
-        with pytest.raises(DataError, match=r"no row of a.json has the field 'text'; .*; if the records are in the list 'data', add --records data"):
+        with pytest.raises(DataError, match=r"no row of a.json has the field 'text'; .*; if the records are in the list 'data', add records='data'"):
             lw.dedup(tmp_path / "a.json")
     with pytest.raises(DataError, match=r"no row of a.json has the field 'body'; fields seen: id, text, score;"):
         lw.dedup(tmp_path / "a.json", records="data", field="body")

@@ -87,5 +87,5 @@ def test_kept_text_files_are_copied_byte_for_byte(tmp_path: Path) -> None:
         "sub/a.txt": "\ufeffa\r\n".encode(),
         "sub/c.txt": b"\xff",
     }
-    with pytest.raises(UsageError, match="--output"):
+    with pytest.raises(UsageError, match="output='ids'"):
         text.write(given, tmp_path / "kept", *kept([True, False, False]), pa.table({"cluster": ["x"]}))

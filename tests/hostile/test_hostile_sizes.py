@@ -78,13 +78,13 @@ def test_the_limit_is_exact_in_every_format(monkeypatch):
     Path("c.csv").write_text("text\n" + "x" * most + "\n" + "x" * (most + 1) + "\n" + "x" * most + "\n")
     pq.write_table(pa.table({"text": ["x" * most, "x" * (most + 1), "x" * most]}), "d.parquet")
     for name in ("a.jsonl", "b.json", "c.csv", "d.parquet"):
-        with pytest.raises(DataError, match=f"{name}.*--max-record"):
+        with pytest.raises(DataError, match=f"{name}.*max_record="):
             lw.dedup(Path(name), max_record=most)
         found = lw.dedup(Path(name), max_record=most, on_error="skip", copies="empty")
         assert (found.report["counts"]["rejected"], found.report["counts"]["read"]) == (1, 3), name
     monkeypatch.setattr(byte_formats, "CHUNK_BYTES", 16)
     for name in ("b.json", "c.csv"):
-        with pytest.raises(DataError, match="--max-record"):
+        with pytest.raises(DataError, match="max_record="):
             lw.dedup(Path(name), max_record=50)
     assert lw.dedup(Path("a.jsonl"), max_record=most, on_error="skip").report["counts"]["rejected"] == 1
 
@@ -203,7 +203,7 @@ def test_compressed_arrow_batches_say_how_large_they_become(create, dictionary):
             writer.write_table(table)
         assert len(list(within(Path("a.arrow"), 5_000_000))) == 1
         if codec:
-            with pytest.raises(DataError, match=r"a\.arrow: message . of this file states an expanded size of 4,0.* 64 times --max-record"):
+            with pytest.raises(DataError, match=r"a\.arrow: message . of this file states an expanded size of 4,0.* 64 times max_record="):
                 list(within(Path("a.arrow"), 3_000_000))
             said = refused("dedup", "a.arrow", "-o", "out", "--max-record", "50K")
             assert "--max-record" in said

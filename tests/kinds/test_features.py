@@ -369,7 +369,7 @@ def test_a_npz_file_that_holds_no_sets(tmp_path, arrays, why):
 def test_a_damaged_npz_file_and_one_for_another_kind(tmp_path):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, vectors=np.random.default_rng(0).normal(size=(400, 4)), offsets=np.arange(0, 401, 4))
-    with pytest.raises(UsageError, match="need --by features"):
+    with pytest.raises(UsageError, match="need by='features'"):
         lw.pairs(path, by="cosine")
     whole = path.read_bytes()
     for damaged in (whole[: len(whole) // 2], whole[:200] + bytes(64) + whole[264:], b"PK\3\4"):

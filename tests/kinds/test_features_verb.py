@@ -119,7 +119,7 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     (photos / "broken.jpg").write_bytes(b"nothing")
     out = tmp_path / "photos.parquet"
     assert run("features", photos, "-o", out) == 2
-    assert "--on-error skip lists such files in FILE.rejected.jsonl beside -o FILE, and continues" in " ".join(capsys.readouterr().err.split())
+    assert "--on-error skip lists such files in FILE.rejected.jsonl beside -o FILE and continues" in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
     assert run("features", photos, "-o", out, "--on-error", "skip", "--json", "--most", 20) == 0
     told = json.loads(capsys.readouterr().out)
@@ -188,8 +188,8 @@ def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):
         (["none.png"], {}, "no such file"),
         (["*.webp"], {}, "no file matches"),
         (["notes.txt"], {}, "not the extension of an image or a video"),
-        (["a.jpg"], {"most": 0}, "--most 0"),
-        (["a.jpg"], {"every": 0.0}, "--every 0"),
+        (["a.jpg"], {"most": 0}, "most=0"),
+        (["a.jpg"], {"every": 0.0}, "every=0"),
         (["a.jpg", "film.mp4"], {}, "is an image and .* a video"),
     ],
 )
@@ -300,7 +300,7 @@ def test_tokens_are_cut_as_asked(texts, tmp_path):
     assert table["features"].to_pylist()[0] == [TABLE["cat"], TABLE["the"]]  # "The" and "CAT!" are others
     with pytest.raises(UsageError, match="words:5"):
         made(tmp_path, texts, vectors=written(tmp_path, "npz"), by="words:5")
-    with pytest.raises(UsageError, match="--most"):
+    with pytest.raises(UsageError, match="most="):
         made(tmp_path, texts, vectors=written(tmp_path, "npz"), most=3)
     texts.write_text('{"text": "other words"}\n')
     with pytest.raises(DataError, match="no token of these texts has a vector"):
@@ -317,7 +317,7 @@ def test_tokens_are_cut_as_asked(texts, tmp_path):
         ("v.txt", b"", "0 tokens"),
         ("v.npz", b"PK", "cannot be read as a .npz file"),
         ("v.parquet", b"PAR1", "is not a Parquet file"),
-        ("v.bin", b"", "--vectors"),
+        ("v.bin", b"", "vectors="),
     ],
 )
 def test_token_vectors_that_cannot_be_read(tmp_path, name, content, said):

@@ -60,7 +60,7 @@ def test_groups_that_say_nothing_are_refused(tmp_path):
         (tmp_path / "none.csv", r"none\.csv: .*no such|none\.csv: cannot be read"),
         ({1: 2.5}, "groups, pair 1"),
         ({}, "groups: is empty"),
-        (7, "--groups 7"),
+        (7, "groups=7"),
     ]:
         with pytest.raises(lw.LikewiseError, match=said):
             lw.pairs(rows, by="elements", groups=groups)
@@ -316,7 +316,7 @@ def test_arrays_that_cannot_be_compared_are_named(tmp_path):
         ({"by": "edit", "within": 2, "verify": "none"}, "strings are always compared exactly"),
         ({"by": "l2", "within": 2, "verify": "none"}, "vectors are always compared exactly"),
         ({"by": "elements", "verify": "estimate"}, "only documents can be compared by their signatures"),
-        ({"by": "elements", "exact": True, "verify": "none"}, "with --exact sets are always compared exactly"),
+        ({"by": "elements", "exact": True, "verify": "none"}, "with exact=True sets are always compared exactly"),
     ],
 )
 def test_choices_that_contradict_each_other_are_refused(choices, said):

@@ -140,7 +140,7 @@ def test_sketches_of_equal_sets_are_equal_and_estimate():
 def test_a_limit_would_leave_out_the_other_collection():
     texts = ["one two three", "four five six"]
     for verb in (partial(lw.pairs, texts, against=texts), partial(lw.neighbors, texts, query=texts)):
-        with pytest.raises(lw.UsageError, match="--limit 2: would count the items of both collections together"):
+        with pytest.raises(lw.UsageError, match="limit=2: would count the items of both collections together"):
             verb(by="words:1", limit=2)
     assert len(lw.pairs([*texts, *texts], by="words:1", limit=2)) == 0
 

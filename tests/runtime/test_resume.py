@@ -82,7 +82,7 @@ def test_a_run_that_stops_at_any_step_goes_on_to_the_same_bytes(tmp_path, monkey
             run(data, out, **choices)
         assert snapshot(out) == before
         stops.begin(0)
-        with pytest.raises(lw.UsageError, match="--resume"):
+        with pytest.raises(lw.UsageError, match="resume=True"):
             run(data, out, **choices)
         run(data, out, resume=True, **choices)
         assert snapshot(out) == want, f"stopped {'after' if late else 'in'} step {at}"
@@ -254,7 +254,7 @@ def test_a_changed_input_is_refused_on_resume(tmp_path, monkeypatch, small_chunk
         run(data, tmp_path / "out")
     monkeypatch.undo()
     run_choices = {"resume": True}
-    with pytest.raises(lw.UsageError, match=r"cannot resume, because --threshold or --within differs"):
+    with pytest.raises(lw.UsageError, match=r"cannot resume, because threshold= or within= differs"):
         lw.dedup(data, out=tmp_path / "out", threshold="0.9", pairs=True, removed_records=True, resume=True)
     data.write_bytes(lines(texts(9, 60, 25)))
     os.utime(data, (1, 1))
@@ -267,7 +267,7 @@ def test_overwrite_keeps_the_old_output_until_the_new_one_is_whole(tmp_path, mon
     data.write_bytes(lines(texts(1, 60, 25)))
     run(data, tmp_path / "out")
     old = snapshot(tmp_path / "out")
-    with pytest.raises(lw.UsageError, match="--overwrite"):
+    with pytest.raises(lw.UsageError, match="overwrite=True"):
         run(data, tmp_path / "out")
 
     def failing(*args):

@@ -143,7 +143,7 @@ def test_resuming_another_run_is_refused_and_the_difference_named(tmp_path, chan
 
 def test_a_leftover_folder_is_refused_without_resume(tmp_path):
     started(tmp_path / "w").close(remove=False)
-    with pytest.raises(UsageError, match="--resume"):
+    with pytest.raises(UsageError, match="resume=True"):
         Work.claim(tmp_path / "w", resume=False)
 
 

@@ -49,7 +49,7 @@ def test_a_bad_line_neither_ends_in_a_trace_nor_takes_others_along(tmp_path, kin
     records = [record % (i, each) for i, each in enumerate(texts)]
     source = tmp_path / f"in.{kind}"
     source.write_bytes(before + between.join(records) + after)
-    with pytest.raises(lw.DataError, match=rf"in\.{kind}, line {first_line + 2}, .*not UTF-8.*--on-error skip"):
+    with pytest.raises(lw.DataError, match=rf"in\.{kind}, line {first_line + 2}, .*not UTF-8.*on_error='skip'"):
         lw.dedup(source, by="whitespace:5", out=tmp_path / "out")
     assert list(tmp_path.iterdir()) == [source]  # so that what the message says can be typed next
     result = lw.dedup(source, by="whitespace:5", out=tmp_path / "out", on_error="skip")
@@ -83,8 +83,8 @@ def test_a_message_names_a_list_of_rejected_rows_only_where_one_is_written(tmp_p
         with pytest.raises(lw.DataError) as error:
             call()
         said[name] = str(error.value).rpartition("; ")[2]
-    none = "--on-error skip omits such rows and continues"
-    assert said == dict.fromkeys(calls, none) | {"dedup": "--on-error skip lists such rows in rejected.jsonl and continues"}
+    none = "on_error='skip' omits such rows and continues"
+    assert said == dict.fromkeys(calls, none) | {"dedup": "on_error='skip' lists such rows in rejected.jsonl and continues"}
 
 
 @pytest.mark.parametrize("kind", WRAPPED)

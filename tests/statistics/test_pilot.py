@@ -126,7 +126,7 @@ def test_why_there_are_no_texts(tmp_path):
     (tmp_path / "a.jsonl").write_text(lines)
     (tmp_path / "b.jsonl").write_text("{]\n" * 3)
     (tmp_path / "c.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(DataError, match=r"no row of a.jsonl has the field 'nope'; fields seen: body, n; name the right one with --field"):
+    with pytest.raises(DataError, match=r"no row of a.jsonl has the field 'nope'; fields seen: body, n; name the right one with field="):
         lw.plan(tmp_path / "a.jsonl", field="nope")
     with pytest.raises(DataError, match=r"no row of memory.arrow has the field 'text'; fields seen: body"):
         lw.plan([{"body": "a b c"}, {"body": "d e f"}])

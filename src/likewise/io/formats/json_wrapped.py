@@ -75,9 +75,8 @@ class Wrapped:
                 there = ", ".join(json_text.names(bytes(head))) or "none"
                 raise DataError(f"{path}: has no list {self.records!r} ({option('records')}); fields of the document: {there}")
             if most is not None and size > most:
-                raise DataError(
-                    f"{path}: no list {self.records!r} ({option('records')}) in its first {size:,} bytes; raise {option('max_record')} to look further"
-                )
+                wider = f"raise {option('max_record')} to search further"
+                raise DataError(f"{path}: no list {self.records!r} ({option('records')}) in the first {size:,} bytes; {wider}")
             size *= 2
 
     def _check_rest(self, path: Path, at: int, most: int) -> None:
