@@ -22,6 +22,7 @@ from as_bytes import PACK, arrow, npy, parquet
 from likewise.errors import DataError, UsageError
 from likewise.io import disk
 from likewise.io.inputs import resolve
+from likewise.messages import in_document
 from likewise.records import REJECTED, TEXT, Want
 
 #: As fast as it can be: what is read is in question, not what is alike.
@@ -549,7 +550,7 @@ def test_each_damage_in_each_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     else:
         with pytest.raises((DataError, UsageError)) as refused:
             dedup(out=out)
-        said = str(refused.value)
+        said = in_document(refused.value)
         assert source in said and comes.says in said and (not isinstance(comes, Bad) or f"{source}, {comes.place}" in said), said
         assert list(tmp_path.iterdir()) == [path]
         if isinstance(comes, Refused):
@@ -557,7 +558,7 @@ def test_each_damage_in_each_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                 dedup(out=out, on_error="skip")
             assert list(tmp_path.iterdir()) == [path]
             return
-        assert "--on-error skip" in said or isinstance(comes, Cut), said
+        assert "on_error skip" in said or isinstance(comes, Cut), said
         result = dedup(out=out, on_error="skip")
 
     if isinstance(comes, Fine) and comes.ids:

@@ -116,7 +116,7 @@ def test_data_that_no_plan_can_be_made_of_are_refused():
     for data, choices, message in (
         (["!!!", "???"], {}, words),
         ([set(), set(), set()], {"by": "elements"}, "all are empty"),
-        ([1, 2, 3], {"by": "elements"}, "one set alone"),
+        ([1, 2, 3], {"by": "elements"}, "got a single set"),
         (np.zeros((0, 3)), {"by": "l2", "within": 1}, "at least two items"),
         (np.ones((5, 3)), {"by": "l1", "within": 1, "family": "Threshold"}, "too close together"),
         ([[0.0, 5e-324], [0, 0]], {"by": "l1", "within": 0, "family": "Threshold"}, "too close together"),

@@ -128,10 +128,10 @@ def test_what_was_deleted_and_is_needed_again_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"method": {"by": "words:4", "plan": {"bands": 16}}}, "--by"),
-        ({"method": {"by": "words:5", "plan": {"bands": 9}}}, "--bands"),
-        ({"method": {"by": "words:5", "plan": {"bands": 16, "threshold_exact": "4/5"}}}, "--threshold or --within"),
-        ({"method": {"by": "words:5", "plan": {"bands": 16}, "max_record": 9}}, "--max-record"),
+        ({"method": {"by": "words:4", "plan": {"bands": 16}}}, "by="),
+        ({"method": {"by": "words:5", "plan": {"bands": 9}}}, "bands="),
+        ({"method": {"by": "words:5", "plan": {"bands": 16, "threshold_exact": "4/5"}}}, "threshold= or within="),
+        ({"method": {"by": "words:5", "plan": {"bands": 16}, "max_record": 9}}, "max_record="),
         ({"inputs": [{"a.jsonl": {"size": 11}}]}, r"inputs\[0\]\.a\.jsonl\.size"),
     ],
 )

@@ -205,7 +205,7 @@ class _Text(io.RawIOBase):
             what = FOREIGN
         elif "too much memory" in detail:
             what = "needs a window of more than 128 MiB"
-            remedy = f"compress it again:  zstd -d --long=31 -c {self.path.name} | zstd -o NEW.zst"
+            remedy = f"compress it again:  zstd -d --long=31 -c {self.path.name} | zstd > NEW.zst"
         elif "Memory usage limit" in detail:
             what = f"needs more than {XZ_MEMORY >> 20} MiB of memory"
             remedy = f"compress it again:  xz -dc {self.path.name} | xz -9 > NEW.xz"

@@ -122,18 +122,19 @@ def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
     seen = list(dict.fromkeys(name for lack in lacking for name in lack.fields))
     if not seen:
         return f'no row of {where} has fields; each row must be an object, such as {{"id": 1, {json.dumps(field)}: ...}}, not a bare value'
-    said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; "
-    said += f"name the right one with {option('field', placeholder='F')}"
+    said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; name the right one with"
+    any_name = option("field", placeholder="F")
     if first.inside:
-        return f"{said}; if the records are in the list {first.inside!r}, add {option('records', first.inside)}"
+        return f"{said} {any_name}; if the records are in the list {first.inside!r}, add {option('records', first.inside)}"
     if "," in field:
         parts = [part.strip() for part in field.split(",")]
-        return f"{said}: {'|'.join(parts)!r} takes the first one that a record has; {'+'.join(parts)!r} joins them"
+        return f"{said} {any_name}: {'|'.join(parts)!r} takes the first one that a record has; {'+'.join(parts)!r} joins them"
     others = set(names) - {lack.source for lack in lacking}
     if not others:
-        return said
+        return f"{said} {any_name}"
     meant = suggested(field, first.fields, want)
-    return f"{said} {meant + AT + pattern(first.source, others)!r} for this source alone, or with {option('field', field + '|' + meant)} for all"
+    here, everywhere = option("field", meant + AT + pattern(first.source, others)), option("field", f"{field}|{meant}")
+    return f"{said} {here} for this source alone, or with {everywhere} for all"
 
 
 def suggested(field: str, there: Sequence[str], want: Want) -> str:
