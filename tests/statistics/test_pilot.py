@@ -117,7 +117,7 @@ def test_items_are_different_texts_in_proportion(tmp_path, monkeypatch):
 
 
 def test_too_few_texts():
-    with pytest.raises(UsageError, match="two different texts or more"):
+    with pytest.raises(UsageError, match="at least two different texts"):
         lw.plan(["a b c", "a b c", ""], by="words:1")
 
 
@@ -326,7 +326,7 @@ def test_sparse_vectors_of_files(tmp_path):
     [
         ([[1.0, 2.0], [5.0]], "l2", r"in\.jsonl, line 2, .*has 1 number, but the first vector \(in\.jsonl, item 1\) has 2 numbers"),
         (["00ff", "ff"], "hamming", r"in\.jsonl, line 2, .*has 8 bits, but the first code \(in\.jsonl, item 1\) has 16 bits"),
-        ([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]], "cosine", "two different vectors or more"),
+        ([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]], "cosine", "at least two different vectors"),
         ([[1.0, 2.0], [float("inf"), 0.0]], "l2", "in.jsonl, line 2"),
     ],
 )
