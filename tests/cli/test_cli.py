@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -88,8 +89,8 @@ def test_dedup_accounts_for_everything_on_standard_error() -> None:
     assert told["read"].startswith("4 items from 1 source, ")
     assert told["kept"] == "2"
     assert told["removed"] == "2  (1 exact copy, 1 near-duplicate)"
-    assert told["clusters"] == "1, the largest of 3 items around 'a'"
-    assert told["promise"].startswith("a pair at 0.7 is found with at least 99.")
+    assert told["clusters"] == "1, the largest with 3 items (representative 'a')"
+    assert re.fullmatch(r"at least 99\.\d+ % of pairs at 0\.7 \(\d+ bands x \d+ rows\)", told["recall"])
     assert told["output"] == "out" and told["next"] == "likewise show out b"
     assert "\x1b" not in result.stderr
 
@@ -103,14 +104,14 @@ def test_what_to_look_at_can_be_typed_whatever_it_is_called(folder: Path) -> Non
     assert lines(run("plan", "odd\n.jsonl").stdout)["next"].startswith("likewise dedup $'odd\\n.jsonl' -o clean ")
 
 
-def test_what_weakens_the_promise_is_said() -> None:
+def test_reasons_for_a_lower_recall_are_reported() -> None:
     plan = {"bands": 16, "rows": 6, "sketch": "oph", "recall": 0.9923}
     budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 12.6, "recall": 0.9514}
     told = dict(recall_lines({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
     assert told == {
-        "promise": "a pair at 0.8 is found with at least 95.1 % (16 bands x 6 rows, oph)",
-        "budget": "5,000 pairs in overfull buckets not compared; of a sample of 1,000, 2 were similar: at most 13 pairs missed (95 %)",
-        "verified": "by estimates only; similarities are not exact",
+        "recall": "at least 95.1 % of pairs at 0.8 (16 bands x 6 rows)",
+        "skipped": "5,000 comparisons in overfull buckets; a sample of 1,000 contained 2 similar pairs (at most 13 pairs missed, 95 % confidence)",
+        "verified": "by estimates from signatures; similarities are not exact",
     }
 
 
@@ -267,21 +268,21 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 def test_plan_shows_the_layout_the_curve_and_the_costs() -> None:
     text = run("plan", "--threshold", "0.5", "--bands", "20", "--rows", "5").stdout
-    assert text.startswith("words:5 at 0.5: 20 bands of 5 rows, 100 slots (oph, set by hand)\nA pair at 0.5 is found with about 47.0 %")
+    assert text.startswith("words:5 at 0.5: 20 bands of 5 rows, 100 slots (oph, set by hand)\nExpected recall: about 47.0 % of pairs at 0.5, ")
     cells = " ".join(text.split())
     assert "> 0.50 47.0 %" in cells and "0.80 99.96 %" in cells and "0.20 0.64 %" in cells
-    assert "of memory" in text and "of disk" in text and "\x1b" not in text
+    assert "  memory       about " in text and "  disk         " in text and "\x1b" not in text
 
 
 def test_plan_of_a_preset_for_a_file() -> None:
     """The sample is cut by the preset's unit, what does not decide is said, and the last line runs the layout."""
     done = run("plan", "docs.jsonl", "--preset", "slimpajama", "--recall", "0.9")
     assert done.stdout.startswith(
-        "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, of the preset slimpajama)\nA pair at 0.8 is found with about 39.9 %"
+        "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, from the preset slimpajama)\nExpected recall: about 39.9 % of pairs at 0.8, "
     )
     assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl -o clean --preset slimpajama"
     assert "warning: 9 bands of 13 rows: the layout is fixed by the preset slimpajama, so --recall 0.9 has no effect" in done.stderr
-    assert "a pair at 0.8 is found with 39.9 % only" in done.stderr and "> 0.80        39.9 %" in done.stdout, "one number everywhere"
+    assert "a pair at 0.8 is found with 39.9 % only" in done.stderr and "> 0.80          39.9 %" in done.stdout, "one number everywhere"
     own = run("plan", "docs.jsonl", "--by", "words:2", "--threshold", "0.7", "--bands", "4", "--rows", "3").stdout.splitlines()[-1]
     assert own == "next  likewise dedup docs.jsonl -o clean --by words:2 --threshold 0.7 --bands 4 --rows 3"
     assert "next" not in run("plan", "--threshold", "0.7").stdout
@@ -310,7 +311,7 @@ def test_what_is_typed_wins_over_settings(folder: Path) -> None:
 
 def test_layouts_of_thousands_of_digits_are_refused() -> None:
     done = run("plan", "--layouts", "2x" + "9" * 5000)
-    assert done.exit_code == 2 and "give up to 6 of BANDSxROWS" in done.stderr and len(done.stderr) < 300
+    assert done.exit_code == 2 and "give up to 6 layouts as BANDSxROWS" in done.stderr and len(done.stderr) < 300
 
 
 def test_plan_json() -> None:
@@ -326,7 +327,7 @@ def test_the_curve_tells_misses_from_needless_candidates() -> None:
     assert mark == 10 and scale.strip().split() == ["0", "0.5", "1"]
     columns = ["".join(row[column] for row in field)[::-1] for column in range(21)]
     assert columns[10] == "█" * 5 + "×" * 5, "0.47 at 0.5: half is found, half is missed"
-    assert columns[8] == "░" * 2 + " " * 8, "0.19 at 0.4: compared for nothing"
+    assert columns[8] == "░" * 2 + " " * 8, "0.19 at 0.4: false-positive candidates"
     assert columns[20] == "█" * 10
     assert set("".join(columns[:10])) <= {"░", " "} and set("".join(columns[10:])) <= {"█", "×"}
 

@@ -38,7 +38,7 @@ def test_show_a_removed_item_beside_its_witness(out: Path) -> None:
     assert result.exit_code == 0 and result.stderr == ""
     told = lines(result.stdout)
     assert told["removed"] == "'b'  at docs.jsonl:1" and told["kept"] == "'a'  at docs.jsonl:0"
-    assert told["why"] == "near-duplicate: similarity 0.8947 by words:2, at a threshold of 0.7"
+    assert told["why"] == "near-duplicate: similarity 0.8947 by words:2 (threshold 0.7)"
     assert result.stdout.rstrip().endswith("dark [-forest-]{+wood+}") and "\x1b" not in result.stdout
 
 
@@ -63,9 +63,9 @@ def test_show_json(out: Path) -> None:
 
 
 def test_show_says_what_became_of_an_item_that_was_not_removed(out: Path) -> None:
-    assert "'a'  at docs.jsonl:0 was kept; 2 items went for it:" in run("show", out, "a").stdout
+    assert "'a'  at docs.jsonl:0 was kept; 2 duplicates of it were removed:" in run("show", out, "a").stdout
     assert json.loads(run("show", out, "a", "--json").stdout)["status"] == "kept"
-    assert "'d'  at docs.jsonl:3 was kept: no kept item was found at or above 0.7" in run("show", out, "d").stdout
+    assert "'d'  at docs.jsonl:3 was kept: no similar kept item was found at or above 0.7" in run("show", out, "d").stdout
     unknown = run("show", out, "zzz")
     assert unknown.exit_code == 2 and "no item of" in unknown.stderr and "'zzz'" in unknown.stderr and "docs.jsonl:1" in unknown.stderr
 
@@ -83,7 +83,7 @@ def test_show_finds_an_id_by_its_type_before_the_same_text() -> None:
     rows = [{"id": 1, "text": "a b c d"}, {"id": "1", "text": "A b c d"}, {"id": "2", "text": "a b C d"}, {"id": "\ud800", "text": "a b c D"}]
     Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "-q").exit_code == 0
-    assert "'1'  at n.jsonl:0 was kept; 3 items" in run("show", "out", "1").stdout
+    assert "'1'  at n.jsonl:0 was kept; 3 duplicates" in run("show", "out", "1").stdout
     for identity, place in {'"1"': 1, "2": 2, '"2"': 2, "\\ud800": 3}.items():
         assert f"at n.jsonl:{place}" in lines(run("show", "out", identity).stdout)["removed"]
 
@@ -207,8 +207,8 @@ def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, fo
     monkeypatch.setattr(demo.sysconfig, "get_paths", lambda: {"stdlib": str(folder / "lib"), "purelib": str(folder / "none")})
     result = run("demo", *LIKE)
     assert result.exit_code == 0, result.stderr
-    assert "Of 4 texts, 2 are kept and 2 removed" in result.stdout
-    assert "3 texts like stdlib/package/a.py" in result.stdout and "[-forest-]{+wood+}" in result.stdout
+    assert "2 of 4 texts were kept and 2 removed" in result.stdout
+    assert "3 texts similar to stdlib/package/a.py" in result.stdout and "[-forest-]{+wood+}" in result.stdout
     assert "next: likewise show likewise-demo stdlib/package/b.py\n" in result.stderr
     shown = run("show", "likewise-demo", "stdlib/package/b.py")
     assert shown.exit_code == 0 and "[-forest-]{+wood+}" in shown.stdout
@@ -239,7 +239,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
 def test_an_interrupted_run_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     result = stopped(monkeypatch, KeyboardInterrupt())
     assert result.exit_code == 130
-    assert result.stderr == "likewise: interrupted\n  go on with: likewise dedup docs.jsonl -o 'my out' --resume\n"
+    assert result.stderr == "likewise: interrupted\n  to continue: likewise dedup docs.jsonl -o 'my out' --resume\n"
 
 
 @pytest.mark.parametrize(
@@ -248,25 +248,25 @@ def test_an_interrupted_run_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -
         (OSError(errno.ENOSPC, "No space left on device", "w/sets.col"), "w/sets.col: No space left on device; make room, or put intermediate"),
         (PermissionError(errno.EACCES, "Permission denied", "x"), "x: Permission denied; check the permissions"),
         (OSError("odd"), "likewise: error: odd"),
-        (MemoryError(), "out of memory; give less with --memory"),
+        (MemoryError(), "out of memory; set a lower --memory or --threads"),
     ],
 )
 def test_the_system_refuses(monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str) -> None:
     result = stopped(monkeypatch, error)
-    assert result.exit_code == 2 and said in result.stderr and "go on with: likewise dedup" in result.stderr and "Traceback" not in result.stderr
+    assert result.exit_code == 2 and said in result.stderr and "to continue: likewise dedup" in result.stderr and "Traceback" not in result.stderr
 
 
 def test_a_record_too_large_for_the_memory_needs_another_command(monkeypatch: pytest.MonkeyPatch) -> None:
     result = stopped(monkeypatch, no_room("a.jsonl: the record", "80 MiB", "several times as much", 64 << 20))
     change, command = result.stderr.splitlines()[-2:]
-    assert change == "  raise --memory in the command below; for any other change, delete my out.work and start over"
-    assert command == "  go on with: likewise dedup docs.jsonl -o 'my out' --resume"
+    assert change == "  raise --memory in the command below; to change anything else, delete my out.work and start over"
+    assert command == "  to continue: likewise dedup docs.jsonl -o 'my out' --resume"
 
 
 def test_a_fault_of_ours_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
     result = stopped(monkeypatch, ZeroDivisionError("oh"))
     assert result.exit_code == 2, "1 would mean that something was found"
-    assert "Traceback" in result.stderr and "ZeroDivisionError: oh" in result.stderr and "fault of likewise" in result.stderr
+    assert "Traceback" in result.stderr and "ZeroDivisionError: oh" in result.stderr and "bug in likewise" in result.stderr
 
 
 # progress

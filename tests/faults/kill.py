@@ -75,7 +75,7 @@ def judged(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: in
         said = f"^likewise: error: .+: {os.strerror(getattr(errno, fault.what))}; ."
         check(done.status == 2, f"status {done.status} after {fault.what}", done)
         check(re.search(said, done.said, re.MULTILINE) is not None, "not said what was refused, where, and what to do", done)
-    told = "go on with: likewise" in done.said
+    told = "to continue: likewise" in done.said
     if fault.what != "KILL" and (told or fault.after is None):
         check(told == can_go_on, f"how to go on is {'not ' if can_go_on else ''}said", done)
 
@@ -92,8 +92,8 @@ def differing(found: dict[str, bytes], want: dict[str, bytes]) -> list[str]:
 def next_command(stage: Stage, folder: Path, done: Ended) -> list[str]:
     """What a person types after a run was stopped: what the message says, or, where it could say nothing, what its leftovers call for."""
     for line in done.said.splitlines():
-        if "go on with: likewise " in line:
-            return shlex.split(line.partition("go on with: likewise ")[2])
+        if "to continue: likewise " in line:
+            return shlex.split(line.partition("to continue: likewise ")[2])
     return [*stage.command(folder), *(["--resume"] if stage.can_go_on(folder) else [])]
 
 

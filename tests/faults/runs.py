@@ -1,4 +1,4 @@
-"""Runs to be struck: the command in a process of its own, what it says to go on with, and calls that fail."""
+"""Runs to be struck: the command in a process of its own, the command that continues it, and calls that fail."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def command(*arguments: object, **how: object) -> subprocess.CompletedProcess[st
 
 def go_on(said: str) -> list[str]:
     """The arguments of the command that a message says to go on with."""
-    [line] = [line for line in said.splitlines() if "go on with: likewise " in line]
-    return shlex.split(line.partition("go on with: likewise ")[2])
+    [line] = [line for line in said.splitlines() if "to continue: likewise " in line]
+    return shlex.split(line.partition("to continue: likewise ")[2])
 
 
 def begun(arguments: list[str], work: Path, **how: object) -> subprocess.Popen[str]:

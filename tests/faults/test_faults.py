@@ -56,7 +56,7 @@ def test_a_signal_ends_a_run_cleanly_and_the_message_tells_how_to_go_on(tmp_path
     assert len(err.splitlines()) == 2
     done = command(*go_on(err))
     assert done.returncode == 0
-    assert "since it was resumed" in done.stdout + done.stderr  # and no speed: what the first run read would count in none
+    assert "since the run was resumed" in done.stdout + done.stderr  # and no speed: what the first run read would count in none
     assert jobs.snapshot(out) == want
     assert os.listdir(tmp_path) == ["my out"]
 
@@ -173,7 +173,7 @@ def test_names_of_any_bytes(likewise, tmp_path, monkeypatch, name):
         patch.setattr(outputs, "publish_staged", failing(errno.EIO, "out"))
         status, said = likewise(*arguments)
     assert status == 2
-    typed = said.splitlines()[-1].partition("go on with: likewise ")[2]
+    typed = said.splitlines()[-1].partition("to continue: likewise ")[2]
     read = subprocess.run(["bash", "-c", f"printf '%s\\0' {typed}"], capture_output=True).stdout
     again = [os.fsdecode(argument) for argument in read.split(b"\0")[:-1]]
     assert again == [*arguments[:-2], "--resume", *arguments[-2:]]
@@ -184,7 +184,7 @@ def test_names_of_any_bytes(likewise, tmp_path, monkeypatch, name):
 def test_a_name_that_is_too_long_is_said(likewise, tmp_path):
     jobs.texts(tmp_path)
     status, said = likewise("dedup", "a.jsonl", "-o", "n" * 252)
-    assert (status, "File name too long; choose another path, with a shorter name" in said) == (2, True)
+    assert (status, "File name too long; choose a shorter name" in said) == (2, True)
 
 
 def test_a_drawn_seed_is_gone_on_with(likewise, tmp_path, monkeypatch):

@@ -111,7 +111,7 @@ def test_the_work_folder_is_deleted_under_a_run(likewise, tmp_path, monkeypatch)
         status, said = likewise("dedup", "a.jsonl", "-o", "out", *TEXTS)
         assert (status, (tmp_path / "out").exists()) == (2, False)
         assert "error: out.work: was removed or replaced while likewise used it; start over" in said
-        assert "go on with" not in said
+        assert "to continue:" not in said
     assert likewise("dedup", "a.jsonl", "-o", "out", *TEXTS)[0] == 0
     assert jobs.snapshot(tmp_path / "out") == jobs.snapshot(tmp_path / "whole")
 

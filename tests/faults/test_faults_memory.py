@@ -34,7 +34,7 @@ def test_with_less_and_less_memory_a_run_ends_in_words_and_goes_on_with_more(tmp
         done = limited(megabytes, "dedup", given, "-o", tmp_path / "out", "--threads", "2", *more)
         if done.returncode == 0:
             break
-        said = "out of memory; give less with --memory and --threads" if done.returncode == 2 else "(?i)memory|bad_alloc"
+        said = "out of memory; set a lower --memory or --threads" if done.returncode == 2 else "(?i)memory|bad_alloc"
         assert re.search(said, done.stderr) or done.returncode == -signal.SIGSEGV, (megabytes, done.stderr)  # LLVM looks at no result
         assert ("Traceback" in done.stderr, (tmp_path / "out").exists()) == (False, False), (megabytes, done.stderr)
     assert (done.returncode, megabytes > 250) == (0, True)
@@ -96,5 +96,5 @@ def test_threads_that_cannot_be_had_are_a_lack_of_memory(likewise, tmp_path, mon
     with monkeypatch.context() as patch:
         patch.setattr("threading.Thread.start", lambda _: (_ for _ in ()).throw(RuntimeError("can't start new thread")))
         status, said = likewise("dedup", "a.jsonl", "-o", "out", "--threads", "2")
-    assert (status, "out of memory; give less with --memory and --threads" in said) == (2, True)
+    assert (status, "out of memory; set a lower --memory or --threads" in said) == (2, True)
     assert likewise(*go_on(said))[0] == 0

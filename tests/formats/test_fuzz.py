@@ -283,7 +283,7 @@ def read_beside(given: Given, folder: Path) -> str:
     rows.write_bytes(lines())
     if given.name == "likewise.toml":
         done = CliRunner().invoke(main, ["dedup", str(rows), "--config", str(path), "-o", str(folder / "out")])
-        assert done.exit_code in (0, 2) and "fault of likewise" not in done.output, done.output
+        assert done.exit_code in (0, 2) and "bug in likewise" not in done.output, done.output
         return "refused" if done.exit_code else "read"
     try:
         result = lw.dedup(rows, by="elements", threshold=0.5, groups=path, threads=1)
@@ -380,7 +380,7 @@ def shown(command: tuple[str, ...]) -> str:
 
 def answer(command: tuple[str, ...]) -> str:
     done = CliRunner().invoke(main, list(command))
-    assert done.exit_code in (0, 2) and "fault of likewise" not in done.output, done.output
+    assert done.exit_code in (0, 2) and "bug in likewise" not in done.output, done.output
     page = Path("out/report.html").read_text("utf-8") if command[0] == "report" else ""
     return f"{done.exit_code}\n{done.output}\n{page}"
 

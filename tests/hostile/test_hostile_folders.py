@@ -229,7 +229,7 @@ def test_documents_of_an_output_that_were_changed_are_told_of(folder):
             forge(path, other)
             for command in (("show", "out", "1"), ("report", "out"))[number % 2 : number % 2 + 1]:
                 result = run(*command)
-                assert result.exit_code in (0, 2) and "fault of likewise" not in result.output, (name, other)
+                assert result.exit_code in (0, 2) and "bug in likewise" not in result.output, (name, other)
         path.write_text("[" * 100_000)
         assert ("has changed since likewise wrote it" if name == "report.json" else "is damaged") in refused("show", "out", "1")
         path.write_text(whole)

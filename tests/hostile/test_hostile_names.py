@@ -98,7 +98,7 @@ def test_names_are_spelled_out_where_they_are_shown_and_kept_where_they_are_writ
         run("audit", "out"),
     ]
     for result in shown:
-        assert "fault of likewise" not in result.output
+        assert "bug in likewise" not in result.output
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", result.output)
         assert not re.search("^likewise: error: fake", result.output, re.MULTILINE)
     assert sorted(path.name for path in Path("out/kept").iterdir()) == sorted(NAMES)

@@ -74,7 +74,7 @@ def test_show_tells_sets_apart_by_element(tmp_path):
     assert shown.stdout.splitlines() == [
         "removed  'b'  at in.jsonl:1",
         "kept     'a'  at in.jsonl:0",
-        "why      near-duplicate: similarity 0.5 by elements, at a threshold of 0.5",
+        "why      near-duplicate: similarity 0.5 by elements (threshold 0.5)",
         "",
         'in both          2 elements: "7", 7',
         "only in removed  1 element: jam",
@@ -90,7 +90,7 @@ def test_show_tells_weights(tmp_path):
     lines = [{"id": "a", "elements": {"x": 4, "y": 4}}, {"id": "b", "elements": [["x", 3.5], ["y", 4]]}]
     out = dedup_of(tmp_path, lines, "--by", "weighted", "--threshold", "0.9")
     assert run("show", out, "b").stdout.splitlines()[2:] == [
-        "why      near-duplicate: similarity 0.9375 by weighted, at a threshold of 0.9",
+        "why      near-duplicate: similarity 0.9375 by weighted (threshold 0.9)",
         "",
         "in both          1 element: y: 4",
         "other weight     1 element: x: 3.5 in removed, 4 in kept",
@@ -125,10 +125,10 @@ def test_show_tells_vectors_codes_and_strings(tmp_path, by, field, stays, gone, 
     lines = [{"id": "stays", field: stays}, {"id": "gone", field: gone}, {"id": "none", field: None}]
     out = dedup_of(tmp_path, lines, "--by", by, "--within", 1)
     shown = run("show", out, "gone")
-    assert f"why      near-duplicate: distance {distance} by {by}, within {distance if ' ' in distance else 1}\n" in shown.stdout
+    assert f"why      near-duplicate: distance {distance} by {by} (maximum {distance if ' ' in distance else 1})\n" in shown.stdout
     assert shown.stdout.endswith(said) and shown.stderr == ""
     told = json.loads(run("show", out, "gone", "--json").stdout)
     assert (told["removed"]["text" if field == "text" else "value"], told["distance"]) == (gone, pytest.approx(float(distance.split()[0])))
     assert "'none'  at in.jsonl:2 was kept: it has no " in run("show", out, "none").stdout
     (tmp_path / "in.jsonl").write_text((tmp_path / "in.jsonl").read_text().replace(*changed))
-    assert f"the inputs have changed since {out} was made: these two items had a distance of {distance}" in run("show", out, "gone").stderr
+    assert f"the inputs have changed since {out} was made: the distance of these items was {distance}, and it is " in run("show", out, "gone").stderr

@@ -56,7 +56,7 @@ def test_dedup_of_a_registered_kind(toy, tmp_path):
     result = lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out", by="apart", within=1)
     assert (result.report["counts"]["read"], result.report["counts"]["removed_exact"], result.report["counts"]["removed_near"]) == (7, 1, 2)
     shown = run("show", tmp_path / "out", "n3")
-    assert "distance 0.25 steps by apart, within 1 step" in shown.output and "1 of 1 number differs, at index 0: 4.25" in shown.output
+    assert "distance 0.25 steps by apart (maximum 1 step)" in shown.output and "1 of 1 number differs, at index 0: 4.25" in shown.output
     assert "Each item is a number. The distance of two numbers is the distance of the two on the line." in (tmp_path / "out/report.html").read_text()
 
 
@@ -92,8 +92,8 @@ def test_a_plan_of_a_registered_family(toy):
 
 def test_the_command_knows_what_is_registered(toy, tmp_path):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"number": number}) + "\n" for number in NUMBERS))
-    assert "apart (numbers)" in run("pairs", "--help").output.replace("\n", " ")
-    assert "features or number, by --by" in " ".join(run("pairs", "--help").output.split())
+    assert "apart (numbers)" in " ".join(run("pairs", "--help-all").output.split())
+    assert "features or number, by data type" in " ".join(run("pairs", "--help-all").output.split())
     result = run("pairs", tmp_path / "in.jsonl", "--by", "apart", "--within", "1", "--json")
     assert result.exit_code == 0, result.output
     assert "Steps" in run("plan", "--by", "apart", "--within", "1").output

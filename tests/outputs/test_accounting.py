@@ -88,7 +88,7 @@ def test_a_writer_that_drops_a_row_gives_no_output(likewise, tmp_path, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(module, "write", dropping)
         status, said = likewise(*arguments)
-    assert (status, "rows were written, expected" in said, "this is a fault of likewise" in said) == (2, True, True), said
+    assert (status, "rows were written, expected" in said, "this is a bug in likewise" in said) == (2, True, True), said
     assert jobs.snapshot(tmp_path / "out") == old
     assert likewise(*arguments, "--resume")[0] == 0
     counts = json.loads((tmp_path / "out/report.json").read_text())["counts"]

@@ -130,13 +130,13 @@ def test_an_angle_is_told_in_degrees(tmp_path):
     said = page(out)
     assert "|45 degrees (inclusive)|" in said and "Example 1: near-duplicate, distance 45 degrees|" in said
     assert "|1 of 2 numbers differs, at index 1: 1.0 in the removed item and 0.0 in the kept one.|" in said
-    assert "why      near-duplicate: distance 45 degrees by angle, within 45 degrees\n" in run("show", out, "b").stdout
+    assert "why      near-duplicate: distance 45 degrees by angle (maximum 45 degrees)\n" in run("show", out, "b").stdout
 
 
 def test_what_is_not_equal_does_not_look_as_if_it_were(tmp_path):
     out, _ = made(tmp_path, "vector", [[1, 0], [1, 0.001]], "--by", "cosine")
     assert "Example 1: near-duplicate, similarity over 0.9999|" in page(out)
-    assert "similarity over 0.9999 by cosine, at a threshold of 0.8\n" in run("show", out, "b").stdout
+    assert "similarity over 0.9999 by cosine (threshold 0.8)\n" in run("show", out, "b").stdout
     assert "near  > 0.9999" in run("show", out, "a").stdout
 
 
@@ -145,7 +145,7 @@ def test_zero_vectors_are_called_so(tmp_path):
     assert "kept      2  (1 of zeros only)\n" in result.stderr
     assert "1 of 3 items is a zero vector, which has no direction and matches nothing: in.jsonl item 2" in result.stderr
     assert "Kept without comparison: 1 of zeros only." in page(out)
-    assert run("show", out, "b").stdout == "'b'  at in.jsonl:1 was kept: all its numbers are 0, so that it has no direction\n"
+    assert run("show", out, "b").stdout == "'b'  at in.jsonl:1 was kept: its values are all 0, so it has no direction\n"
 
 
 def test_long_vectors_make_no_long_page(tmp_path):
@@ -182,7 +182,7 @@ def test_groups_are_told_while_they_can_be_read(tmp_path):
     first = (out / "report.html").read_text()
     assert run("report", out).exit_code == 0 and (out / "report.html").read_text() == first
     assert run("show", out, "c").stdout.splitlines()[2:] == [
-        "why      near-duplicate: similarity 0.6667 by elements in groups, at a threshold of 0.6",
+        "why      near-duplicate: similarity 0.6667 by elements in groups (threshold 0.6)",
         "",
         "in both          2 groups: milk, breakfast (tea)",
         "only in removed  1 group: nails",
@@ -233,30 +233,30 @@ def test_copies_are_said_to_be_the_same(tmp_path, by, field, item, said):
 def test_an_empty_item_is_said_to_be_empty(tmp_path, by, field, empty):
     limit = ("--within", 1) if by == "edit" else ("--threshold", 0.5)
     out, _ = made(tmp_path, field, [empty], "--by", by, *limit)
-    assert run("show", out, "a").stdout == "'a'  at in.jsonl:0 was kept: it is empty, and nothing is like it\n"
+    assert run("show", out, "a").stdout == "'a'  at in.jsonl:0 was kept: it is empty, and empty items are not compared\n"
 
 
 def test_white_space_alone(tmp_path):
     out, _ = made(tmp_path, "text", ["a b  c", "a  b c"], "--by", "words:1")
     assert run("show", out, "b").stdout.endswith(
-        "same shingles by words:1 (after nfc, lower, invisible)\n\nThe two differ in white space alone.\n\na  b c\n"
+        "same shingles by words:1 (after nfc, lower, invisible)\n\nThe two differ only in white space.\n\na  b c\n"
     )
 
 
 def test_a_threshold_stands_as_it_was_given(tmp_path):
     out, _ = made(tmp_path, "vector", [[1, 0], [1, 0.001]], "--by", "cosine", "--threshold", 0.99999)
-    assert "similarity over 0.9999 by cosine, at a threshold of 0.99999\n" in run("show", out, "b").stdout
+    assert "similarity over 0.9999 by cosine (threshold 0.99999)\n" in run("show", out, "b").stdout
 
 
 def test_a_short_item_may_not_have_been_compared(tmp_path):
     out, _ = made(tmp_path, "elements", [[1, 2, 3], [1, 2]], "--by", "elements", "--threshold", 0.5, "--min-tokens", 3)
-    assert "no kept item was found at or above 0.5, or it is shorter than the 3 tokens asked for\n" in run("show", out, "b").stdout
+    assert "no similar kept item was found at or above 0.5, or it has fewer than 3 tokens (--min-tokens)\n" in run("show", out, "b").stdout
 
 
 def test_numbers_are_called_by_their_id(tmp_path):
     np.save(tmp_path / "c.npy", np.array([0, 2**63, 2**64 - 1], np.uint64))
     assert run("dedup", tmp_path / "c.npy", "-o", tmp_path / "out", "--by", "hamming", "--within", 3).exit_code == 0
-    assert run("show", tmp_path / "out", 2).stdout == "2  at c.npy:2 was kept: no kept item was found within 3 bits\n"
+    assert run("show", tmp_path / "out", 2).stdout == "2  at c.npy:2 was kept: no similar kept item was found within 3 bits\n"
     assert json.loads(run("show", tmp_path / "out", 2, "--json").stdout)["id"] == 2
 
 
@@ -287,7 +287,7 @@ def test_places_are_left_out_where_they_say_nothing():
 def test_an_audit_says_what_its_bins_are_of(tmp_path):
     np.save(tmp_path / "c.npy", np.array([0, 1, 2**40 - 1], np.uint64))
     said = run("audit", tmp_path / "c.npy", "--by", "hamming", "--within", 1).stdout
-    assert "pairs      found, by distance:\n1          1 of 1 pair found\n" in said
+    assert "found      by distance:\n1          1 of 1 pair\n" in said
 
 
 @pytest.mark.parametrize(("by", "unit"), [("elements", "elements"), ("weighted", "elements"), ("words:5", "shingles")])

@@ -80,8 +80,8 @@ def run(*arguments: str, where: Path | None = None) -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--layouts", "5x10", "--bands", "3"], "--layouts and --bands both say what the layout is"),
-        (["--layouts", "5x10", "--rows", "3"], "--layouts and --rows both say"),
+        (["--layouts", "5x10", "--bands", "3"], "--layouts and --bands exclude each other; give one of them"),
+        (["--layouts", "5x10", "--rows", "3"], "--layouts and --rows exclude each other"),
         (["--seed", "-3"], "--seed -3: give a whole number from 0 to 2^64 - 1, or random"),
         (["--seed", "-3", "d.jsonl"], "--seed -3: give a whole number"),
         (["--within", "1"], "--within 1: the distance is 1 - similarity"),
@@ -101,11 +101,11 @@ def test_what_the_command_refuses(arguments, said, tmp_path):
 def test_what_the_command_says(tmp_path):
     (tmp_path / "d.jsonl").write_text("".join(f'{{"text": "a b c d e f {i}"}}\n' for i in range(9)))
     status, out, _ = run("d.jsonl", "--seed", "random", where=tmp_path)
-    assert status == 0 and "9 items: about" in out and "by a sample of 9" in out and "3 shingles each" in out
-    assert "(oph, of the preset fineweb)" in run("--preset", "fineweb")[1]
+    assert status == 0 and "For 9 items of 3 shingles each:" in out and "estimated from a sample of 9" in out
+    assert "(oph, from the preset fineweb)" in run("--preset", "fineweb")[1]
     assert "(oph, set by hand)" in run("--preset", "fineweb", "--bands", "9")[1]
-    assert "384 numbers each (--dimension says how many)," in run("--by", "cosine", "--threshold", "0.9")[1]
-    assert "768 numbers each," in run("--by", "cosine", "--threshold", "0.9", "--dimension", "768")[1]
+    assert "384 numbers each (see --dimension):" in run("--by", "cosine", "--threshold", "0.9")[1]
+    assert "768 numbers each:" in run("--by", "cosine", "--threshold", "0.9", "--dimension", "768")[1]
     status, out, _ = run("--by", "l2", "--within", "2e-11")
     assert status == 0 and out.startswith("l2 within 2e-11: 253 bands of 13 rows, 3,289 slots (Line of width 6e-11,")
 

@@ -236,12 +236,12 @@ def test_what_the_command_says(tmp_path):
     found = lw.audit(path, by="elements", bands=8, rows=10, sample=600)
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[:2] == ["sampled    600 items of 600", "alike      300 pairs with a sampled item, by an exact search"]
-    assert lines[2] == f"recall     {100 * found.recall:.1f} % found, {100 * found.low:.1f} % to {100 * found.high:.1f} % with 95 % confidence"
-    assert lines[3] == "promise    at least 59.6 % of pairs exactly at 0.8"
-    assert lines[4] == "precision  100 %: what is reported was compared exactly"
-    assert lines[5] == "pairs      found, by similarity:"
-    assert lines[6] == f"0.8..0.82  {found.found} of 300 pairs found"
+    assert lines[:2] == ["sampled    600 items of 600", "similar    300 pairs with a sampled item, found by an exact search"]
+    assert lines[2] == f"recall     {100 * found.recall:.1f} % measured; {100 * found.low:.1f} % to {100 * found.high:.1f} % with 95 % confidence"
+    assert lines[3] == "expected   at least 59.6 % of pairs exactly at 0.8"
+    assert lines[4] == "precision  100 %: all reported pairs were compared exactly"
+    assert lines[5] == "found      by similarity:"
+    assert lines[6] == f"0.8..0.82  {found.found} of 300 pairs"
     first = found.missed[0]
     assert lines[7].startswith(f"missed at 0.8: {first['id_a']} (in.jsonl, item {first['position_a'] + 1}) and {first['id_b']} (in.jsonl, item ")
     assert len(lines) == 12
@@ -255,7 +255,7 @@ def test_what_the_command_says_in_json(tmp_path):
     want = {"items": 60, "sampled": 60, "pairs": 30, "found": 30, "expected_recall": 1, "recall": 1, "precision": 1}
     assert {name: told[name] for name in want} == want and told["missed"] == []
     assert (told["threshold"], told["value"], told["by_value"]) == (0.8, "similarity", [[0.8, pytest.approx(0.82), 30, 30]])
-    assert "none is missed" in run("audit", tmp_path / "out").stdout
+    assert "expected   100 %\n" in run("audit", tmp_path / "out").stdout
     nothing = json.loads(run("audit", write(tmp_path / "no.jsonl", sets_at(both=1, more=5)), "--by", "elements", "--json").stdout)
     assert (nothing["pairs"], nothing["recall"], nothing["low"], nothing["high"]) == (0, None, 0.0, 1.0)
 
@@ -271,8 +271,8 @@ def test_vectors_and_codes_on_the_command_line(tmp_path):
     )
     result = run("audit", tmp_path / "c.npy", "--by", "hamming", "--within", "4", "--sample", "1000")
     # 50 pairs differ in one bit and 20 in four; and where 1 << i is one of the bits of 0b10111, the two variants differ in three: i = 0, 1, 2, 4
-    assert "1          50 of 50 pairs found" in result.stdout and "4          20 of 20 pairs found" in result.stdout
-    assert "3          4 of 4 pairs found" in result.stdout
+    assert "1          50 of 50 pairs\n" in result.stdout and "4          20 of 20 pairs\n" in result.stdout
+    assert "3          4 of 4 pairs\n" in result.stdout
 
 
 @pytest.mark.parametrize(("sample", "by"), [(0, "elements"), (True, "elements"), (2.5, "elements"), (10, "edit")])
@@ -311,6 +311,6 @@ def test_what_was_not_compared_exactly_has_no_precision(tmp_path, verify):
     assert found.warnings == [
         f"the output was made with verify {verify}: removed items were not compared exactly, and may be less similar than the threshold"
     ]
-    assert "not known: what was removed" in run("audit", tmp_path / "out").stdout
+    assert "not known: removed items were not compared exactly" in run("audit", tmp_path / "out").stdout
     with pytest.raises(lw.UsageError, match="audit has no option 'verify', which is for dedup, pairs"):
         lw.audit(path, verify=verify)

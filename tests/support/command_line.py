@@ -30,7 +30,7 @@ def refused(*args: object, **more: Any) -> str:
     """The one-line message with which a command refuses its arguments or input."""
     result = run(*args, **more)
     assert result.exit_code == 2, result.output
-    assert "fault of likewise" not in result.output
+    assert "bug in likewise" not in result.output
     return result.output.strip().splitlines()[0]
 
 

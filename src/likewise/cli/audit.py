@@ -38,22 +38,23 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
     for example in found.missed:
         pair = " and ".join(f"{example[f'id_{side}']} ({example[f'source_{side}']}, item {example[f'position_{side}'] + 1})" for side in "ab")
         screen.data(f"missed at {example['value']:.4g}: {in_line(pair)}")
+    progress.steps()
 
 
 def described(found: Audit) -> Iterator[tuple[str, str]]:
     yield "sampled", f"{counted(found.sampled, 'item')} of {found.items:,}"
-    yield "alike", f"{counted(found.pairs, 'pair')} with a sampled item, by an exact search"
+    yield "similar", f"{counted(found.pairs, 'pair')} with a sampled item, found by an exact search"
     if found.pairs:
-        yield "recall", f"{percent(found.recall)} found, {percent(found.low)} to {percent(found.high)} with 95 % confidence"
+        yield "recall", f"{percent(found.recall)} measured; {percent(found.low)} to {percent(found.high)} with 95 % confidence"
     place = "at a distance of exactly" if found.value == "distance" else "exactly at"
     if found.expected_recall is None:
-        yield "promise", "none: there is no theory to promise by"
+        yield "expected", "not known: this measure has no guaranteed recall"
     else:
-        sure = f"at least {percent(found.expected_recall, down=True)} of pairs {place} {found.threshold:g}"
-        yield "promise", "none is missed" if found.expected_recall == 1 else sure
-    exactly = "100 %: what is reported was compared exactly"
-    yield "precision", exactly if found.precision == 1 else "not known: what was removed was not compared exactly"
+        least = f"at least {percent(found.expected_recall, down=True)} of pairs {place} {found.threshold:g}"
+        yield "expected", "100 %" if found.expected_recall == 1 else least
+    exact = "100 %: all reported pairs were compared exactly"
+    yield "precision", exact if found.precision == 1 else "not known: removed items were not compared exactly"
     if found.by_value:
-        yield "pairs", f"found, by {found.value}:"
+        yield "found", f"by {found.value}:"
     for low, high, pairs, hits in found.by_value:
-        yield f"{min(low, high):.4g}..{max(low, high):.4g}" if low != high else f"{low:g}", f"{hits:,} of {counted(pairs, 'pair')} found"
+        yield f"{min(low, high):.4g}..{max(low, high):.4g}" if low != high else f"{low:g}", f"{hits:,} of {counted(pairs, 'pair')}"

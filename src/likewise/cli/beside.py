@@ -1,4 +1,4 @@
-"""Two items beside each other in a terminal, with what differs marked: words, characters, elements or groups of them, numbers, bits."""
+"""Two items next to each other on a terminal, with differences marked: words, characters, elements, groups, numbers or bits."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from likewise.cli.screen import Screen, counted, harmless
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS
 
-#: Words that stay at each end of a long stretch that is the same in both; -v shows all.
+#: Words shown at each end of a long passage that is equal in both; -v shows all.
 CONTEXT = 15
-#: How what differs is marked: (kind of run) -> (begin, end) without colors, and the style with them.
+#: Marks of a difference: kind of run -> (begin, end) without colors, and the style with colors.
 MARKS = {"delete": ("[-", "-]"), "insert": ("{+", "+}")}
 STYLES: dict[str, dict[str, Any]] = {"delete": {"fg": "red", "strikethrough": True}, "insert": {"fg": "green", "underline": True}}
 
 
 def laid(screen: Screen, originals: Any, removed: str, kept: str, runs: list[tuple[str, str]] | None) -> None:
-    """A removed item and its witness, as `runs.shown.written` has them; ``runs`` where they are words or characters."""
+    """Print a removed item and the kept one, both as `runs.shown.written` returns them. runs: the differences of words or characters."""
     from likewise.report import differences
     from likewise.report.wording import UNGROUPED
     from likewise.runs.shown import shortened
@@ -43,17 +43,17 @@ def laid(screen: Screen, originals: Any, removed: str, kept: str, runs: list[tup
 
 
 def show_runs(screen: Screen, runs: list[tuple[str, str]]) -> None:
-    """Two texts in one, with what differs marked."""
+    """Print two texts as one, with differences marked."""
     colored = screen.colored(sys.stdout)
     if all(kind == "equal" for kind, _ in runs):
-        screen.data("The two differ in white space alone.\n")
+        screen.data("The two differ only in white space.\n")
     else:
         screen.data(" ".join(marked(kind, f"only in the {name} item", colored) for kind, name in (("delete", "removed"), ("insert", "kept"))) + "\n")
     screen.data("".join(view(runs, colored, whole=screen.verbose)))
 
 
 def members(parts: Any, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Two sets: what both hold, and what one of them does."""
+    """The elements of two sets: those of both, and those of one only."""
     from likewise.runs.shown import listed as listing
 
     weights = [f"{name}: {removed} in removed, {kept} in kept" for name, removed, kept in parts.other]
@@ -66,7 +66,7 @@ def members(parts: Any, *, whole: bool) -> Iterator[tuple[str, str]]:
 
 
 def columns(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Two vectors number under number, or two codes digit under digit, and how much differs."""
+    """Two vectors or codes in aligned columns, and a summary of the difference."""
     from likewise.report import differences
     from likewise.runs.shown import shortened
 
@@ -84,7 +84,7 @@ def columns(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tupl
 
 
 def view(runs: list[tuple[str, str]], colored: bool, *, whole: bool) -> Iterator[str]:
-    """The runs of a word diff as one text."""
+    """The runs of a word diff, formatted for one text."""
     for number, (kind, text) in enumerate(runs):
         if kind == "equal":
             yield harmless(text if whole else shortened(text, first=number == 0, last=number == len(runs) - 1))
@@ -93,7 +93,7 @@ def view(runs: list[tuple[str, str]], colored: bool, *, whole: bool) -> Iterator
 
 
 def shortened(text: str, *, first: bool, last: bool) -> str:
-    """What is the same in both, down to the words next to a difference."""
+    """An equal passage without the words that are far from a difference."""
     from likewise.report import diff
 
     words = diff.split(text)
@@ -102,11 +102,11 @@ def shortened(text: str, *, first: bool, last: bool) -> str:
     if between <= CONTEXT:
         return text
     begin, end = ("".join(map("".join, part)) for part in (words[:head], words[len(words) - tail :]))
-    return f"{begin}... {between:,} words that are the same ... {end}"
+    return f"{begin}... {between:,} equal words ... {end}"
 
 
 def marked(kind: str, text: str, colored: bool) -> str:
-    """A run that is in one of the two only; its line breaks are shown, since they may be all that differs."""
+    """A run of one of the two texts. Its line breaks are shown, because they may be the only difference."""
     text = harmless(text)
     if colored:
         return click.style(text.replace("\n", "↵\n"), **STYLES[kind])

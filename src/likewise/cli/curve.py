@@ -1,4 +1,4 @@
-"""The S-curve in a terminal: what is found, what is missed, and what is compared for nothing; and several curves over each other."""
+"""The S-curve on a terminal: pairs found, pairs missed, and false-positive candidates; and several curves in one chart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from likewise.messages import shown
 class Glyphs(NamedTuple):
     found: str  # on the side of the threshold that counts
     missed: str  # there
-    needless: str  # on the other side: compared for nothing
+    needless: str  # on the other side: false-positive candidates
     empty: str
     side: str
     floor: str
@@ -28,12 +28,12 @@ class Glyphs(NamedTuple):
 
 BLOCKS = Glyphs(*"█×░ │─┤└┴")
 ASCII = Glyphs(*"#x. |-++^")
-#: What stands for a curve among several.
+#: The characters that draw curves, one for each.
 NUMBERS = "123456789" + string.ascii_letters
 
 
 def glyphs(encoding: str | None) -> Glyphs:
-    """Block characters where the encoding has them."""
+    """Block characters if the encoding has them, else ASCII."""
     try:
         "".join(BLOCKS).encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -50,10 +50,10 @@ def draw(
     span: Span = (0.0, 1.0),
     falling: bool = False,
 ) -> Iterator[str]:
-    """Lines of text. Each column is a value of the span, filled from below to the chance to be found there.
+    """The lines of a chart. Each column is a value of the span, filled from below up to the probability of becoming a candidate.
 
-    ``width`` and ``height`` are those of the field inside the axes. ``falling``: values are distances, and the pairs that count lie at the
-    threshold or left of it. A span to infinity ends where `drawing.curves.reach` says. Raises UsageError.
+    width, height: of the area inside the axes. falling: values are distances, and similar pairs are at or left of the threshold. An infinite span
+    ends at `drawing.curves.reach`. Raises UsageError.
     """
     span = visible([Drawn("", probability)], threshold, span)
     mark = nearest(threshold, width, span, falling)
@@ -63,7 +63,7 @@ def draw(
     for level in range(height, 0, -1):
         yield side(level, height, use) + "".join(meaning[wanted, full >= level] for wanted, full in zip(counts, filled, strict=True))
     yield from ground(threshold, mark, width, span, use)
-    yield f"      {use.found} found   {use.missed} missed   {use.needless} compared {'beyond' if falling else 'below'} the threshold, then dropped"
+    yield f"      {use.found} found   {use.missed} missed   {use.needless} false-positive candidates (compared, then rejected)"
 
 
 def draw_many(
@@ -75,7 +75,7 @@ def draw_many(
     span: Span = (0.0, 1.0),
     falling: bool = False,
 ) -> Iterator[str]:
-    """Lines of text: a line of its number for each curve, by turns where several meet, and a legend below. Otherwise as `draw`."""
+    """The lines of a chart with one line per curve, drawn with its number, and a legend. Curves that overlap alternate. Otherwise as `draw`."""
     if len(curves) > len(NUMBERS):
         raise UsageError(f"{len(curves)} curves: give at most {len(NUMBERS)}, or draw fewer at once")
     span = visible(curves, threshold, span)
@@ -92,7 +92,7 @@ def draw_many(
 
 
 def legend(curves: Sequence[Drawn], threshold: float | None) -> Iterator[str]:
-    """A line a curve: its number and label, and its chance at the threshold, in columns."""
+    """One line per curve: its number, label, and probability at the threshold."""
     labels = [harmless(curve.label) for curve in curves]
     found = [percent(curve.probability(threshold)) if threshold is not None else "" for curve in curves]
     at = "" if threshold is None else f" at {shown(threshold)}"
@@ -101,21 +101,21 @@ def legend(curves: Sequence[Drawn], threshold: float | None) -> Iterator[str]:
 
 
 def nearest(threshold: float, width: int, span: Span, falling: bool) -> int:
-    """The column of the threshold. One between two is given to the pairs that count."""
+    """The column of the threshold; between two columns, the one on the side of dissimilar pairs."""
     low, high = span
     place = (threshold - low) / (high - low) * (width - 1)
     return math.floor(place + 0.5) if falling else math.ceil(place - 0.5)
 
 
 def levels(probability: Callable[[float], float], width: int, height: int, span: Span) -> list[int]:
-    """How high the curve is in each column, from 0 to the height."""
+    """The level of the curve in each column, from 0 to the height."""
     low, high = span
     values = [low + (high - low) * column / (width - 1) for column in range(width - 1)] + [high]
     return [round(probability(value) * height) for value in values]
 
 
 def strokes(heights: Sequence[int]) -> list[range]:
-    """The levels that a line takes in each column: its own, and down to where a lower neighbor ends, so that steep lines have no gaps."""
+    """The levels of a line in each column: its own, and those down to a lower neighbor, so that steep lines have no gaps."""
     lowest = [min(own, *(beside + 1 for beside in heights[max(0, place - 1) : place + 2])) for place, own in enumerate(heights)]
     return [range(low, own + 1) for low, own in zip(lowest, heights, strict=True)]
 
@@ -133,7 +133,7 @@ def ground(threshold: float | None, mark: int | None, width: int, span: Span, us
 
 
 def scale(threshold: float | None, mark: int | None, width: int, span: Span) -> str:
-    """The ends of the span where they are, and the threshold under its mark."""
+    """The labels of the axis: both ends, and the threshold under its mark."""
     low, high = (f"{end:g}" for end in span)
     ends = low + high.rjust(width - len(low))
     if threshold is None or mark is None:

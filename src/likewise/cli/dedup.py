@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likewise.choices import TAKES
-from likewise.cli.plan import recall_stated, sure
+from likewise.cli.plan import recall_of
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError, can_go_on
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from likewise.cli.progress import ScreenProgress
     from likewise.job import Job
 
-#: What --verify has to say for itself when it was not exact.
+#: How candidates were verified, if not exactly.
 NOT_EXACT = {
-    "estimate": "by estimates only; similarities are not exact",
-    "none": "nothing; removed items share a bucket with a kept one and were not compared",
+    "estimate": "by estimates from signatures; similarities are not exact",
+    "none": "not at all; removed items share a bucket with a kept item",
 }
 
 
@@ -45,10 +45,10 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     if dry_run:
-        rehearse(screen, inputs, options, target, TAKES["dedup"], walk=True)
+        dry_run_of(screen, inputs, options, target, TAKES["dedup"], walk=True)
         return 0
     if target is None:
-        raise UsageError("no place for the result: name a folder with -o OUT, or see what would be done with --dry-run")
+        raise UsageError("-o is missing: name the output folder with -o OUT, or use --dry-run to see the plan")
     more = [] if options.resume else ["--resume"]
     if choices.get("seed") == "random":
         more += ["--seed", str(options.seed)]
@@ -75,45 +75,44 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
 
 def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
-    """What a person wants to know at the end."""
+    """The summary at the end of a run."""
     from likewise.drawing.outcome import in_a_line
     from likewise.messages import by_reason
     from likewise.report import removals
 
     counts, clusters = report["counts"], report["clusters"]
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
-    yield "kept", f"{counts['kept']:,}{aside(report)}"
+    yield "kept", f"{counts['kept']:,}{not_compared(report)}"
     yield "removed", f"{counts['removed']:,}  ({', '.join(by_reason(counts))})"
     if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
-        rests = f", {counts['cut_short']:,} of them the rest of a file" if counts["cut_short"] else ""
+        rests = f", of which {counts['cut_short']:,} stand for the rest of a file" if counts["cut_short"] else ""
         yield "rejected", f"{counts['rejected']:,}  (unreadable{rests}; see {out / 'rejected.jsonl'})"
     if clusters["number"]:
         largest = clusters["largest"][0]
-        yield "clusters", f"{clusters['number']:,}, the largest of {counted(largest['items'], 'item')} around {removals.called(largest)}"
+        yield "clusters", f"{clusters['number']:,}, the largest with {counted(largest['items'], 'item')} (representative {removals.called(largest)})"
     yield from recall_lines(report)
     yield "output", str(out)
     if example is not None:
-        yield "next", looked_up(out, example)
+        yield "next", show_command(out, example)
 
 
 def took(progress: ScreenProgress, resumed: bool) -> str:
-    """How much was read in what time. What was read before a run was resumed counts in no speed, nor does time that was spent on compiling."""
+    """Bytes read, time and speed. The speed does not include the time of compiling; that of a resumed run is unknown."""
     seconds = progress.seconds_in_all
     if resumed:
-        return f"{duration(seconds)} since it was resumed"
-    compiled = f" without {duration(progress.compiled)} of compiling" if progress.compiled else ""
-    return f"{size(progress.bytes_read)} in {duration(seconds)}, {size(progress.bytes_read / (seconds - progress.compiled))}/s{compiled}"
+        return f"{duration(seconds)} since the run was resumed"
+    return f"{size(progress.bytes_read)} in {progress.time_in_all}, {size(progress.bytes_read / (seconds - progress.compiled))}/s"
 
 
-def looked_up(out: Path | str, item: object) -> str:
+def show_command(out: Path | str, item: object) -> str:
     """The command that shows an item of an output."""
     return typed(["likewise", "show", str(out), *(["--"] if str(item).startswith("-") else []), str(item)])
 
 
 def example(removed: Path, *, near: bool) -> object:
-    """The id, or without one the place, of a removed item to look at: of the first near-duplicate, if there is one; None if the input was a pipe."""
+    """The id or place of a removed item to show: the first near-duplicate if ``near``, else the first copy; None if the input was a pipe."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
@@ -121,41 +120,40 @@ def example(removed: Path, *, near: bool) -> object:
         for batch in pq.ParquetFile(file).iter_batches(columns=["id", "source", "position", "reason"]):
             at = pc.index(batch["reason"], "near").as_py() if near else 0
             for row in batch.slice(at, 1).to_pylist() if at >= 0 else ():
-                named = f"{row['source']}:{row['position']}" if row["id"] is None else row["id"]
-                return None if row["source"].startswith("stdin") else named
+                name = f"{row['source']}:{row['position']}" if row["id"] is None else row["id"]
+                return None if row["source"].startswith("stdin") else name
     return None
 
 
-def aside(report: dict[str, Any]) -> str:
-    """What was kept without being compared."""
+def not_compared(report: dict[str, Any]) -> str:
+    """The numbers of items that were kept without a comparison."""
     from likewise.report import wording
 
-    said = wording.not_compared(report["counts"], report["method"]["by"])
-    return f"  ({', '.join(said)})" if said else ""
+    reasons = wording.not_compared(report["counts"], report["method"]["by"])
+    return f"  ({', '.join(reasons)})" if reasons else ""
 
 
 def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the result can be trusted to have found."""
+    """The expected recall, and the reasons for which it is lower than planned."""
     from likewise.planning import spread
 
     plan, budget = report["method"]["plan"] or report.get("join") or {}, report["budget"]
     place = at(report.get("value") == "distance")
     if budget["recall"] is None:
-        yield "promise", "recall is measured, not guaranteed: likewise audit measures it"
+        yield "recall", "not guaranteed; likewise audit measures it"
         return
     if not report.get("curve", plan):
-        yield "promise", "none is missed: joined exactly"
+        yield "recall", "100 % (exact similarity join)"
         return
     guaranteed = budget["recall"] >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
-    layout = f"{plan['bands']} bands x {plan['rows']} rows, {plan.get('sketch') or plan.get('by') or plan['family']}"
-    layout = f"codes of {plan['bits']:,} bits, all compared" if plan["rows"] == 0 else layout
-    yield "promise", f"{recall_stated(report['threshold'], budget['recall'], place, guaranteed)} ({layout})"
+    layout = f"{plan['bands']} bands x {plan['rows']} rows" if plan["rows"] else f"codes of {plan['bits']:,} bits, all compared"
+    yield "recall", f"{recall_of(report['threshold'], budget['recall'], place, guaranteed)} ({layout})"
     if report.get("spread"):
         yield "spread", spread.described(report["spread"])
     if budget["cut"]:
-        tried = f"of a sample of {budget['sampled']:,}, {budget['similar']:,} were similar"
-        missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed (95 %)"
-        yield "budget", f"{counted(budget['cut'], 'pair')} in overfull buckets not compared; {tried}: {missed}"
+        sample = f"a sample of {budget['sampled']:,} contained {counted(budget['similar'], 'similar pair')}"
+        missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed, 95 % confidence"
+        yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed})"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
 
@@ -165,13 +163,13 @@ def at(distances: bool) -> str:
 
 
 def early_warnings(options: Options) -> list[str]:
-    """What the plan warns of, where it is made before the data are seen."""
+    """The warnings of a plan that does not depend on the data."""
     return options.plan.about_layout if options.plan else []
 
 
 @contextmanager
 def resumable(work: Path, more: list[str]) -> Iterator[None]:
-    """Whatever stops the run, say how to go on when there is something to go on from: with the same command and ``more``."""
+    """If the run stops and can be resumed, add the command that resumes it to the error: the same command with ``more``."""
     from likewise.io.claims import is_begun
 
     try:
@@ -181,20 +179,22 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
             given = sys.argv[1:]
             end = given.index("--") if "--" in given else len(given)
             if isinstance(stop, UsageError) and getattr(stop.__cause__, "errno", None) == errno.ENOMEM:  # `errors.no_room`
-                stop.add_note(f"raise --memory in the command below; for any other change, delete {work} and start over")
-            stop.add_note(f"go on with: {typed(['likewise', *given[:end], *more, *given[end:]])}")
+                stop.add_note(f"raise --memory in the command below; to change anything else, delete {work} and start over")
+            stop.add_note(f"to continue: {typed(['likewise', *given[:end], *more, *given[end:]])}")
         raise
 
 
-def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str, *, walk: bool) -> None:
-    """--dry-run: the plan and the inputs, with nothing written, and no more read than the beginnings of the inputs. taken: the options of the verb;
-    `Options` holds those of all. walk: items would be removed."""
+def dry_run_of(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str, *, walk: bool) -> None:
+    """--dry-run: print the plan and the inputs. Only the beginnings of the inputs are read.
+
+    taken: the names of the verb's options; `Options` has those of all verbs. walk: the verb removes items.
+    """
     from likewise.io.inputs import STDIN
     from likewise.runs.inspection import inspect_inputs, job_of
 
     found = sources_of(inputs, options, out)
     if STDIN in inputs and options.method.kind.needs_data:
-        raise UsageError("--dry-run: a plan for vectors or codes needs the first of them, and standard input is not read; name a file")
+        raise UsageError("--dry-run: the plan for vectors or codes depends on the data, and a dry run does not read standard input; name a file")
     job = inspect_inputs(found, options, walk=walk) if found and STDIN not in inputs else job_of(options)
     sources = list(named(found, piped=STDIN in inputs))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
@@ -204,29 +204,30 @@ def rehearse(screen: Screen, inputs: tuple[str, ...], options: Options, out: Pat
         screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})
         return
     for source in sources:
-        what = "what it is will be seen from its content" if source["format"] is None else f"{source['format']}, {size(source['bytes'])}"
+        what = "format detected when it is read" if source["format"] is None else f"{source['format']}, {size(source['bytes'])}"
         screen.data(in_line(f"{source['source']}  {what}"))
     screen.data("")
     rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
     rows["plan"] = layout(job)
     rows["threads"] = str(options.threads or "all")
     rows["memory"] = size(options.memory) if options.memory else "75 % of available memory"
-    rows["out"] = str(out or "(none named)")
+    rows["out"] = str(out or "-")
     screen.rows(rows.items(), data=True)
     for message in early_warnings(options):
         screen.warn(message)
 
 
 def layout(job: Job) -> str:
-    """The plan in a line."""
+    """The plan on one line."""
     if job.plan:
         plan = job.plan
-        return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; {recall_stated(float(plan.threshold), plan.recall, at(job.distances))}"
+        recall = recall_of(float(plan.threshold), plan.recall, at(job.distances))
+        return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; recall: {recall}"
     if job.recall is None:
-        return "encodings propose, the measure decides; recall is measured, not guaranteed"
+        return "candidates from encodings; recall: not guaranteed"
     if job.recall != 1:
-        return f"a join by bits of codes; {sure(float(job.threshold), job.recall, at(job.distances))}"
-    return "all pairs compared: none is missed" if job.compared.all_compared else "an exact join: none is missed"
+        return f"join by bits of codes; recall: {recall_of(float(job.threshold), job.recall, at(job.distances))}"
+    return f"{'all pairs compared' if job.compared.all_compared else 'exact similarity join'}; recall: 100 %"
 
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:

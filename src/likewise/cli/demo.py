@@ -12,19 +12,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from likewise.cli import beside
-from likewise.cli.dedup import looked_up, recall_lines
+from likewise.cli.dedup import recall_lines, show_command
 from likewise.cli.screen import Screen, counted, harmless, size, typed
 from likewise.cli.verbs import verb
 from likewise.errors import LikewiseError, UsageError
 
-#: What is taken for text, and how much of it: so much from each of the two places, no file beyond LARGEST.
+#: Names of text files, and the bytes to take from each of the two folders; files larger than LARGEST are left out.
 SUFFIXES = frozenset({".py", ".txt", ".rst", ".md"})
 NAMES = frozenset({"LICENSE", "COPYING", "NOTICE", "METADATA"})
 BYTES_EACH = 12_000_000
 LARGEST = 200_000
-#: Clusters and members that are named.
+#: Maximum numbers of clusters and of their members in the output.
 CLUSTERS, MEMBERS = 3, 4
-#: A pair to be looked at has texts of this many characters, where there is one.
+#: Preferred number of characters of an example.
 READABLE = range(300, 4000)
 
 
@@ -53,8 +53,8 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     with new_file(source, overwrite=overwrite) as file:
         file.writelines(json.dumps({"id": name, "text": text}).encode() + b"\n" for name, text in texts.items())
     written = source.stat()
-    screen.say(f"{counted(len(texts), 'text')} of this Python, {size(source.stat().st_size)}, put into {source}")
-    try:  # in a work folder that is deleted with the run: the texts are gathered again each time, so no run can be resumed
+    screen.say(f"wrote {counted(len(texts), 'text file')} of this Python installation to {source} ({size(source.stat().st_size)})")
+    try:  # in a work folder that is deleted with the run: each run collects the texts again, so it cannot be resumed
         with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent, ignore_cleanup_errors=True) as work:
             result = dedup(source, out=target, progress=progress, work=Path(work), **choices)
     except BaseException:
@@ -67,24 +67,25 @@ def command(screen: Screen, out: str = "likewise-demo", **choices: Any) -> None:
     pair = example(result.removed.to_arrow().to_pylist(), texts)
     for line in story(result, pair, texts, screen, progress):
         screen.data(line)
-    seen = [] if pair is None else [looked_up(out, pair["id"])]
+    seen = [] if pair is None else [show_command(out, pair["id"])]
     for line in (*seen, typed(["likewise", "pairs", str(source), "--threshold", "0.5"]), "likewise dedup --help"):
         screen.say(f"  next: {line}")
+    progress.steps()
 
 
 def check_source(source: Path, target: Path, *, overwrite: bool) -> None:
-    """Refuse to replace a file, unless it is the input of the output that is replaced too. Raises UsageError."""
+    """Refuse to replace a file, unless it is the input of an output that is also replaced. Raises UsageError."""
     from likewise.io.placing import refuse_others
 
     refuse_others(source, "-o")
     if source.exists() and not is_input_of(source, target):
-        raise UsageError(f"-o {target}: the texts go into {source}, which exists and is not from a demo; choose another path")
+        raise UsageError(f"-o {target}: the demo writes its input to {source}, which exists and is not from a demo; choose another path")
     if source.exists() and not overwrite:
-        raise UsageError(f"-o {target}: the texts go into {source}, which exists; --overwrite replaces it")
+        raise UsageError(f"-o {target}: the demo writes its input to {source}, which exists; use --overwrite to replace it")
 
 
 def is_input_of(source: Path, out: Path) -> bool:
-    """True when the output was made from this file, and the file has not changed since."""
+    """True if the output was made from this file, and the file has not changed since."""
     from likewise.report.originals import sealed
 
     try:
@@ -97,7 +98,7 @@ def is_input_of(source: Path, out: Path) -> bool:
 
 
 def gathered() -> Iterator[tuple[str, str]]:
-    """(name, text) of the text files of the standard library and of the installed packages, in the order of their names."""
+    """(name, text) of the text files of the standard library and the installed packages, sorted by name."""
     places = sysconfig.get_paths()
     for label, key in (("stdlib", "stdlib"), ("site-packages", "purelib")):
         root, left = Path(places[key]), BYTES_EACH
@@ -126,12 +127,12 @@ def files(folder: Path) -> Iterator[Path]:
 
 
 def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], screen: Screen, progress: Any) -> Iterator[str]:
-    """What was found, as one would tell it, with a removed text for an example."""
+    """The result in sentences, with one removed text as an example."""
     from likewise.messages import by_reason
 
     counts, clusters = result.report["counts"], result.report["clusters"]
     yield ""
-    yield f"Of {counts['read']:,} texts, {counts['kept']:,} are kept and {counts['removed']:,} removed, in {progress.time_in_all}:"
+    yield f"{counts['kept']:,} of {counts['read']:,} texts were kept and {counts['removed']:,} removed, in {progress.time_in_all}:"
     yield f"{', '.join(by_reason(counts))}, in {counted(clusters['number'], 'cluster')}."
     for name, text in recall_lines(result.report):
         yield f"{name.capitalize()}: {text}."
@@ -144,19 +145,19 @@ def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], scree
 
         runs = diff.words(texts[pair["id"]], texts[pair["kept_id"]])
         colored = screen.colored(sys.stdout)
-        yield "\nA near pair, and where it differs:"
+        yield "\nA removed near-duplicate, and its differences from the kept text:"
         yield f"  {beside.marked('delete', harmless(pair['id']), colored)}\n  {beside.marked('insert', harmless(pair['kept_id']), colored)}"
         yield f"  similarity {pair['similarity']:.4f}\n"
         yield "".join(beside.view(runs, colored, whole=False))
-    yield f"\nAll of it lies in {result.out}: kept/ holds what stays, removed.parquet says of each other text for which one it went,"
-    yield "and report.html shows it in a browser."
+    yield f"\nThe output is in {result.out}: kept/ has the kept texts, removed.parquet lists each removed text with the text kept in its place,"
+    yield "and report.html shows the result in a browser."
 
 
 def members(removed: Any, cluster: dict[str, Any]) -> Iterator[str]:
     import pyarrow.compute as pc
 
     of = removed.filter(pc.equal(removed["kept_id"], cluster["representative"]))
-    yield f"  {cluster['items']:,} texts like {harmless(cluster['representative'])}"
+    yield f"  {cluster['items']:,} texts similar to {harmless(cluster['representative'])}"
     for row in of.slice(0, MEMBERS).to_pylist():
         yield f"      {harmless(row['id'])}  {row['reason']} {row['similarity']:.3f}"
     if of.num_rows > MEMBERS:
@@ -164,6 +165,6 @@ def members(removed: Any, cluster: dict[str, Any]) -> Iterator[str]:
 
 
 def example(removed: list[dict[str, Any]], texts: dict[str, str]) -> dict[str, Any] | None:
-    """The near pair that is most to the point: not too long, and least similar."""
+    """The near-duplicate to show: of a readable length, with the lowest similarity."""
     near = [row for row in removed if row["reason"] == "near" and row["similarity"] < 1]
     return min(near, key=lambda row: (len(texts[row["id"]]) not in READABLE, row["similarity"], row["id"]), default=None)

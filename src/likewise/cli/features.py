@@ -50,7 +50,7 @@ def command(
         try:
             made.write(target, overwrite=overwrite)
         except UsageError as error:
-            if made.rejected and isinstance(error.__cause__, FileExistsError):  # the result is kept under another name, and so is its list
+            if made.rejected and isinstance(error.__cause__, FileExistsError):  # the result has another name then, and so has its list
                 listed = made.write_rejected(rejected_path, overwrite=overwrite)
                 raise UsageError(f"{error.marked}; the rejected inputs are listed in {listed}") from error.__cause__
             raise
@@ -61,7 +61,7 @@ def command(
     elif overwrite and rejects.are_in(rejected_path):
         rejected_path.unlink()  # of the file that was replaced
     if made.empty:
-        progress.warn(f"{counted(made.empty, 'item has', 'items have')} no feature, and an empty list in the file")
+        progress.warn(f"{counted(made.empty, 'item has', 'items have')} no features, and an empty list in the file")
     if screen.json:
         screen.document({"schema": "likewise/features/1", **made.report, "out": str(target.absolute())})
         return
@@ -74,7 +74,7 @@ def command(
 
 @contextmanager
 def folder_in(work: str | None) -> Iterator[Path]:
-    """A new folder in ``work``, or in the folder for temporary files. A missing ``work`` is created, and removed at the end."""
+    """A new folder in ``work``, or among the temporary files. If ``work`` does not exist, it is created, and removed at the end."""
     import tempfile
 
     made = work is not None and not Path(work).exists()
@@ -87,12 +87,12 @@ def folder_in(work: str | None) -> Iterator[Path]:
             yield Path(folder)
     finally:
         if work is not None and made:
-            with suppress(OSError):  # somebody has put something into it
+            with suppress(OSError):  # not empty: someone else has put a file there
                 Path(work).rmdir()
 
 
 def check(target: Path, rejected_path: Path, inputs: Sequence[str], vectors: str | None, *, overwrite: bool, skips: bool) -> None:
-    """Refuse, before any work, outputs that cannot or must not be written. ``skips``: whether ``aside`` may be written."""
+    """Check, before any work, that the outputs can and may be written. skips: ``aside`` may be written. Raises UsageError."""
     check_file(target, overwrite=overwrite, formats=[".parquet"])
     if skips:
         flag = f"-o {target}: rejected inputs go into"
@@ -108,7 +108,7 @@ def check(target: Path, rejected_path: Path, inputs: Sequence[str], vectors: str
 
 
 def read(inputs: Sequence[str], vectors: str | None) -> list[tuple[str, Path]]:
-    """Name and place of each file that is read."""
+    """The name and path of each input file."""
     from likewise.io.media.files import found
     from likewise.records import Want
 

@@ -1,7 +1,7 @@
-"""The command ``likewise``: finds the verb, and turns what went wrong into one message and an exit status.
+"""The command ``likewise``: it finds the verb, and turns an error into one message and an exit status.
 
-0 done; 1 something was found (only with --exit-code); 2 usage or data error, or a refusal of the system; 130 interrupted (Ctrl-C), 143 told to
-end (SIGTERM), 129 the terminal is gone (SIGHUP).
+0 success; 1 something was found (only with --exit-code); 2 an error of usage, data or the operating system; 130 interrupted (Ctrl-C), 143 SIGTERM,
+129 SIGHUP.
 """
 
 from __future__ import annotations
@@ -42,35 +42,36 @@ EXAMPLES = """  likewise demo
 #: The variable by which the script of `likewise completion` asks for completions.
 COMPLETE = "_LIKEWISE_COMPLETE"
 
-#: What to do about the system's refusals, where there is something better to say than its own words.
+#: Advice for errors of the operating system.
 ADVICE = {
     errno.ENOSPC: "make room, or put intermediate files on another disk with --work DIR",
     errno.EDQUOT: "make room, or put intermediate files on another disk with --work DIR",
-    errno.EFBIG: "raise the limit of the size of files (ulimit -f), or name a place on another file system",
+    errno.EFBIG: "raise the limit of the size of files (ulimit -f), or choose a path on another file system",
     errno.EACCES: "check the permissions, or choose another path",
     errno.EPERM: "check the permissions, or choose another path",
-    errno.EROFS: "name a place that can be written to",
-    errno.EIO: "check the disk or the network, and copy what is there while it can be read",
-    errno.ENAMETOOLONG: "choose another path, with a shorter name",
+    errno.EROFS: "choose a path on a writable file system",
+    errno.EIO: "check the disk or the network, and copy the data while they can be read",
+    errno.ENAMETOOLONG: "choose a shorter name",
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
 }
-MEMORY = "out of memory; give less with --memory and --threads, or make more available"
-#: What libraries say when they cannot be loaded for want of memory, or a thread cannot be started.
+MEMORY = "out of memory; set a lower --memory or --threads, or make more memory available"
+#: Messages of libraries that cannot be loaded, and of threads that cannot be started, because memory is short.
 SHORT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread", "libllvmlite")
-#: What is set aside for the message that memory has run out, and what there must be more of for it not to have: an address space, none of it used.
+#: Address space reserved for the message about memory, and the size of the mapping that tests whether memory is available. Neither is used.
 RESERVE_BYTES = 2**25
 PROBE_BYTES = 2**26
-#: Signals that end a run, cleanly and with word of how to go on.
+#: Signals that end a run cleanly, with the command that continues it.
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
-#: Those that came. A second one ends the process at once, unless it comes with the first: a program between may pass on what the terminal sent.
+#: The signals received. A second one ends the process at once, unless it comes with the first: a parent may pass on the signal of the terminal.
 received: list[tuple[int, float]] = []
 TOGETHER_SECONDS = 0.5
-#: New objects between two searches for garbage in cycles: loading makes some hundred thousand and no garbage, and the usual 700 take a tenth of it.
+#: New objects between two garbage collections. Loading creates some hundred thousand objects and no garbage; with Python's default of 700,
+#: collections take a tenth of the time.
 NEW_OBJECTS = 10**5
 
 
 class Likewise(click.Group):
-    """Verbs are imported when they are called, so that help is quick and loads no kernel."""
+    """The group of verbs. A verb is imported when it is called, so help is quick and loads no kernel."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -97,7 +98,7 @@ class Likewise(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:  # type: ignore[override]
         for name in ("stdout", "stderr"):
-            if getattr(sys, name) is None:  # closed by who called
+            if getattr(sys, name) is None:  # closed by the caller
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as the process
             getattr(sys, name).reconfigure(errors="backslashreplace")
         gc.set_threshold(NEW_OBJECTS)
@@ -110,7 +111,7 @@ class Likewise(click.Group):
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
-            except OSError:  # nor does Python find anything to fail at, which would make it another status
+            except OSError:  # a failing flush at exit would change the status
                 silence(stream)
         sys.exit(status)
 
@@ -122,11 +123,11 @@ def main() -> None:
 
 
 def interruptible() -> None:
-    """Ctrl-C and SIGTERM end a run in the same way: cleanly, and with word of how to go on. What who called has set to be ignored stays so.
+    """Make Ctrl-C, SIGTERM and SIGHUP end a run in the same way: cleanly, with the command that continues it. Signals that the caller ignores stay
+    ignored.
 
-    An exception that is raised in the midst of the compiler may be lost, or leave its lock taken, so that all wait for ever: there the signal is
-    heeded at the next step (`progress.heed`), and at the end at the latest. Of memory that cannot be had there, as by what is tidied up on the
-    way out, the message speaks.
+    An exception raised inside the compiler may be lost, or leave the compiler's lock taken forever. A signal that comes there is raised by
+    `raise_if_interrupted` at the next step, or at the end. Errors of memory and signals in destructors are not printed: one message reports them.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -152,7 +153,7 @@ def interruptible() -> None:
 
 
 def in_compiler(frame: FrameType | None) -> bool:
-    """Whether a frame is one of the compiler, or was called by one."""
+    """True if a frame belongs to the compiler, or was called by it."""
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] in ("numba", "llvmlite"):
             return True
@@ -161,7 +162,7 @@ def in_compiler(frame: FrameType | None) -> bool:
 
 
 def status_of(group: Likewise, args: list[str]) -> int:
-    """Run a command line; returns the exit status. Its last word is a message, however little memory is left."""
+    """Run a command line and return the exit status. An error is reported however little memory is left."""
     try:
         reserve = mmap.mmap(-1, RESERVE_BYTES)
     except OSError:
@@ -176,7 +177,7 @@ def status_of(group: Likewise, args: list[str]) -> int:
         except click.exceptions.Exit as stop:
             status = stop.exit_code
         sys.stdout.flush()
-        progress.raise_if_interrupted()  # a signal that nobody has heeded: who called is to know
+        progress.raise_if_interrupted()  # for a signal that came inside the compiler
         return int(status or 0)
     except BrokenPipeError:
         silence(sys.stdout)
@@ -192,7 +193,7 @@ def status_of(group: Likewise, args: list[str]) -> int:
 
 
 def reported(error: BaseException, short: bool) -> int:
-    """Say what ended a run; returns the exit status."""
+    """Print the error that ended a run, and return the exit status."""
     notes = error.__dict__.pop("__notes__", ())
     if isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemError) and comes_of(error, KeyboardInterrupt)):
         number = received[0][0] if received else signal.SIGINT
@@ -208,20 +209,20 @@ def reported(error: BaseException, short: bool) -> int:
     if short:
         return fail(MEMORY, *notes)
     if isinstance(error, OSError):
-        return fail(refused(error), *notes)
+        return fail(system_message(error), *notes)
     import traceback
 
     Screen().say("".join(traceback.format_exception(error)).rstrip())
-    return fail("this is a fault of likewise; please report it with the lines above", *notes)
+    return fail("this is a bug in likewise; please report it with the lines above", *notes)
 
 
 def silence(stream: TextIO) -> None:
-    """Let what is still to be written to a stream that takes no more go nowhere, so that the last flush succeeds."""
+    """Discard all further output of a broken stream, so that the last flush succeeds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def short_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there is not enough memory, or speaks of something else, as what has lost its own error does, and there is none."""
+    """True if an error means that memory is short, or if memory is short now: some libraries replace the original error."""
     if comes_of(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
     if isinstance(error, ImportError | OSError | RuntimeError) and any(words in str(error) for words in SHORT_OF_MEMORY):
@@ -234,25 +235,26 @@ def short_of_memory(error: BaseException) -> bool:
 
 
 def comes_of(error: BaseException | None, kind: type[BaseException]) -> bool:
-    """Whether this error or one that it came of is of a kind: what is raised in the middle of C code comes out as a SystemError."""
+    """True if this error or one of its causes has a type: an exception raised inside C code becomes a SystemError."""
     while error is not None and not isinstance(error, kind):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def fail(message: str, *notes: str, ctx: click.Context | None = None, named: Sequence[str] = ()) -> int:
-    """Say what went wrong, and where the options that the message names were set."""
+    """Print an error and return its exit status. named: the options in the message; adds where they were set."""
     color = ctx.params.get("color") if ctx is not None else None
     return print_error([message + origin(ctx, named), *notes], 2, color or "auto", click.style("error: ", fg="red", bold=True))
 
 
 def print_error(lines: Sequence[str], status: int, color: str = "auto", lead: str = "") -> int:
+    """Print the last message of a command, and return the exit status."""
     Screen(color=color).say("\n  ".join(map(in_line, lines)), f"likewise: {lead}")
     return status
 
 
-def refused(error: OSError) -> str:
-    """What the system refused, where, and what to do."""
+def system_message(error: OSError) -> str:
+    """The message for an error of the operating system: the path, the reason and advice."""
     reason = (error.strerror or str(error)).rstrip(".")
     places = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
     advice = ADVICE.get(error.errno or 0)

@@ -55,9 +55,9 @@ def command(
         short = found.report["with_fewer"]
         fewer = f"; {counted(short, 'query has', 'queries have')} fewer than {found.report['k']}" if short else ""
         recall = found.report["recall"]
-        each = "recall is measured, not guaranteed" if recall is None else f"each is found with at least {percent(recall, down=True)}"
-        sure = "none is missed" if recall == 1 else each
-        said = f"{counted(len(found), 'neighbor')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}; {sure}"
-        screen.say(f"{said}; {counted(found.report['read'], 'item')} read in {progress.time_in_all}")
+        least = "not guaranteed" if recall is None else f"at least {percent(recall, down=True)} of neighbors"
+        found_of = f"{counted(len(found), 'neighbor')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}"
+        read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"
+        screen.say(f"{found_of}; {read}; recall: {'100 %' if recall == 1 else least}")
     progress.steps()
     return int(exit_code and len(found) > 0)

@@ -1,4 +1,4 @@
-"""The file that a verb is asked to write, refused before any work where it cannot be written, or must not be."""
+"""Checks, before any work, that the output file of a verb can and may be written."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from likewise.io.placing import apart, check_file
 if TYPE_CHECKING:
     from likewise.records import Want
 
-Files = list[tuple[str, Path]]  # names and places
+Files = list[tuple[str, Path]]  # names and paths
 
 
 def check(target: Path, reads: Iterable[str], wanted: Want, more: Files, *, overwrite: bool, formats: Sequence[str], flag: str = "-o") -> None:
-    """``reads``: the inputs as they were named; ``wanted``: what is read of them; ``more``: other files that are read. Raises UsageError."""
+    """Check a target. reads: the inputs as given; wanted: their fields that are read; more: other files that are read. Raises UsageError."""
     check_file(target, overwrite=overwrite, formats=formats, flag=flag)
     if target.exists():
         apart(target, [*read_from(reads, wanted), *more], flag)
 
 
 def read_from(inputs: Iterable[str], wanted: Want) -> Files:
-    """Name and place of each file that the inputs are."""
+    """The name and path of each input file."""
     from likewise.io.inputs import STDIN, resolve
 
     files = [given for given in inputs if given != STDIN]

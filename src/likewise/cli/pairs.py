@@ -9,15 +9,15 @@ from typing import Any
 
 from likewise.choices import TAKES, CsvFormulas
 from likewise.cli import output_file
-from likewise.cli.dedup import at, early_warnings, rehearse
+from likewise.cli.dedup import at, dry_run_of, early_warnings
 from likewise.cli.flags import FILE
-from likewise.cli.plan import sure
+from likewise.cli.plan import recall_of
 from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.options import KEEP_POLICIES, Options, resolve
 from likewise.planning import spread
 
-#: Rows of the table that a terminal gets; a pipe or a file gets all.
+#: Maximum number of rows on a terminal.
 MOST_ROWS = 50
 
 
@@ -51,7 +51,7 @@ def command(
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)
     if dry_run:
-        rehearse(screen, (*inputs, *against), options, target, TAKES["pairs"], walk=options.star)
+        dry_run_of(screen, (*inputs, *against), options, target, TAKES["pairs"], walk=options.star)
         return 0
     from likewise.cli.progress import progress_on
     from likewise.runs.results import write_table
@@ -68,9 +68,9 @@ def command(
         where = f" in {out}" if out else ""
         read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"
         limit, falling = found.report["threshold"], found.report["value"] == "distance"
-        recall_lines = sure(limit, found.report["recall"], at(falling))
+        recall = recall_of(limit, found.report["recall"], at(falling))
         way = ", a contained in b" if options.method.containment else ""
-        screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; {recall_lines}")
+        screen.say(f"{counted(len(found), 'pair')} {'within' if falling else 'at or above'} {limit:g}{way}{where}; {read}; recall: {recall}")
         if found.report["spread"]:
             screen.say(spread.described(found.report["spread"]))
     progress.steps()
@@ -78,7 +78,7 @@ def command(
 
 
 def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options) -> None:
-    """Refuse before any work what cannot be written after it, or must not be."""
+    """Check, before any work, that the target can and may be written. Raises UsageError."""
     from likewise.runs.inspection import want
     from likewise.runs.results import FORMATS
 
@@ -87,9 +87,9 @@ def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options
 
 
 def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "likewise/pairs/1", *, sides: bool) -> None:
-    """Pairs on standard output: one document, a table for a person, or JSON lines for the next program.
+    """Print pairs: one document, a table on a terminal, or JSON lines in a pipe.
 
-    ``sides``: the items of a pair are of two collections.
+    sides: the items of a pair are from two collections.
     """
     if screen.json:
         place = {"out": str(target.absolute())} if target is not None else {"pairs": found.to_dicts()}
@@ -106,7 +106,7 @@ def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "like
 
 
 def without_places(pairs: Any) -> Any:
-    """Without the places of items, where each of two sides is one file whose items are called by their positions."""
+    """Pairs without columns of places, if each side is one file whose items have their positions as ids."""
     import pyarrow.compute as pc
 
     def plain(side: str) -> bool:
@@ -131,5 +131,5 @@ def table(pairs: Any, *, colored: bool) -> str:
     console = Console(force_terminal=colored, no_color=not colored, highlight=False, markup=False, emoji=False)
     with console.capture() as capture:
         console.print(view)
-    more = f"\n... and {pairs.num_rows - MOST_ROWS:,} more; -o FILE writes all, and a pipe gets JSON lines" if pairs.num_rows > MOST_ROWS else ""
+    more = f"\n... and {pairs.num_rows - MOST_ROWS:,} more; -o FILE writes all of them, a pipe gets JSON lines" if pairs.num_rows > MOST_ROWS else ""
     return capture.get().rstrip("\n") + more

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from likewise.planning import Plan
     from likewise.records import Want
 
-#: Columns of the table.
+#: Maximum number of columns of the table.
 MOST_COLUMNS = 4
-#: Layouts that are told apart over each other.
+#: Maximum number of layouts in one chart.
 MOST_LAYOUTS = 6
-#: Digits of bands or rows.
+#: Maximum number of digits of bands or rows.
 LONGEST = 9
-#: Characters of a column when they are compared.
+#: Width of a column of the table that compares layouts.
 WIDE = 13
 
 
@@ -49,7 +49,7 @@ def command(
     from likewise.planning.presets import PRESETS
 
     if layouts is not None and (given := [name for name in ("bands", "rows") if name in choices]):
-        raise UsageError(f"--layouts and --{given[0]} both say what the layout is; give one of them")
+        raise UsageError(f"--layouts and --{given[0]} exclude each other; give one of them")
     preset = PRESETS.get(choices.get("preset", ""))
     by = choices.get("by") or (preset.by if preset else "words:5")
     chart = None if svg is None else Path(svg)
@@ -96,12 +96,12 @@ def wanted(by: Any, field: str | None) -> Want:
     return want(resolve(limited=False, by=by, field=field))
 
 
-#: Flags of `plan` that `dedup` must be given too.
+#: Flags of `plan` to repeat in the command of `dedup`.
 KEPT = ("by", "normalize", "field", "records", "threshold", "within", "sketch", "seed")
 
 
 def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str:
-    """The command that runs what was planned."""
+    """The command that runs the plan."""
     by_preset = ("preset",) if plan.chosen_by.startswith("preset ") else ()
     given = [(name, one) for name in (*by_preset, *KEPT) if name in choices for one in several(choices[name])]
     flags = [part for name, one in given for part in (f"--{name}", str(one))]
@@ -118,27 +118,27 @@ def several(value: Any) -> Sequence[Any]:
 
 
 def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str, int]], **choices: Any) -> list[Plan]:
-    """A plan for each layout, with a sample of the inputs where there are some; only then are their readers loaded."""
+    """A plan for each layout, from a sample of the inputs if there are any. Readers are loaded only then."""
     if inputs:
         from likewise.cli import progress
         from likewise.verbs.plan import plans
 
-        said = progress.progress_on(screen)
-        said.begin("sampling", 0, "items")  # which compiles, and says so
+        shown = progress.progress_on(screen)
+        shown.begin("sampling", 0, "items")  # this compiles kernels, and reports it
         try:
             return plans([Path(given) for given in inputs], layouts, **choices)
         finally:
-            said.finish()
+            shown.finish()
     from likewise.options import parse_seed
     from likewise.planning import layouts as planning
 
-    parse_seed(choices.get("seed", 0))  # which draws nothing here, and is checked all the same
+    parse_seed(choices.get("seed", 0))  # not used without inputs, but checked
     asked = {name: value for name, value in choices.items() if name not in ("seed", "field", "records", "normalize")}
     return planning.planned(asked, layouts, choices.get("normalize"))
 
 
 def parse_layouts(text: str | None) -> list[dict[str, int]]:
-    """Bands and rows of each layout; one without any where they are to be planned.
+    """Bands and rows of each layout; without ``text``, one layout that the plan chooses.
 
     >>> parse_layouts("2x25, 5x10")
     [{'bands': 2, 'rows': 25}, {'bands': 5, 'rows': 10}]
@@ -147,7 +147,7 @@ def parse_layouts(text: str | None) -> list[dict[str, int]]:
         return [{}]
     pairs = [layout.strip().lower().partition("x") for layout in text.split(",")]
     if len(pairs) > MOST_LAYOUTS or not all(is_count(bands) and is_count(rows) for bands, _, rows in pairs):
-        raise UsageError(f"--layouts {quoted(text)}: give up to {MOST_LAYOUTS} of BANDSxROWS, as in 2x25,5x10,10x5")
+        raise UsageError(f"--layouts {quoted(text)}: give up to {MOST_LAYOUTS} layouts as BANDSxROWS, such as 2x25,5x10,10x5")
     return [{"bands": int(bands), "rows": int(rows)} for bands, _, rows in pairs]
 
 
@@ -160,25 +160,22 @@ def document(plan: Plan, by: str) -> dict[str, Any]:
     return {"schema": "likewise/plan/1", "by": by, **plan.to_dict(), "curve": points, "warnings": list(map(in_document, plan.warnings))}
 
 
-def recall_stated(threshold: float, recall: float, place: str = "at", guaranteed: bool = True) -> str:
-    """``firm``: with so much or more; else with about so much."""
-    sure = f"at least {percent(recall, down=True)}" if guaranteed else f"about {percent(recall)}"
-    return f"a pair {place} {shown(threshold)} is found with {sure}"
-
-
-def sure(threshold: float, recall: float | None, place: str = "at") -> str:
-    """What can be trusted to have been found; ``recall`` None: nothing is promised."""
+def recall_of(threshold: float, recall: float | None, place: str = "at", guaranteed: bool = True) -> str:
+    """The expected recall in words. recall: None if it is not known. guaranteed: the recall is at least this, not about this."""
     if recall is None:
-        return "recall is measured, not guaranteed"
-    return "none is missed" if recall == 1 else recall_stated(threshold, recall, place)
+        return "not guaranteed"
+    if recall == 1:
+        return "100 %"
+    number = f"at least {percent(recall, down=True)}" if guaranteed else f"about {percent(recall)}"
+    return f"{number} of pairs {place} {shown(threshold)}"
 
 
 def described(plan: Plan, by: str) -> Iterator[str]:
     """The plan in words."""
     at, falling = float(plan.threshold), plan.collision.distances
     yield f"{by} {plan.place}: {plan.layout}, {counted(plan.slots, 'slot')} ({plan.sketch or plan.functions}, {purpose(plan)})"
-    more = f", {'nearer' if falling else 'more similar'} pairs with more" if plan.recall < 1 else ""
-    yield f"{recall_stated(at, plan.recall, 'at a distance of' if falling else 'at', plan.guaranteed).capitalize()}{more}."
+    more = f", more of {'nearer' if falling else 'more similar'} pairs" if plan.recall < 1 else ""
+    yield f"Expected recall: {recall_of(at, plan.recall, 'at a distance of' if falling else 'at', plan.guaranteed)}{more}."
     yield ""
     from likewise.cli import curve
 
@@ -190,34 +187,36 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     sample = plan.model.density.sample
     from likewise.planning.plan import few
 
-    known = f"by a sample of {sample:,}" if sample else "if few are alike"
+    known = f"estimated from a sample of {sample:,}" if sample else "if few are similar"
     pairs = f"{few(plan.candidates * plan.items)} pairs ({few(plan.candidates)} an item)"
-    yield f"{counted(plan.items, 'item')}: about {pairs} are compared, {known}"
-    yield f"they need about {size(plan.memory)} of memory beyond some fixed buffers, {size(plan.disk)} of disk while it runs, {length(plan, by)},"
-    yield f"and in the order of {duration(plan.core_seconds)} of one core"
+    yield f"For {counted(plan.items, 'item')} of {length(plan, by)}:"
+    yield f"  comparisons  about {pairs}, {known}"
+    yield f"  memory       about {size(plan.memory)}, plus fixed buffers"
+    yield f"  disk         {size(plan.disk)} during the run"
+    yield f"  time         about {duration(plan.core_seconds)} on one core"
     kind = parse(by).compared
     if kind.bands == ASKED and not plan.model.sparse:
-        how = " by a layout that fits them, with the same promise" if kind.recall == TARGET else ", and miss none"
-        yield f"dedup and pairs take bands where --bands, --rows or --slots name them; else they join {kind.name}{how}"
+        how = "a join with the same recall" if kind.recall == TARGET else "an exact similarity join"
+        yield f"dedup and pairs use bands for {kind.name} only if you set --bands, --rows or --slots; the default is {how}."
 
 
 def length(plan: Plan, by: str) -> str:
-    """How long items are taken to be."""
+    """The assumed length of items."""
     model = plan.model
     if model.of_sets:
         method = parse(by)
         return f"{model.shingles:,.0f} {'shingles' if method.kind.cut else method.facts.parts} each"
-    return f"{model.numbers:,} {model.family.unit} each" + ("" if model.dimension or model.sparse else " (--dimension says how many)")
+    return f"{model.numbers:,} {model.family.unit} each" + ("" if model.dimension or model.sparse else " (see --dimension)")
 
 
 def purpose(plan: Plan) -> str:
     if plan.chosen_by != "plan":
-        return "set by hand" if plan.chosen_by == "hand" else f"of the {plan.chosen_by}"
-    return "planned for least error" if plan.tune == "error" else f"planned for a recall of {plan.target:g}"
+        return "set by hand" if plan.chosen_by == "hand" else f"from the {plan.chosen_by}"
+    return "planned for the minimum error" if plan.tune == "error" else f"planned for a recall of {plan.target:g}"
 
 
 def compared(plans: Sequence[Plan], by: str) -> Iterator[str]:
-    """Several layouts over each other."""
+    """Several layouts in one chart and one table."""
     from likewise.drawing.curves import Drawn
 
     first = plans[0]
@@ -229,17 +228,17 @@ def compared(plans: Sequence[Plan], by: str) -> Iterator[str]:
 
     yield from curve.draw_many(drawn, at, min(61, width(78) - 8), 16, curve.glyphs(sys.stdout.encoding), span=first.span, falling=falling)
     yield ""
-    yield f"{'distance' if falling else 'alike':>9}" + "".join(f"{each.label:>{WIDE}}" for each in drawn)
+    yield f"{'distance' if falling else 'similar':>9}" + "".join(f"{each.label:>{WIDE}}" for each in drawn)
     for value in sorted({*(value for value, _ in first.table()), at}):
         cells = "".join(f"{percent(plan.curve(value)):>{WIDE}}" for plan in plans)
         yield f"{'>' if value == at else ' '}{written(value, falling):>8}{cells}"
 
 
 def table(plan: Plan, at: float) -> Iterator[str]:
-    """Similarity or distance and the chance to be found, in columns to be read downwards; the threshold is marked."""
+    """Similarity or distance, and the probability that such a pair is found, column by column; the threshold is marked."""
     points = sorted({*plan.table(), (at, plan.curve(at))})
     pairs = [(f"{'>' if value == at else ' '} {written(value, plan.collision.distances)}", percent(probability)) for value, probability in points]
-    head = f"  {'distance' if plan.collision.distances else 'alike'}", "found"
+    head = f"  {'distance' if plan.collision.distances else 'similar'}", "found"
     widths = [max(len(each[side]) for each in (head, *pairs)) for side in (0, 1)]
     cells = [f"{left:{widths[0]}}  {right:>{widths[1]}}" for left, right in (head, *pairs)]
     columns = max(1, min(MOST_COLUMNS, (width() + 4) // (len(cells[0]) + 4)))

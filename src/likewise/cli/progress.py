@@ -1,4 +1,4 @@
-"""Progress of long work: a bar with rate and time left on a terminal, else a plain line now and then."""
+"""Progress of long work: a bar with speed and time left on a terminal, elsewhere a line every few seconds."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from likewise.kernels import notice, store
 from likewise.messages import marked, on_command_line
 from likewise.progress import Progress
 
-#: What ends sooner needs no bar, and is spared the time to load one.
+#: Seconds before the bar is loaded and drawn.
 PATIENCE_SECONDS = 0.7
+#: Seconds between two lines.
 PLAIN_SECONDS = 10.0
-#: Units of which so many a second means something.
+#: Units for which a speed is shown.
 SPEEDS = ("bytes", "items", "elements", "pairs", "records")
 
 
 class ScreenProgress(Progress):
-    """Counts what is done, says warnings when they come up, and shows progress in the way that `show` knows."""
+    """Counts completed work and prints warnings when they occur. This class shows no progress; subclasses do, in `show`."""
 
     def __init__(self, screen: Screen):
         super().__init__()
         self.screen = screen
         self.started = time.perf_counter()
         self.bytes_read = 0
-        self.total = self.done = self.before = 0  # before: what an earlier run did of this stage
+        self.total = self.done = self.before = 0  # before: done by an earlier run in this stage
         self.left = TimeLeft(0)
         self.unit = ""
-        self.compiled = self._compiled_before = 0.0  # seconds in which kernels were, and those before this stage
+        self.compiled = self._compiled_before = 0.0  # seconds of compiling, and those before this stage
         self._lock = threading.Lock()
         self._compiling_noted = False
 
@@ -44,8 +45,8 @@ class ScreenProgress(Progress):
     def compiling(self) -> None:
         if not self._compiling_noted:
             self._compiling_noted = True
-            kept = "first use only" if store.cache() else "in each run, because no folder can keep them; see likewise doctor"
-            self.say(f"compiling kernels for this machine ({kept})")
+            uncached = "in every run, because no cache folder is writable; see likewise doctor"
+            self.say(f"compiling kernels ({'first use only' if store.cache() else uncached}) ...")
 
     def compiling_ended(self, seconds: float) -> None:
         self.compiled += seconds
@@ -81,7 +82,7 @@ class ScreenProgress(Progress):
 
     @property
     def clock(self) -> float:
-        """Seconds of this stage, without those of compilation."""
+        """Seconds of this stage, without those of compiling."""
         return time.perf_counter() - self._since - (self.compiled - self._compiled_before)
 
     @property
@@ -90,21 +91,21 @@ class ScreenProgress(Progress):
 
     @property
     def time_in_all(self) -> str:
-        return duration(self.seconds_in_all) + (f", {duration(self.compiled)} of them compiling" if self.compiled else "")
+        return duration(self.seconds_in_all) + (f" (compiling: {duration(self.compiled)})" if self.compiled else "")
 
     def steps(self) -> None:
-        """With -v, what each step took."""
+        """With -v, print the time of each step."""
         if self.screen.verbose:
             self.screen.rows((stage, f"{seconds:.2f} s" if seconds < 10 else duration(seconds)) for stage, seconds in self.seconds.items())
 
     def show(self) -> None:
-        """Nothing is shown with -q."""
+        """Show the current state. Called after each advance."""
 
     def amount(self, number: float) -> str:
         return size(number) if self.unit == "bytes" else f"{number:,.0f} {self.unit}"
 
     def state(self) -> str:
-        """How far the stage is, its speed, and once that is steady the time left."""
+        """The state of the stage: the completed part, the speed, and the time left once the speed is steady."""
         clock, made = self.clock, self.done - self.before
         speed = f", {self.amount(made / clock)}/s" if self.unit in SPEEDS and made and clock > 0 else ""
         if not self.total or self.done > self.total:
@@ -115,7 +116,7 @@ class ScreenProgress(Progress):
 
 
 class Lines(ScreenProgress):
-    """A line every few seconds, for logs."""
+    """Shows progress as a line every few seconds, for logs."""
 
     def show(self) -> None:
         now = time.perf_counter()
@@ -124,8 +125,8 @@ class Lines(ScreenProgress):
             self.screen.say(f"{self._stage}: {self.state()}")
 
 
-class Loose:
-    """A stream that takes what it can: that a bar cannot be drawn, as where the terminal has gone, stops no work."""
+class TolerantStream:
+    """A stream that ignores errors of writing, such as those of a closed terminal: the work goes on without a bar."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
@@ -144,7 +145,7 @@ class Loose:
 
 
 class Bar(ScreenProgress):
-    """A bar that is there while the work lasts, and leaves nothing behind."""
+    """Shows progress as a bar, which is erased at the end of each stage."""
 
     _bar: Any = None
 
@@ -160,7 +161,7 @@ class Bar(ScreenProgress):
         from rich.progress import BarColumn, SpinnerColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
-        console = Console(file=cast(TextIO, Loose(sys.stderr)), force_terminal=True, no_color=not self.screen.colored(sys.stderr))
+        console = Console(file=cast(TextIO, TolerantStream(sys.stderr)), force_terminal=True, no_color=not self.screen.colored(sys.stderr))
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[state]}"))
         bar = RichProgress(*columns, console=console, transient=True)
         bar.add_task(self._stage, total=self.total or None, state="")
@@ -187,8 +188,8 @@ class Bar(ScreenProgress):
 
 
 def progress_on(screen: Screen) -> ScreenProgress:
-    """The progress that fits the screen, for a run that begins now."""
-    if screen.quiet or screen.progress == "never" or sys.stderr is None:  # which it is where it was closed; a bar would go to standard output
+    """The progress display for a screen, for a run that begins now."""
+    if screen.quiet or screen.progress == "never" or sys.stderr is None:  # None if closed; a bar would go to standard output then
         made = ScreenProgress(screen)
     else:
         made = Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)

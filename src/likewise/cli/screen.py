@@ -1,4 +1,4 @@
-"""Where a verb speaks: data on standard output, everything else on standard error, colors only where a person looks."""
+"""Output of a verb: data on standard output, messages on standard error, colors only on a terminal."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class Screen:
     progress: str = "auto"
 
     def data(self, text: str | bytes) -> None:
-        """A result."""
+        """Print a result."""
         with naming("standard output"):
             click.echo(text, nl=isinstance(text, str), color=self.colored(sys.stdout))
 
     def document(self, value: Any) -> None:
-        """A result as one JSON document."""
+        """Print a result as one JSON document."""
         import json
 
         text = json.dumps(value, indent=1, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
         self.data(escaped_json(text).encode() + b"\n")
 
     def say(self, text: str = "", lead: str = "") -> None:
-        """A message, behind a styled lead. That it cannot be said, as where a log has no room, stops no work."""
+        """Print a message after a styled lead. A failure, such as a full disk with the log, is ignored."""
         if not self.quiet:
             with suppress(OSError):
                 click.echo(lead + harmless(text), err=True, color=self.colored(sys.stderr))
@@ -53,7 +53,7 @@ class Screen:
         self.say(in_line(on_command_line(text)), click.style("warning: ", fg="yellow", bold=True))
 
     def rows(self, pairs: Iterable[tuple[str, str]], *, data: bool = False) -> None:
-        """Names and what they hold, in two columns."""
+        """Print names and texts in two columns."""
         pairs = list(pairs)
         width = max((len(name) for name, _ in pairs), default=0)
         for name, text in pairs:
@@ -75,7 +75,7 @@ def width(most: int = 100) -> int:
 
 
 def typed(arguments: Iterable[str]) -> str:
-    """A command as a shell reads it, whatever bytes its arguments have.
+    """A command quoted for a shell, whatever bytes its arguments contain.
 
     >>> typed(["cp", "my file", "a\\nb", "\\udcff"])
     "cp 'my file' $'a\\\\nb' $'\\\\xff'"
@@ -89,7 +89,7 @@ def escaped(text: str) -> str:
 
 
 def size(number: float) -> str:
-    """Bytes as people read them, in powers of 1000 as file managers do.
+    """Bytes for people, in powers of 1000.
 
     >>> size(999), size(24_100_000)
     ('999 B', '24.1 MB')

@@ -17,7 +17,7 @@ from likewise.kinds import of_payload
 from likewise.kinds.kind import SIGNS, WORDS
 
 SCHEMA = "likewise/show/1"
-#: Removed items that are named for a kept one.
+#: Maximum number of removed items listed for a kept one.
 MOST_MEMBERS = 10
 
 
@@ -37,13 +37,13 @@ def command(screen: Screen, out: str, identity: str) -> None:
 
 
 def show(screen: Screen, originals: Any, identity: str) -> None:
-    """What became of the item of this id, or at this place."""
+    """Print the outcome of the item with this id, or at this place."""
     folder = originals.out
     for spelled in spellings(originals, identity):
         removed = rows_of(originals.removed, "id", spelled)
         if removed:
             if len(removed) > 1:
-                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first. Name the others as SOURCE:POSITION")
+                screen.warn(f"{counted(len(removed), 'removed item')} have this id, and this is the first; give SOURCE:POSITION for another")
             show_removed(screen, originals, removed[0])
             return
         members = rows_of(originals.removed, "kept_id", spelled)
@@ -57,16 +57,16 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
 
 
 def spellings(originals: Any, identity: str) -> list[str]:
-    """The ids that may be meant, in the order in which they count: 1 is the number 1, and if no item has that id, the text "1"."""
+    """The possible ids, in order of precedence: 1 is the number 1, and if no item has that id, the string "1"."""
     from likewise.io.idcolumn import QUOTED
 
     if (originals.removed.schema.metadata or {}).get(b"likewise.ids") != QUOTED.encode():
         return [identity]
-    return [identity, json.dumps(identity, ensure_ascii=False), f'"{identity}"']  # the last: with escapes, as shown
+    return [identity, json.dumps(identity, ensure_ascii=False), f'"{identity}"']  # the last: with escapes, as printed
 
 
 def rows_of(table: Any, column: str, identity: str) -> list[dict[str, Any]]:
-    """The rows of removed.parquet whose id is the given one, or whose place is, as SOURCE:POSITION; typed numbers match numbers."""
+    """The rows of removed.parquet with the given id, or with the given place SOURCE:POSITION. Ids are compared as values of their type."""
     import pyarrow.compute as pc
 
     same = is_id(table[column], identity)
@@ -78,7 +78,7 @@ def rows_of(table: Any, column: str, identity: str) -> list[dict[str, Any]]:
 
 
 def is_id(ids: Any, identity: str) -> Any:
-    """bool[n]: the ids that are written so. Numbers and booleans have several spellings: 2 and 2.0, true and True."""
+    """bool[n]: the ids equal to the given one. Numbers and booleans have several spellings: 2 and 2.0, true and True."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -98,7 +98,7 @@ def split_place(identity: str) -> tuple[str, int | None]:
 
 
 def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], Any] | None:
-    """The item at SOURCE:POSITION, where there is one."""
+    """The item at SOURCE:POSITION, if there is one."""
     from likewise.errors import DataError
 
     source, position = split_place(identity)
@@ -116,7 +116,7 @@ def hint(removed: Any) -> str:
     if not first:
         return "nothing was removed"
     ids, place = [repr(row["id"]) for row in first if row["id"] is not None], f"{first[0]['source']}:{first[0]['position']}"
-    return f"removed ids look like {', '.join(ids)}; or use a location such as {place}" if ids else f"use a location such as {place}"
+    return f"ids of removed items are, for example, {', '.join(ids)}; or give a place such as {place}" if ids else f"give a place such as {place}"
 
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
     runs = differences.runs(kind, removed.text, kept.text) if of_payload(kind).look in (WORDS, SIGNS) else None
     if screen.json:
         [identity], [kept_identity] = originals.typed([row]), originals.typed([row], "kept_")
-        sides = {"removed": {**item(identity, here), **held(removed, kind)}, "kept": {**item(kept_identity, there), **held(kept, kind)}}
+        sides = {"removed": {**item(identity, here), **content(removed, kind)}, "kept": {**item(kept_identity, there), **content(kept, kind)}}
         why = {name: row[name] for name in ("reason", originals.value, "cluster")}
         found = {"differences": runs} if runs is not None else {}
         screen.document({"schema": SCHEMA, "status": "removed", **sides, **why, "by": originals.method["by"], **found})
@@ -140,8 +140,8 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
     laid(screen, originals, removed.text, kept.text, runs)
 
 
-def held(found: Any, kind: str) -> dict[str, Any]:
-    """What an item holds, for JSON."""
+def content(found: Any, kind: str) -> dict[str, Any]:
+    """The content of an item, for JSON."""
     return {"text": found.text} if of_payload(kind).look in (WORDS, SIGNS) else {"value": of_payload(kind).plain(found.text)}
 
 
@@ -164,30 +164,30 @@ def reason(row: dict[str, Any], originals: Any) -> str:
     if row["reason"] == "equal":
         return f"same shingles by {by}" + (f" (after {steps})" if steps else "")
     if row[value] is None:
-        return f"shares a bucket by {by}; {value} was not checked"
+        return f"shares a bucket with the kept item by {by}; the {value} was not computed"
     about = "" if method["verify"] == "exact" else "about "
     grouped = " in groups" if method.get("groups") else ""
     amount = wording.amount(row[value], value, by)
-    limit = f"{'within' if value == 'distance' else 'at a threshold of'} {wording.limit(originals.report['threshold'], value, by)}"
-    return f"near-duplicate: {value} {about}{amount} by {by}{grouped}, {limit}"
+    limit = f"{'maximum' if value == 'distance' else 'threshold'} {wording.limit(originals.report['threshold'], value, by)}"
+    return f"near-duplicate: {value} {about}{amount} by {by}{grouped} ({limit})"
 
 
 def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kept: Any) -> None:
-    """Warn when the inputs are no longer those that the output was made from: what is there now must be as alike as was recorded."""
+    """Warn if the inputs have changed since the output was made: the recorded similarity must be that of the present items."""
     from likewise.report.wording import amount
 
     method, then = originals.method, row[originals.value]
     if method["verify"] != "exact" or method.get("groups") or then is None or method["by"].endswith("/bag"):
         return
     now = value_now(originals, removed, kept)
-    if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # not so of two empty items, whose value is NaN
+    if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # False for two empty items, whose value is NaN
         had, have = (None if value is None else amount(value, originals.value, method["by"]) for value in (then, now))
-        now_have = f"and have one of {have}" if have is not None else "and have none now"
-        screen.warn(f"the inputs have changed since {originals.out} was made: these two items had a {originals.value} of {had}, {now_have}")
+        now_is = f"it is {have} now" if have is not None else "they cannot be compared now"
+        screen.warn(f"the inputs have changed since {originals.out} was made: the {originals.value} of these items was {had}, and {now_is}")
 
 
 def value_now(originals: Any, one: Any, other: Any) -> float | None:
-    """How alike two items are as they stand in their sources; NaN where both are empty, None where they cannot be compared."""
+    """The similarity or distance of two items as they are in the sources now; NaN if both are empty, None if they cannot be compared."""
     from likewise.verbs.similarity import similarity
 
     method = originals.method
@@ -196,29 +196,29 @@ def value_now(originals: Any, one: Any, other: Any) -> float | None:
     steps = ",".join(method["normalize"]) or "none" if of_payload(originals.want.kind).cut else None
     try:
         return similarity(one.item, other.item, by=method["by"], normalize=steps)
-    except LikewiseError:  # such as for vectors that are not of one length any more, or zero vectors
+    except LikewiseError:  # such as for zero vectors, or vectors of different lengths
         return None
 
 
 def show_kept(screen: Screen, originals: Any, members: list[dict[str, Any]]) -> None:
-    """A kept item that others were removed for."""
+    """Print a kept item and the items removed as its duplicates."""
     value = originals.value
     identity, place = members[0]["kept_id"], (members[0]["kept_source"], members[0]["kept_position"])
     if screen.json:
         [identity], ids = originals.typed(members[:1], "kept_"), originals.typed(members)
-        went = [{"id": own} | {name: row[name] for name in ("source", "position", value, "reason")} for own, row in zip(ids, members, strict=True)]
-        screen.document({"schema": SCHEMA, "status": "kept", **item(identity, place), "removed_for_it": went})
+        gone = [{"id": own} | {name: row[name] for name in ("source", "position", value, "reason")} for own, row in zip(ids, members, strict=True)]
+        screen.document({"schema": SCHEMA, "status": "kept", **item(identity, place), "removed_for_it": gone})
         return
-    screen.data(f"{named(identity, place)} was kept; {counted(len(members), 'item')} went for it:")
+    screen.data(f"{named(identity, place)} was kept; {counted(len(members), 'duplicate')} of it {'was' if len(members) == 1 else 'were'} removed:")
     for row in members[:MOST_MEMBERS]:
         similar = "" if row[value] is None else f"  {figure(row[value], value)}"
         screen.data(f"  {named(row['id'], (row['source'], row['position']))}  {row['reason']}{similar}")
     if len(members) > MOST_MEMBERS:
-        screen.data(f"  ... and {len(members) - MOST_MEMBERS:,} more; they are in removed.parquet")
+        screen.data(f"  ... and {len(members) - MOST_MEMBERS:,} more in removed.parquet")
 
 
 def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: Any) -> None:
-    """An item that was not removed, and that none was removed for."""
+    """Print the outcome of an item without duplicates."""
     from likewise.records import REJECTED
 
     status = "rejected" if found.kind == REJECTED else "kept"
@@ -226,11 +226,11 @@ def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: An
     if screen.json:
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
         return
-    screen.data(f"{named(identity, place)} was {status}: {stayed(originals, found)}")
+    screen.data(f"{named(identity, place)} was {status}: {why_not_removed(originals, found)}")
 
 
-def stayed(originals: Any, found: Any) -> str:
-    """Why an item that is like no other stayed."""
+def why_not_removed(originals: Any, found: Any) -> str:
+    """The reason why an item without duplicates was kept or rejected."""
     from likewise.records import NO_TEXT, REJECTED
     from likewise.report.wording import limit
 
@@ -240,9 +240,9 @@ def stayed(originals: Any, found: Any) -> str:
     if found.kind == NO_TEXT:
         return f"it has no {of_payload(originals.want.kind).holds}"
     itself = value_now(originals, found, found)
-    if itself is None or itself != itself:  # not even like itself
+    if itself is None or itself != itself:  # NaN: not even similar to itself
         directed = of_payload(originals.want.kind).zeros[0]
-        return "all its numbers are 0, so that it has no direction" if directed else "it is empty, and nothing is like it"
+        return "its values are all 0, so it has no direction" if directed else "it is empty, and empty items are not compared"
     place = f"{'within' if originals.value == 'distance' else 'at or above'} {limit(originals.report['threshold'], originals.value, method['by'])}"
-    short = f", or it is shorter than the {method['min_tokens']} tokens asked for" if method["min_tokens"] else ""
-    return f"no kept item was found {place}{short}"
+    short = f", or it has fewer than {method['min_tokens']} tokens (--min-tokens)" if method["min_tokens"] else ""
+    return f"no similar kept item was found {place}{short}"

@@ -45,7 +45,7 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
         "cut_short": len(collection.unreadable()[1]),  # files whose rest could not be read: each counts as one item that was read and rejected
     }
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
-        raise AssertionError(f"rows were lost: {counts}; this is a fault of likewise, please report it")
+        raise AssertionError(f"rows were lost: {counts}; this is a bug in likewise, please report it")
     found = removals.removals(collection, decision, job)
     for said in (*warnings(collection, empty, job, removed), *removals.warning(found, float(job.threshold))):
         run.warn(said)

@@ -195,7 +195,7 @@ def records(collection: Collection, decision: Decision, options: Options, staged
 
     steps = whole[options.output]()
     if sum(step.rows or 0 for step in steps) != sum(counts[part] for part in WHOLE[options.output]):
-        raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a fault of likewise, please report it")
+        raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a bug in likewise, please report it")
     if options.removed_records:
         steps += copied(collection, decision.removed, staged / "removed", copy)
     return steps
