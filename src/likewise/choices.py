@@ -1,4 +1,4 @@
-"""The options of each verb, with their Python types; None means not given. `options` checks the values.
+"""The options of each verb, and the types of their values. The signatures of the verbs list them too; `options` checks the values.
 
 The command line has the same names, with ``-`` for ``_``, and further flags for its output (cli/).
 """
@@ -6,16 +6,16 @@ The command line has the same names, with ``-`` for ``_``, and further flags for
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, get_args
 
 from likewise.errors import UsageError
 from likewise.messages import option
-from likewise.methods import Measure, Text
 
+#: A similarity or a distance; strings, fractions and decimals are exact.
+Number = float | str | Fraction | Decimal
 #: Separator of a field and the glob of its sources (NAME@GLOB).
 AT = "@"
 
@@ -40,118 +40,33 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Rows(TypedDict, total=False):
-    """Options of reading the inputs."""
-
-    field: str | Sequence[str] | None
-    records: str | None
-    id: str | None
-    on_error: OnError | None
-    max_record: int | str | None
-    limit: int | None
-
-
-class Limit(TypedDict, total=False):
-    """The minimum similarity or maximum distance, and the recall."""
-
-    threshold: float | str | Fraction | Decimal | None
-    within: float | str | Fraction | Decimal | None
-    recall: float | None
-
-
-class Alike(Limit, total=False):
-    """Options that define similarity."""
-
-    per: str | None
-    by: str | Text | Measure | None
-    exact: bool | None
-    normalize: str | None
-    groups: str | Path | Mapping[Any, Any] | None
-    seed: int | str | None
-
-
-class Layout(TypedDict, total=False):
-    """Options of the bands by which candidates are found."""
-
-    bands: int | None
-    rows: int | None
-    slots: int | None
-    sketch: Sketch | None
-    tune: Tune | None
-
-
-class Machine(TypedDict, total=False):
-    """Resources of the run, which never change a byte of the result."""
-
-    threads: int | None
-    memory: int | str | None
-    work: str | Path | None
-
-
-class OfAudit(Rows, Alike, Layout, Machine, total=False):
-    """Options of `audit`."""
-
-    min_tokens: int | None
-    preset: str | None
-
-
-class Chosen(OfAudit, total=False):
-    """Common options of `dedup` and `pairs`."""
-
-    verify: Verify | None
-    keep: str | None
-    prefer: str | Sequence[str] | None
-    copies: Copies | None
-
-
-class OfDedup(Chosen, total=False):
-    """Options of `dedup`."""
-
-    output: Output | None
-    pairs: bool | None
-    removed_records: bool | None
-    overwrite: bool | None
-    resume: bool | None
-
-
-class OfPairs(Chosen, total=False):
-    """Options of `pairs`."""
-
-    star: bool | None
-    max_pairs: int | None
-
-
-class OfNeighbors(Rows, Alike, Machine, total=False):
-    """Options of `neighbors`."""
-
-
-class OfPlan(Limit, Layout, total=False):
-    """Options of `plan`."""
-
-    family: str | None
-    dimension: int | None
-
-
-class OfFeatures(Rows, total=False):
-    """Options of `features`."""
-
-    by: str | Text | None
-    normalize: str | None
-    threads: int | None
-
-
-#: Verb -> its options: those above, and further parameters of its function.
-TAKES: dict[str, str] = {
-    verb: " ".join([own, *choices.__annotations__])
-    for verb, choices, own in (
-        ("dedup", OfDedup, "out"),
-        ("pairs", OfPairs, "against"),
-        ("neighbors", OfNeighbors, "query k"),
-        ("plan", OfPlan, "by normalize field records seed items preset"),
-        ("audit", OfAudit, "sample"),
-        ("features", OfFeatures, "vectors most every work"),
-    )
+#: Options of reading the inputs; of the similarity of items; of the bands that find candidates; and of the machine, which do not change the result.
+READING = "field records id on_error max_record limit"
+LIMIT = "threshold within recall"
+SIMILARITY = f"by {LIMIT} exact normalize groups per seed"
+LAYOUT = "bands rows slots sketch tune"
+MACHINE = "threads memory work"
+SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"
+#: Verb -> its options.
+TAKES = {
+    "dedup": f"out {SEARCH} verify keep prefer copies output pairs removed_records overwrite resume",
+    "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
+    "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
+    "plan": f"by {LIMIT} normalize field records {LAYOUT} preset family dimension items seed",
+    "audit": f"sample {SEARCH}",
+    "features": f"vectors most every by normalize {READING} threads work",
 }
+
+
+def given(verb: str, arguments: Mapping[str, Any], own: str = "") -> dict[str, Any]:
+    """Return the options of a call that are not None, without those named in ``own``. arguments: the arguments of the verb, by name (``locals()``).
+
+    Raises UsageError for names that the verb does not have (its argument ``unknown``), and for empty strings.
+    """
+    refuse_others(verb, arguments["unknown"])
+    refuse_empty(**arguments)
+    names = set(TAKES[verb].split()) - set(own.split())
+    return {name: value for name, value in arguments.items() if name in names and value is not None}
 
 
 def check_choices(given: Mapping[str, object]) -> None:

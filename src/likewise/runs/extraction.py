@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Never
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from likewise.choices import OfFeatures, refuse_empty, refuse_others
+from likewise.choices import OnError, given
 from likewise.engines.threads import Threads
 from likewise.errors import DataError, UsageError, has_gone
 from likewise.io import disk, rejects
@@ -140,7 +140,16 @@ def extract(
     every: float | None = None,
     work: Path | None = None,
     progress: Progress | None = None,
-    **choices: Unpack[OfFeatures],
+    by: str | Text | None = None,
+    normalize: str | None = None,
+    field: str | Sequence[str] | None = None,
+    records: str | None = None,
+    id: str | None = None,
+    on_error: OnError | None = None,
+    max_record: int | str | None = None,
+    limit: int | None = None,
+    threads: int | None = None,
+    **unknown: Never,
 ) -> Extraction:
     """Prepare the extraction of local features of images, colors of key frames of videos, or, with ``vectors``, vectors of the tokens of texts.
 
@@ -148,10 +157,7 @@ def extract(
     every: seconds between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``, ``id``,
     ``on_error``, ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
-    refuse_others("features", choices)
-    refuse_empty(**choices)
-    by = choices.pop("by", None)
-    options = options_of(limited=False, by="words:1" if by is None else by, **choices)
+    options = options_of(limited=False, **({"by": "words:1"} | given("features", locals(), own="vectors most every work")))
     progress = progress or Progress()
     if vectors is None:
         return of_files(inputs, options, most, every, progress)

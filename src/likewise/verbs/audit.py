@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
 from likewise import methods
-from likewise.choices import OfAudit, refuse_empty, refuse_others
+from likewise.choices import Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.manifest import is_output
 from likewise.messages import option
-from likewise.methods import Text
+from likewise.methods import Measure, Text
 from likewise.options import integer, resolve
 from likewise.progress import Progress
 from likewise.report import summary
@@ -25,21 +26,51 @@ from likewise.runs.audit import audit as measured
 from likewise.runs.session import Inputs, started
 
 
-def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | bool | None = None, **choices: Unpack[OfAudit]) -> Audit:
-    """The recall of `pairs` or `dedup`, measured: all alike pairs of ``sample`` random items by an exact search, and which of them a run finds.
+def audit(
+    inputs: Inputs,
+    *,
+    sample: int = 1000,
+    progress: Progress | bool | None = None,
+    by: str | Text | Measure | None = None,
+    threshold: Number | None = None,
+    within: Number | None = None,
+    recall: float | None = None,
+    exact: bool | None = None,
+    normalize: str | None = None,
+    field: str | Sequence[str] | None = None,
+    records: str | None = None,
+    id: str | None = None,
+    per: str | None = None,
+    min_tokens: int | None = None,
+    groups: str | Path | Mapping[Any, Any] | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    slots: int | None = None,
+    sketch: Sketch | None = None,
+    tune: Tune | None = None,
+    preset: str | None = None,
+    seed: int | str | None = None,
+    limit: int | None = None,
+    on_error: OnError | None = None,
+    max_record: int | str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    work: str | Path | None = None,
+    **unknown: Never,
+) -> Audit:
+    """Measure the recall of `dedup` or `pairs`: find all similar pairs of ``sample`` random items exactly, and count those that a run finds.
 
-    inputs: an output folder of `dedup`, which is audited as it was made, from the files that it was made of, if it was; or what `pairs` takes, with
-    choices as there: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``, ``per``,
-    ``min_tokens``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``,
-    ``threads``, ``memory``, ``work``. Raises what `dedup` raises.
+    inputs: an output folder of `dedup`, whose run is repeated with its options and its input files; or the inputs of `pairs`.
+
+    Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``,
+    ``per``, ``min_tokens``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``,
+    ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
     1.0
     """
-    refuse_others("audit", choices)
-    refuse_empty(inputs=inputs, **choices)
-    typed = {name: value for name, value in choices.items() if value is not None}
+    typed = given("audit", locals(), own="sample")
     sample = integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
@@ -47,9 +78,9 @@ def audit(inputs: Inputs, *, sample: int = 1000, progress: Progress | bool | Non
     if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
         with as_written(Path(inputs)):
             made = as_made(Path(inputs))
-        given = (made.choices | typed).get("groups")
-        if made.groups is not None and isinstance(given, Path) and not given.is_file():
-            raise UsageError(f"{inputs}: the groups that this output was made with ({given}) are missing; give {option('groups')}")
+        table = (made.choices | typed).get("groups")
+        if made.groups is not None and isinstance(table, Path) and not table.is_file():
+            raise UsageError(f"{inputs}: the groups that this output was made with ({table}) are missing; give {option('groups')}")
         inputs = made.inputs
     options = resolve(**{**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress) as (sources, run):

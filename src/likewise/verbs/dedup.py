@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Never
 
-from likewise.choices import OfDedup, refuse_empty, refuse_others
+from likewise.choices import Copies, Number, OnError, Output, Sketch, Tune, Verify, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.io.output import check_target
 from likewise.messages import option
+from likewise.methods import Measure, Text
 from likewise.options import Options, resolve
 from likewise.progress import Progress
 from likewise.runs.removal import remove
@@ -20,65 +22,104 @@ from likewise.runs.session import Inputs, started
 WRITTEN = ("output", "pairs", "removed_records")
 
 
-def dedup(inputs: Inputs, *, out: str | Path | None = None, progress: Progress | bool | None = None, **choices: Unpack[OfDedup]) -> Removal:
-    """Remove near-duplicates: every removed item has a kept one at or above the threshold, exactly verified.
+def dedup(
+    inputs: Inputs,
+    *,
+    out: str | Path | None = None,
+    progress: Progress | bool | None = None,
+    by: str | Text | Measure | None = None,
+    threshold: Number | None = None,
+    within: Number | None = None,
+    recall: float | None = None,
+    exact: bool | None = None,
+    normalize: str | None = None,
+    field: str | Sequence[str] | None = None,
+    records: str | None = None,
+    id: str | None = None,
+    per: str | None = None,
+    min_tokens: int | None = None,
+    groups: str | Path | Mapping[Any, Any] | None = None,
+    verify: Verify | None = None,
+    keep: str | None = None,
+    prefer: str | Sequence[str] | None = None,
+    copies: Copies | None = None,
+    output: Output | None = None,
+    pairs: bool | None = None,
+    removed_records: bool | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    slots: int | None = None,
+    sketch: Sketch | None = None,
+    tune: Tune | None = None,
+    preset: str | None = None,
+    seed: int | str | None = None,
+    limit: int | None = None,
+    on_error: OnError | None = None,
+    max_record: int | str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    work: str | Path | None = None,
+    overwrite: bool | None = None,
+    resume: bool | None = None,
+    **unknown: Never,
+) -> Removal:
+    """Remove near-duplicates. For each removed item, a kept item is at or above the threshold, which is verified exactly.
 
-    inputs: a path, glob or folder, a list of ``pathlib.Path``, or Python data (a table of another library, a list of str, which are texts,
-    or of mappings). The first run compiles its kernels, which takes some 15 s.
-    out: the folder to write; without it nothing is written and the result lies in memory. progress: a `Progress`, or True or False for a line
-    that shows the progress; by default it is shown on a terminal and in a notebook, after a second.
+    inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings, which are texts, or a list
+    of mappings.
+    out: the output folder; without it nothing is written, and the result is in memory.
+    progress: a `Progress`, or True or False for a line that shows the progress (shown on a terminal and in a notebook, after a second).
 
     ===================  ====================================================================================================================
-    choice               meaning; and the default, which None is too
+    option               meaning (default)
     ===================  ====================================================================================================================
-    ``by``               what is compared: words:5, chars:9 and so on, elements, weighted, cosine, l2, hamming, levenshtein, ...; words:5
-    ``threshold``        the least similarity, above 0 and up to 1, as a number, or as a str to be exact ("4/5"); equality counts; 0.8
-    ``within``           in its place the greatest distance; of texts and sets 1 - similarity
-    ``recall``           the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
-    ``exact``            miss none, by an exact join of sets or strings, by a scan of all pairs of other items; for sets where that is cheaper
-    ``normalize``        steps before a text is cut, as "nfc,lower", or "none"; by the unit
-    ``field``            column or JSON path to compare, "a+b" and "a|b" of two, or a list with "NAME@GLOB"; text, elements, vector, ...
-    ``records``          the list of records inside of a JSON document, as "data" or "response.items"; the document itself
-    ``id``               column or JSON path of the id; id, else the position
+    ``by``               shingles of texts, as words:5 or chars:9; or a measure: elements, weighted, cosine, l2, hamming, levenshtein (words:5)
+    ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
+    ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
+    ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
+    ``exact``            True: find all pairs, by an exact join of sets or strings or a scan of other items (if it is faster, for sets)
+    ``normalize``        steps applied to texts before they are cut into shingles, as "nfc,lower", or "none" (depends on the unit)
+    ``field``            column or JSON path to compare; "a+b" joins two, "a|b" takes the first present, "NAME@GLOB" is for some files (text)
+    ``records``          path of the list of records inside a JSON document, as "data" or "response.items"
+    ``id``               column or JSON path of the id ("id", else the position)
     ``per``              compare only items with the same value of this field
-    ``min_tokens``       keep shorter items uncompared; 0
-    ``groups``           for sets: a mapping, or a table in a file, from elements to groups; sets of groups are compared
-    ``keep``             which of similar items stays: first, last, longest, shortest, or max:F or min:F of a field; first
-    ``prefer``           globs: items of these files stay before all others, in this order
-    ``copies``           "empty": items without any token are copies of each other; "none"
-    ``output``           what is written: "copy" of the kept records, their "ids", a "mask", or all records, to which "annotate" adds; "copy"
-    ``pairs``            also write the verified pairs that were compared
-    ``removed_records``  also write what was removed, record by record
-    ``verify``           how candidates are checked: "exact", "estimate" by signatures, "none"; "exact"
-    ``bands``, ``rows``  the layout by hand, or one of them; planned
-    ``slots``            the most slots of a signature; planned
-    ``sketch``           how MinHash fills them, "oph" or "classic"; "oph"
-    ``tune``             plan for the "recall", or for the least "error", which promises no recall; "recall"
-    ``preset``           a published recipe (likewise.planning.presets); what is given beside it counts
-    ``seed``             the same seed gives the same bytes; "random" draws one; 0
-    ``limit``            only the first so many items; all
-    ``on_error``         "skip" sets records aside that cannot be decoded; "fail"
-    ``max_record``       the most bytes of a record, as 1000000 or "64M"; "64M"
-    ``threads``          how many; one for each core
-    ``memory``           memory for the data, as "1.5G", beside 220 MB for Python and libraries; 75 % of available memory
-    ``work``             the folder of intermediate files; beside ``out``, or a temporary one
-    ``overwrite``        replace ``out`` once the new one is complete
-    ``resume``           go on where an interrupted run stopped
+    ``min_tokens``       keep items with fewer tokens without comparing them (0)
+    ``groups``           for sets: a mapping, or a file of a table, from elements to groups; the sets of groups are compared
+    ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)
+    ``keep``             which of similar items is kept: first, last, longest, shortest, or max:F or min:F of a field F (first)
+    ``prefer``           one glob or several: items of these files are kept before all others, in this order
+    ``copies``           "empty": items without tokens are duplicates of each other (none)
+    ``output``           "copy" of the kept records, their "ids", a "mask", or "annotate": all records with added fields (copy)
+    ``pairs``            True: also write the verified pairs
+    ``removed_records``  True: also write the removed records
+    ``bands``, ``rows``  number of bands, and of rows in each (planned)
+    ``slots``            maximum length of a signature (planned)
+    ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
+    ``tune``             plan for the "recall", or for the least "error", which guarantees no recall (recall)
+    ``preset``           published layout (likewise.planning.presets); explicit options override it
+    ``seed``             the same seed gives the same result; "random" draws one (0)
+    ``limit``            read only the first N items (all)
+    ``on_error``         "skip": reject and list records that cannot be decoded, and continue (fail)
+    ``max_record``       maximum size of a record, as 1000000 or "64M" (64M)
+    ``threads``          number of threads (one for each core)
+    ``memory``           memory for the data, as "1.5G"; Python and libraries take 220 MB in addition (75 % of available memory)
+    ``work``             folder of intermediate files (next to ``out``, or a temporary folder)
+    ``overwrite``        True: replace ``out`` once the new output is complete
+    ``resume``           True: continue an interrupted run
     ===================  ====================================================================================================================
 
-    Raises UsageError for a choice that there is not or that cannot be, DataError and FormatError for what cannot be read.
+    Raises UsageError for unknown or invalid options, DataError for inputs that cannot be read, FormatError for damaged files of likewise.
 
     >>> import likewise as lw
     >>> result = lw.dedup(["the cat sat on the mat today", "The cat sat on the mat, today!", "dogs bark"], by="words:3")
     >>> result.kept.to_arrow()["text"].to_pylist()
     ['the cat sat on the mat today', 'dogs bark']
     """
-    refuse_others("dedup", choices)
-    refuse_empty(inputs=inputs, out=out, **choices)
+    choices = given("dedup", locals(), own="out")
     options = resolve(**choices)
     target = None if out is None else Path(out)
     if target is None and (idle := [name for name in WRITTEN if choices.get(name)]):
-        named = " and ".join(option(name, choices.get(name)) for name in idle)
+        named = " and ".join(option(name, choices[name]) for name in idle)
         raise UsageError(f"{named}: nothing is written without {option('out')}; give {option('out', placeholder='FOLDER')}, or leave out the rest")
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)

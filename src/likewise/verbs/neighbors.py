@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Never
 
 import numpy as np
 
-from likewise.choices import OfNeighbors, refuse_empty, refuse_others
+from likewise.choices import Number, OnError, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.kinds.kind import NOT_GUARANTEED
 from likewise.messages import option
-from likewise.methods import Measure
+from likewise.methods import Measure, Text
 from likewise.options import Options, integer, resolve
 from likewise.planning.families import findable
 from likewise.progress import Progress
@@ -25,23 +27,45 @@ from likewise.runs.tables import pairs_rows
 
 
 def neighbors(
-    inputs: Inputs, *, query: Inputs | None = None, k: int = 10, progress: Progress | bool | None = None, **choices: Unpack[OfNeighbors]
+    inputs: Inputs,
+    *,
+    query: Inputs | None = None,
+    k: int = 10,
+    progress: Progress | bool | None = None,
+    by: str | Text | Measure | None = None,
+    threshold: Number | None = None,
+    within: Number | None = None,
+    recall: float | None = None,
+    exact: bool | None = None,
+    normalize: str | None = None,
+    field: str | Sequence[str] | None = None,
+    records: str | None = None,
+    id: str | None = None,
+    per: str | None = None,
+    groups: str | Path | Mapping[Any, Any] | None = None,
+    seed: int | str | None = None,
+    limit: int | None = None,
+    on_error: OnError | None = None,
+    max_record: int | str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    work: str | Path | None = None,
+    **unknown: Never,
 ) -> Pairs:
-    """The ``k`` most similar items of ``inputs`` for each item of ``query``, or for each of ``inputs`` itself; similarities are exact.
+    """Find the ``k`` most similar items of ``inputs`` for each item of ``query``, or for each item of ``inputs``. Similarities are exact.
 
-    Columns id_a (the query), id_b, similarity or distance, nearest first; also source_a, position_a, source_b, position_b where ids do not tell
-    items apart. A query with fewer than k neighbors (at or above ``threshold``, or ``within`` a distance, where one is given) has fewer rows.
-    ``recall`` is the least chance that each of the true k is among them; with ``exact`` none is missed.
+    Columns: id_a (the query), id_b, similarity or distance, nearest first; also source_a, position_a, source_b, position_b if ids do not identify the
+    items. With ``threshold`` or ``within``, only neighbors within this limit are listed, so a query may have fewer than k rows.
+    ``recall`` is the minimum probability that each of the true k nearest is found; with ``exact`` all are.
 
-    Other choices as of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``,
-    ``max_record``, ``threads``, ``memory``, ``work``. Raises what `dedup` raises.
+    Other options are those of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``,
+    ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
     [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666}]
     """
-    refuse_others("neighbors", choices)
-    refuse_empty(inputs=inputs, query=query, **choices)
+    choices = given("neighbors", locals(), own="query k")
     return find_neighbors(inputs, query, resolve(limited=False, **choices), k, progress)
 
 

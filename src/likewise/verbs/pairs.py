@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Never
 
 import numpy as np
 
-from likewise.choices import OfPairs, refuse_empty, refuse_others
+from likewise.choices import Copies, Number, OnError, Sketch, Tune, Verify, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.messages import option
+from likewise.methods import Measure, Text
 from likewise.options import Options, resolve
 from likewise.planning.spread import spread
 from likewise.progress import Progress
@@ -21,23 +24,61 @@ from likewise.runs.session import Inputs, started
 from likewise.runs.tables import pairs_rows
 
 
-def pairs(inputs: Inputs, *, against: Inputs | None = None, progress: Progress | bool | None = None, **choices: Unpack[OfPairs]) -> Pairs:
-    """All pairs at or above the threshold, inside one collection or of ``inputs`` against ``against``; exactly verified.
+def pairs(
+    inputs: Inputs,
+    *,
+    against: Inputs | None = None,
+    progress: Progress | bool | None = None,
+    by: str | Text | Measure | None = None,
+    threshold: Number | None = None,
+    within: Number | None = None,
+    recall: float | None = None,
+    exact: bool | None = None,
+    normalize: str | None = None,
+    field: str | Sequence[str] | None = None,
+    records: str | None = None,
+    id: str | None = None,
+    per: str | None = None,
+    min_tokens: int | None = None,
+    groups: str | Path | Mapping[Any, Any] | None = None,
+    verify: Verify | None = None,
+    keep: str | None = None,
+    prefer: str | Sequence[str] | None = None,
+    copies: Copies | None = None,
+    star: bool | None = None,
+    max_pairs: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    slots: int | None = None,
+    sketch: Sketch | None = None,
+    tune: Tune | None = None,
+    preset: str | None = None,
+    seed: int | str | None = None,
+    limit: int | None = None,
+    on_error: OnError | None = None,
+    max_record: int | str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    work: str | Path | None = None,
+    **unknown: Never,
+) -> Pairs:
+    """List all pairs at or above the threshold, inside ``inputs`` or between ``inputs`` and ``against``, verified exactly.
 
-    Columns id_a, id_b, similarity; also source_a, position_a, source_b, position_b where ids do not tell items apart. By containment, as with
-    ``by="words:5/containment"``, a is contained in b, a row tells one direction, and none is missed; with ``against``, a is of ``inputs``.
+    Columns: id_a, id_b, similarity or distance; also source_a, position_a, source_b, position_b if ids do not identify the items. By containment, as
+    ``by="words:5/containment"``, each row means that b contains a, and all pairs are found; with ``against``, a is an item of ``inputs``.
 
-    Choices: ``star`` lists members against their leader only, ``max_pairs`` refuses to list more (100,000,000); and as of `dedup` ``by``,
-    ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``min_tokens``, ``groups``, ``verify``,
-    ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``,
-    ``work``, ``copies``, and for who leads ``keep`` and ``prefer``. Raises what `dedup` raises.
+    ``star`` lists only the pairs of each cluster's members with its leader, chosen by ``keep`` and ``prefer``. ``max_pairs`` is the maximum number of
+    pairs (100,000,000); more are an error.
+
+    Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``,
+    ``per``, ``min_tokens``, ``groups``, ``verify``, ``copies``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``,
+    ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
-    refuse_others("pairs", choices)
-    refuse_empty(inputs=inputs, against=against, **choices)
+    choices = given("pairs", locals(), own="against")
     return list_pairs(inputs, against, resolve(one_way=True, **choices), progress)
 
 

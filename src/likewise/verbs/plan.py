@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Never
 
-from likewise.choices import OfPlan, refuse_empty, refuse_others
+from likewise.choices import Number, Sketch, Tune, given
 from likewise.methods import Measure, Text
 from likewise.options import parse_seed
 from likewise.planning import Plan
@@ -20,43 +20,52 @@ def plan(
     inputs: Inputs | None = None,
     *,
     by: str | Text | Measure | None = None,
+    threshold: Number | None = None,
+    within: Number | None = None,
+    recall: float | None = None,
     normalize: str | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
-    seed: int | str | None = 0,
-    items: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    slots: int | None = None,
+    sketch: Sketch | None = None,
+    tune: Tune | None = None,
     preset: str | None = None,
-    **choices: Unpack[OfPlan],
+    family: str | None = None,
+    dimension: int | None = None,
+    items: int | None = None,
+    seed: int | str | None = None,
+    **unknown: Never,
 ) -> Plan:
-    """Bands and rows for a threshold and a recall target, and what they promise and cost.
+    """Plan bands and rows for a threshold and a recall target, and predict their recall and cost.
 
-    inputs: files or data, as `dedup` takes them; of sets, weighted sets, vectors and codes also a batch as `similarity` takes it. A sample
-    says how alike pairs are, in place of what is assumed, and how many different items there are.
+    inputs: files or data as for `dedup`; for sets, weighted sets, vectors and codes also a batch as for `similarity`. A sample of them provides the
+    similarities of pairs and the number of distinct items, which are assumed otherwise.
 
-    =============  =======================  ====================================================================================================
-    choice         type                     meaning; what is not given, or None, is the default
-    =============  =======================  ====================================================================================================
-    ``by``         str, Text, Measure       what is compared: words:5 and so on; elements, weighted, cosine, angle, l1, l2, hamming, features
-    ``normalize``  str                      steps that even a text out, as ``likewise plan --help`` lists them
-    ``field``      str or a list of str     the column of a table that holds the items; text, elements, vector or code
-    ``records``    str                      the list of records inside of a JSON document
-    ``threshold``  number or str            the least similarity, above 0 and up to 1; 0.8
-    ``within``     number or str            in its place the greatest distance; of texts and sets 1 - similarity
-    ``recall``     float                    the least chance that a pair at the threshold is found, above 0 and below 1; 0.99
-    ``bands``      int                      both: the layout by hand; one alone: the other is planned, or is what ``slots`` leaves
-    ``rows``       int
-    ``slots``      int                      the most slots of a signature
-    ``sketch``     "oph", "classic"         how MinHash fills them
-    ``tune``       "recall", "error"        for what: the recall, or the least area between the curve and a step, which promises no recall
-    ``family``     str                      the hash family, where a measure has several
-    ``dimension``  int                      numbers of a vector, or bits of a code, where no data tell; vectors are taken to have 384
-    ``items``      int                      how many items to predict for, where not those of ``inputs``; 1,000,000
-    ``preset``     str                      a published recipe (likewise.planning.presets); what is given beside it counts
-    ``seed``       int, "random"            draws the sample
-    =============  =======================  ====================================================================================================
+    ===================  ====================================================================================================================
+    option               meaning (default)
+    ===================  ====================================================================================================================
+    ``by``               shingles of texts, as words:5; or a measure: elements, weighted, cosine, angle, l1, l2, hamming, features (words:5)
+    ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
+    ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
+    ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
+    ``normalize``        steps applied to texts before they are cut into shingles, as "nfc,lower", or "none" (depends on the unit)
+    ``field``            column of a table that holds the items (text, elements, vector or code)
+    ``records``          path of the list of records inside a JSON document
+    ``bands``, ``rows``  number of bands, and of rows in each; of one alone the other is planned, or follows from ``slots`` (planned)
+    ``slots``            maximum length of a signature (planned)
+    ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
+    ``tune``             plan for the "recall", or for the least area between curve and step, "error", which guarantees no recall (recall)
+    ``preset``           published layout (likewise.planning.presets); explicit options override it
+    ``family``           hash family, for measures with several (the first)
+    ``dimension``        numbers of a vector or bits of a code, if no data are given (384 for vectors)
+    ``items``            number of items to predict for (those of ``inputs``, else 1,000,000)
+    ``seed``             seed of the sample; "random" draws one (0)
+    ===================  ====================================================================================================================
 
-    Raises UsageError for a choice that there is not or that cannot be, for a target that no layout reaches, for what is no batch; DataError for
-    a file that cannot be read. `likewise.families.from_plan` makes the family of a plan.
+    Raises UsageError for unknown or invalid options, for a target that no layout reaches, and for data that are not a batch; DataError for files that
+    cannot be read. `likewise.families.from_plan` makes the family of a plan.
 
     >>> import likewise as lw
     >>> p = lw.plan(threshold=0.8, recall=0.99)
@@ -65,9 +74,7 @@ def plan(
     >>> lw.plan(by="hamming", within=3, dimension=64).recall >= 0.99
     True
     """
-    refuse_others("plan", choices)
-    refuse_empty(inputs=inputs, by=by, normalize=normalize, field=field, preset=preset, **choices)
-    return plans(inputs, [{}], normalize, field, seed, records, **choices, by=by, items=items, preset=preset)[0]
+    return plans(inputs, [{}], **given("plan", locals()))[0]
 
 
 def plans(
