@@ -360,6 +360,31 @@ def test_long_inputs_are_read_from_the_chunk_of_each_row(tmp_path: Path) -> None
         ]
 
 
+@pytest.mark.parametrize("form", ["memory", "parquet", "jsonl", "gz"])
+@pytest.mark.parametrize("step", [1, 1_000])
+def test_each_text_is_that_of_its_id(form: str, step: int, tmp_path: Path) -> None:
+    """Of all rows, which are read in one pass, and of few, each of which is read alone."""
+    texts = {number: f"{number // 2} two three four" for number in range(6_000)}
+    table = pa.table({"id": [f"i{number}" for number in texts], "text": [*texts.values()]})
+    given: Any = table
+    if form != "memory":
+        given = tmp_path / f"in.{form}"
+        lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()
+        if form == "parquet":
+            pq.write_table(table, given, row_group_size=700)
+        elif form == "jsonl":
+            given.write_bytes(lines)
+        else:
+            given = tmp_path / "in.jsonl.gz"
+            given.write_bytes(gzip.compress(lines))
+    found = lw.pairs(given, by="words:4", threshold=0.9)
+    assert len(found) == 3_000
+    chosen = found._with(found._data().filter(pa.chunked_array([np.arange(3_000) % step == step - 1])))
+    assert len(chosen) == 3_000 // step
+    for row in chosen.with_text(None):
+        assert all(row[f"text_{side}"] == texts[int(row[f"id_{side}"][1:])] for side in "ab")
+
+
 def test_an_input_that_changed_or_is_gone_is_named(tmp_path: Path) -> None:
     path = written_jsonl(tmp_path / "in.jsonl")
     removal = lw.dedup(path, **LIKE)

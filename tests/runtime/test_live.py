@@ -61,7 +61,7 @@ def test_a_terminal_gets_one_line_and_is_left_clean(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COLUMNS", "20")
     live.on_stream("likewise: comparing, 50 %", True)
     live.on_stream("likewise: 1.3 s", False)
-    assert sys.stderr.getvalue() == "\rlikewise: comparing\r" + " " * 19 + "\r"
+    assert sys.stderr.getvalue() == "\rlikewise: comparing\r\r" + " " * 19 + "\r"
 
 
 @pytest.mark.parametrize(("given", "terminal", "shown"), [(None, True, True), (None, False, False), (True, False, True), (False, True, False)])

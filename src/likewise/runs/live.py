@@ -83,10 +83,13 @@ class Line(Progress):
 
 
 def on_stream(line: str, more: bool) -> None:
-    """Replace the line on standard error, or remove it after the last one. That it cannot be written ends no run."""
+    """Replace the line on standard error, or remove it after the last one. The cursor stays at its beginning, so that other output replaces it.
+
+    That it cannot be written ends no run.
+    """
     with suppress(OSError, ValueError, AttributeError):
         width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(f"\r{line[:width]:<{width}}" if more else f"\r{'':{width}}\r")
+        sys.stderr.write(f"\r{line[:width] if more else '':{width}}\r")
         sys.stderr.flush()
 
 

@@ -22,6 +22,8 @@ from likewise.runs.items import Run
 
 #: Bytes of a source that are read for a preview, which must take no time.
 NEAR = 2**26
+#: Of more rows than one in so many, all between them are read; of fewer, each alone.
+DENSE = 100
 
 
 class Origin:
@@ -52,7 +54,7 @@ class Origin:
         file = pc.index_in(source, pa.array(self.files, source.type)).to_numpy()
         return np.array(first, np.int64)[file] + position.to_numpy()
 
-    def snippets(self, rows: np.ndarray, length: int | None) -> list[str]:
+    def snippets(self, rows: np.ndarray, length: int | None) -> pa.Array:
         """Return the contents of rows as shown to people, cut to ``length`` characters. Raises DataError if an input is gone or has changed."""
         distinct, places = np.unique(rows, return_inverse=True)
         numbers = np.searchsorted(self.first_row, distinct, side="right") - 1
@@ -60,7 +62,7 @@ class Origin:
         for number in np.unique(numbers).tolist():
             self._check(number)
             texts += [snippet(text, self.want.kind, length) for text in self._read(number, distinct[numbers == number] - self.first_row[number])]
-        return [texts[place] for place in places.tolist()]
+        return pa.array(texts, pa.large_string()).take(pa.array(places))
 
     def near(self, rows: np.ndarray) -> bool:
         """Return True if the rows can be read quickly: they are in memory, or near the beginning of a file."""
@@ -105,7 +107,10 @@ class Origin:
         """Yield (number of the first row, rows) of chunks that hold the rows, in order."""
         begins = self.begins[number]
         if (begins[:, 0] == begins[:, 1]).all():  # places are numbers of rows
-            for chunk in source.chunks_of(want, rows.tolist(), self._chunk(number, int(rows[0]))[0]):
+            dense = source.few != END and len(rows) * DENSE >= rows[-1] - rows[0]
+            span = (int(rows[0]), int(rows[-1]) + 1)
+            chunks = source.chunks(want, 0, span) if dense else source.chunks_of(want, rows.tolist(), self._chunk(number, int(rows[0]))[0])
+            for chunk in chunks:
                 if ((rows >= chunk.start) & (rows < chunk.start + len(chunk.data))).any():
                     yield chunk.start, source.parse(chunk, want)
             return

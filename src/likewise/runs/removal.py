@@ -73,7 +73,7 @@ def kept_table(collection: Collection, keep: np.ndarray, origin: Origin, given: 
         chosen = beginning(keep, rows)
         mask = np.zeros(int(chosen[-1]) + 1 if len(chosen) else 0, bool)
         mask[chosen] = True
-        return Data(take(source, mask), rows={ITSELF: chosen})
+        return Data(take(source, mask), rows={ITSELF: lambda: chosen})
 
     return Table(Later(count, source.schema, records, lambda: records(count)), given=given)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -31,23 +32,27 @@ BATCH = 2**14
 ITSELF = ""
 
 
+#: A function that returns numbers of rows, int64[n]; called only if they are needed.
+Numbers = Callable[[], np.ndarray]
+
+
 class Data(NamedTuple):
     """Rows in memory."""
 
     table: pa.Table
     json: Mapping[str, pa.Array] = MappingProxyType({})  # by column: ids with several types, each as JSON text
-    rows: Mapping[str, np.ndarray] = MappingProxyType({})  # by column of ids: int64[n], the numbers of the input rows that they name
+    rows: Mapping[str, Numbers] = MappingProxyType({})  # by column of ids: the numbers of the input rows that they name
 
     def slice(self, begin: int, length: int) -> Data:
         """Return some consecutive rows."""
         part = slice(begin, begin + length)
-        rows = {name: numbers[part] for name, numbers in self.rows.items()}
+        rows = {name: cache(lambda numbers=numbers: numbers()[part]) for name, numbers in self.rows.items()}
         return Data(self.table.slice(begin, length), {name: column[part] for name, column in self.json.items()}, rows)
 
     def filter(self, chosen: pa.ChunkedArray) -> Data:
         """Return the rows where ``chosen`` is true."""
         mask = chosen.combine_chunks()
-        rows = {name: numbers[mask.to_numpy(zero_copy_only=False)] for name, numbers in self.rows.items()}
+        rows = {name: cache(lambda numbers=numbers: numbers()[mask.to_numpy(zero_copy_only=False)]) for name, numbers in self.rows.items()}
         return Data(self.table.filter(chosen), {name: column.filter(mask) for name, column in self.json.items()}, rows)
 
 
@@ -67,7 +72,7 @@ class Origin(Protocol):
     def rows(self, source: pa.ChunkedArray, position: pa.ChunkedArray) -> np.ndarray:
         """Return the numbers of the rows at these places, int64[n]."""
 
-    def snippets(self, rows: np.ndarray, length: int | None) -> list[str]:
+    def snippets(self, rows: np.ndarray, length: int | None) -> pa.Array:
         """Return the contents of rows as shown to people, cut to ``length`` characters. Raises DataError if an input is gone or has changed."""
 
     def near(self, rows: np.ndarray) -> bool:
@@ -166,6 +171,9 @@ class Table:
             return self[row : row + 1].to_dicts()[0]
         raise TypeError(f"{type(key).__name__}: give the name of a column, the number of a row, or a slice of rows")
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.columns
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as dicts; ids have their original types."""
         for rows in self._typed(from_json):
@@ -259,7 +267,7 @@ class Table:
             raise UsageError(f"to_native: only the kept records of data from Python have a type of their own; {others}")
         from likewise.io.native import rows_of
 
-        return rows_of(self._given, rows)
+        return rows_of(self._given, rows())
 
     def with_text(self, length: int | None = 80) -> Self:
         """Return the table with the content of each item, read again from the inputs: ``text`` beside ``id``, ``text_a`` beside ``id_a``.
@@ -275,7 +283,7 @@ class Table:
         data = self._data()
         table = data.table
         for name in [name for name in table.column_names if name in ITEMS]:
-            text, texts = name.replace("id", "text"), pa.array(self._origin.snippets(self._rows(name), length), pa.string())
+            text, texts = name.replace("id", "text"), self._origin.snippets(self._rows(name), length)
             if text in table.column_names:
                 table = table.drop_columns([text])
             table = table.add_column(table.column_names.index(name) + 1, text, texts)
@@ -285,7 +293,7 @@ class Table:
         """The numbers of the input rows that a column of ids names, int64[n]."""
         data = self._data()
         if name in data.rows or self._origin is None:
-            return data.rows[name]
+            return data.rows[name]()
         return self._origin.rows(*(data.table[name.replace("id", what)] for what in ("source", "position")))
 
     def _with_text_if_near(self) -> Self:

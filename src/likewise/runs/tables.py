@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from likewise import schema
 from likewise.io.collection import Collection
 from likewise.io.ids import repeated
 from likewise.items.wrapped import wrapped
-from likewise.runs.results import REASONS, Data, Decision, Later
+from likewise.runs.results import REASONS, Data, Decision, Later, Numbers
 
 #: Rows made and written at once. A table in a file with more rows than this is not kept in memory for Python callers.
 BLOCK_ROWS = 1 << 16
@@ -32,7 +33,7 @@ class Rows:
     count: int
     columns: Callable[[slice], list[Any]]  # of the rows from slice.start to slice.stop
     typed: Callable[[slice], Typed] = lambda part: {}
-    rows: Callable[[slice], dict[str, np.ndarray]] = lambda part: {}  # `Data.rows`, if the table has no places
+    rows: Callable[[slice], dict[str, Numbers]] = lambda part: {}  # `Data.rows`, if the table has no places
 
     def __iter__(self) -> Iterator[pa.Table]:
         """Yield the blocks; an empty block if the table has no rows."""
@@ -193,9 +194,8 @@ def pairs_rows(
         chosen = part if order is None else order[part]
         return {"id_a": collection.json_ids(a[chosen], sides[0]), "id_b": collection.json_ids(b[chosen], sides[1])}
 
-    def rows(part: slice) -> dict[str, np.ndarray]:
-        chosen = part if order is None else order[part]
-        return {"id_a": a[chosen], "id_b": b[chosen]}
+    def rows(part: slice) -> dict[str, Numbers]:
+        return {name: cache(lambda side=side: side[part if order is None else order[part]]) for name, side in (("id_a", a), ("id_b", b))}
 
     made = schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places)
     return Rows(made, len(a), columns, typed, (lambda part: {}) if places else rows)
