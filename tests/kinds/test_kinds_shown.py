@@ -21,10 +21,10 @@ SAID = {
     "cosine": ("the cosine of the angle between them", "cosine"),
     "angle": ("the angle between them in degrees", "angle in degrees"),
     "l1": ("(L1)", "L1 distance"),
-    "l2": ("(L2, Euclid's)", "L2 distance"),
+    "l2": ("(L2, Euclidean)", "L2 distance"),
     "hamming": ("the number of bits in which they differ", None),
-    "edit": ("to delete from one and to insert into it", None),
-    "levenshtein": ("to delete, insert or replace", None),
+    "edit": ("the minimum number of inserted and deleted characters", None),
+    "levenshtein": ("the minimum number of inserted, deleted and replaced characters", None),
 }
 
 
@@ -102,7 +102,7 @@ def test_show_tells_weights(tmp_path):
 LONG = [round(0.1 * place, 1) for place in range(30)]
 FIRST = "0  0.1  0.2  0.3  0.4  0.5  0.6  0.7  ... and 22 more numbers"
 APART = "differ   1 of 30 numbers differs, at index 29: 3.0 in the removed item and 2.9 in the kept one"
-BITS = "Of a number the lowest byte comes first, and bit 0 is the lowest bit of the first byte."
+BITS = "The lowest byte of an integer comes first; bit 0 is the lowest bit of the first byte."
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_the_page_says_what_the_report_holds():
     page = Page(render(report(), run_facts(), [example("one two", "one three")]))
     assert page.by_tag["h1"] == ["1,234 documents read: 1,000 kept, 229 removed, 5 rejected"]
     assert "18.6% of the documents were removed: 150 exact copies and 79 near-duplicates, in 61 clusters." in page.words
-    assert "Method: words:5. Threshold: 0.8. Expected recall at this value: at least 0.9922." in page.words
+    assert "Method: words:5. Threshold: 0.8 (expected recall at least 0.9922)." in page.words
     assert "Every document is accounted for: 1,000 kept + 229 removed + 5 rejected = 1,234 read" in page.words
     assert "Kept without comparison: 1 empty, 2 without a text, 4 too short to judge." in page.words
     assert "With 16 bands of 6 rows, a pair at similarity 0.8 is found with a probability of at least 0.9922;" in page.words

@@ -161,7 +161,7 @@ def test_long_vectors_make_no_long_page(tmp_path):
 
 def test_the_largest_set_is_told_by_its_elements(tmp_path):
     out, _ = made(tmp_path, "elements", [["a", "b"], ["a", "b", "c"]], "--by", "elements", "--threshold", 0.5, "--keep", "longest")
-    assert "|kept set of a cluster|the one of most elements|" in page(out) and "Kept: |b|" in page(out)
+    assert "|kept set of a cluster|the one with the most elements|" in page(out) and "Kept: |b|" in page(out)
 
 
 def test_weights_are_marked(tmp_path):

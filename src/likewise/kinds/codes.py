@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from likewise.stages.workers import Workers
 
 #: Explains the order of bits beside codes that are displayed.
-BITS_OF_NUMBERS = "Of a number the lowest byte comes first, and bit 0 is the lowest bit of the first byte."
+BITS_OF_NUMBERS = "The lowest byte of an integer comes first; bit 0 is the lowest bit of the first byte."
 HAMMING = MeasureFacts(
     "hamming",
     "likewise.measures.hamming:hamming",

@@ -35,8 +35,8 @@ NO_DIRECTION = "without a feature that has a direction"
 ONE_TO_ONE = MeasureFacts(
     "features",
     "likewise.measures.feature_sets:one_to_one",
-    "the share of their features that can be paired one with one, by histograms of directions: the lesser counts of the bins, summed, divided "
-    "by the sum of the greater; 1 is equal",
+    "the share of their features that can be paired one to one, by histograms of directions: the sum of the smaller counts of each bin divided "
+    "by the sum of the larger; 1 means equal",
     empty=NO_DIRECTION,
     real=True,
     directed=True,
@@ -46,7 +46,7 @@ ONE_TO_ONE = MeasureFacts(
 ONE_TO_MANY = MeasureFacts(
     "features/one-to-many",
     "likewise.measures.feature_sets:one_to_many",
-    "the cosine of the counts of their histograms of directions: the pairs of features that share a bin; 1 is equal",
+    "the cosine of their histograms of directions, which counts pairs of features that share a bin; 1 means equal",
     empty=NO_DIRECTION,
     real=True,
     directed=True,
@@ -55,7 +55,7 @@ ONE_TO_MANY = MeasureFacts(
 CHAMFER = MeasureFacts(
     "features/chamfer",
     "likewise.measures.feature_sets:chamfer",
-    "the mean cosine of a feature and the nearest one of the other set, the mean of both ways; 1 is equal",
+    "the mean cosine between a feature and the nearest one of the other set, averaged over both directions; 1 means equal",
     empty=NO_DIRECTION,
     real=True,
     directed=True,
@@ -64,7 +64,7 @@ CHAMFER = MeasureFacts(
 ASSIGNMENT = MeasureFacts(
     "features/assignment",
     "likewise.measures.feature_sets:assignment",
-    "the sum of the cosines of features that are paired one with one in the best way, divided by the size of the larger set; 1 is equal",
+    "the sum of the cosines in the best one-to-one pairing of features, divided by the size of the larger set; 1 means equal",
     empty=NO_DIRECTION,
     real=True,
     directed=True,
@@ -76,14 +76,14 @@ ASSIGNMENT = MeasureFacts(
 class FeatureSets(Stored):
     """Sets of feature vectors of one dimension; only their directions count."""
 
-    name, noun, item = "feature sets", "set of features", "a set of feature vectors"
+    name, noun, item = "feature sets", "feature set", "a set of feature vectors"
     reader = "likewise.items.features:READER"
     values = "f4"
     needed = "sets of features: lists of lists of numbers"
     widths = "the first item", "all features must have the same length"
     field = payload = "features"
     holds = "set of features"
-    same = "The two sets have as many features, and the first begins alike:"
+    same = "The two sets have equally many features, and the first features begin the same:"
     measures = (ONE_TO_ONE, ONE_TO_MANY, CHAMFER, ASSIGNMENT)
     all_compared = True
     bands, recall = NEVER, NOT_GUARANTEED

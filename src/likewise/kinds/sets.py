@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ELEMENTS = MeasureFacts(
     "elements",
     "likewise.measures.jaccard:jaccard",
-    "the Jaccard similarity of these sets: what both hold, divided by what either holds; 1 is equal, 0 has nothing in common",
+    "their Jaccard similarity: the number of shared elements divided by the number of elements in either; 1 means equal, 0 nothing in common",
     parts="elements",
     containment="likewise.measures.containment:containment",
     also=("jaccard",),
@@ -46,9 +46,9 @@ class Sets(Stored):
         "lists of booleans": "write the numbers of the columns that are true",
     }
     field = payload = holds = "elements"
-    look, part, marked = MEMBERS, "element", ("elements", "What both hold stands first. ")
+    look, part, marked = MEMBERS, "element", ("elements", "Common elements come first. ")
     hashed = True
-    longest, shortest = "the one of most elements", "the one of fewest elements"
+    longest, shortest = "the one with the most elements", "the one with the fewest elements"
     measures = (ELEMENTS,)
     sets = weighed = grouped = True
 

@@ -33,7 +33,7 @@ class SparseVectors(Stored):
     widths = "the first vector that has one", "all vectors must have the same dimension"
     field = holds = "vector"
     payload = "sparse"
-    look, part, marked = MEMBERS, "coordinate", ("coordinates", "What both hold with one value stands first. ")
+    look, part, marked = MEMBERS, "coordinate", ("coordinates", "Common coordinates with equal values come first. ")
     needs_data = True
     zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"
     sparse = stated = True

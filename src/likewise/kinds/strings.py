@@ -27,7 +27,7 @@ EDITS = ("edit", "edits")
 EDIT = MeasureFacts(
     "edit",
     "likewise.measures.edit:edit",
-    "the least number of characters to delete from one and to insert into it to make the other of it",
+    "the minimum number of inserted and deleted characters that turn one into the other",
     units=EDITS,
     distance=True,
     whole=True,
@@ -35,7 +35,7 @@ EDIT = MeasureFacts(
 LEVENSHTEIN = MeasureFacts(
     "levenshtein",
     "likewise.measures.edit:levenshtein",
-    "the least number of characters to delete, insert or replace to make one out of the other",
+    "the minimum number of inserted, deleted and replaced characters that turn one into the other",
     units=EDITS,
     distance=True,
     whole=True,

@@ -38,7 +38,7 @@ class Texts(Stored):
         "lists of floats": "vectors are compared by cosine",
     }
     field = payload = holds = "text"  # a payload is UTF-8, a lone surrogate as three bytes
-    look, marked = WORDS, ("words", "Case and signs are marked too, although the comparison may pass over them. ")
+    look, marked = WORDS, ("words", "Differences in case and punctuation are marked even if the comparison ignores them. ")
     same = "The two texts are the same, character by character."
     cut = ELEMENTS
     sets = True

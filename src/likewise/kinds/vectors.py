@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 COSINE = MeasureFacts(
     "cosine",
     "likewise.measures.cosine:cosine",
-    "the cosine of the angle between them, whatever their lengths: 1 is one direction, 0 a right angle, -1 the opposite",
+    "the cosine of the angle between them, independent of their lengths: 1 means the same direction, 0 a right angle, -1 opposite directions",
     empty="of zeros only",
     real=True,
     directed=True,
@@ -39,7 +39,7 @@ COSINE = MeasureFacts(
 ANGLE = MeasureFacts(
     "angle",
     "likewise.measures.cosine:angle",
-    "the angle between them in degrees, whatever their lengths: 0 is one direction, 90 a right angle, 180 the opposite",
+    "the angle between them in degrees, independent of their lengths: 0 means the same direction, 90 a right angle, 180 opposite directions",
     units=("degree", "degrees"),
     empty="of zeros only",
     distance=True,
@@ -49,7 +49,7 @@ ANGLE = MeasureFacts(
 L1 = MeasureFacts(
     "l1",
     "likewise.measures.norms:l1",
-    "the sum of the differences of their numbers, each without its sign (L1)",
+    "the sum of the absolute differences of their coordinates (L1)",
     distance=True,
     power=1.0,
     also=("manhattan", "cityblock"),
@@ -59,7 +59,7 @@ L1 = MeasureFacts(
 L2 = MeasureFacts(
     "l2",
     "likewise.measures.norms:l2",
-    "the square root of the sum of the squared differences of their numbers (L2, Euclid's)",
+    "the square root of the sum of the squared differences of their coordinates (L2, Euclidean)",
     distance=True,
     power=2.0,
     also=("euclidean",),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WEIGHTED = MeasureFacts(
     "weighted",
     "likewise.measures.weighted_jaccard:weighted_jaccard",
-    "their weighted Jaccard similarity: the lesser weights of the elements, summed, divided by the sum of the greater; 1 is equal",
+    "their weighted Jaccard similarity: the sum of the element-wise minima divided by the sum of the maxima; 1 means equal",
     parts="elements",
     real=True,
     search="likewise.nearest.neighbors:WEIGHTED",
@@ -47,9 +47,9 @@ class WeightedSets(Stored):
     }
     field = holds = "elements"
     payload = "weighted"
-    look, part, marked = MEMBERS, "element", ("elements and weights", "What both hold with one weight stands first. ")
+    look, part, marked = MEMBERS, "element", ("elements and weights", "Common elements with equal weights come first. ")
     hashed = True
-    longest, shortest = "the one of most elements", "the one of fewest elements"
+    longest, shortest = "the one with the most elements", "the one with the fewest elements"
     measures = (WEIGHTED,)
     all_compared = True
 

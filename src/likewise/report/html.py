@@ -83,8 +83,8 @@ def conditions(report: Report) -> Html:
     """Return the method, the threshold and the expected recall in one line."""
     name = "Maximum distance" if report.get("value") == "distance" else "Threshold"
     recall = report.get("budget", {}).get("recall")
-    said = "measured only" if recall is None else "1" if recall == 1 else f"{sure(report)} {at_least(recall)}"
-    return tag("p", f"Method: {report['method']['by']}. {name}: {limit_of(report)}. Expected recall at this value: {said}.", class_="faint")
+    said = "recall not guaranteed" if recall is None else f"expected recall {'1' if recall == 1 else f'{sure(report)} {at_least(recall)}'}"
+    return tag("p", f"Method: {report['method']['by']}. {name}: {limit_of(report)} ({said}).", class_="faint")
 
 
 def banner(report: Report) -> Html | None:
@@ -121,7 +121,7 @@ def removed(report: Report) -> Html | None:
         return None
     value = report.get("value", "similarity")
     middle = wording.amount(found["median"], value, str(report["method"]["by"]))
-    said = f"The {value} of {counted(found['near'], 'near-duplicate')} to the {noun(report)} kept in its place. The median is {middle}. "
+    said = f"The {value} of each of {counted(found['near'], 'near-duplicate')} to the {noun(report)} kept in its place. The median is {middle}. "
     said += "The chart does not include exact copies."
     shown = [(ranged(first, last), number) for first, last, number in found["by_value"]]
     title = f"{value.capitalize()} of removed and kept {noun(report, plural=True)}"
@@ -245,7 +245,9 @@ def clusters(report: Report) -> Html:
         return section("Clusters", tag("p", f"There are no clusters: no {noun(report)} was removed."))
     one, several = wording.nouns(str(report["method"]["by"]))
     said = f"{counted(found['number'], 'cluster')}, each with one kept {one}, its representative, and the {several} removed as duplicates of it. "
-    said += f"Clusters that share a matching {one} form {counted(found['components'], 'component')}."
+    if found["components"] < found["number"]:
+        joined = f"joining the clusters that one {one} matches gives {counted(found['components'], 'component')}"
+        said += f"Some {several} are similar to several kept ones; {joined}."
     rows = [[named(c["representative"]), tag("bdi", c["source"]), c["position"], c["items"], c["items"] - 1] for c in found["largest"]]
     largest = table("The largest clusters", [f"kept {one}", "source", "position", several, "removed"], rows)
     title = f"Clusters by number of {several}"
