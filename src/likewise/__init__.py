@@ -23,7 +23,9 @@ _HOMES = {
     "sketch": "likewise.verbs.similarity",
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
-    **dict.fromkeys(("Removal", "Pairs", "Table"), "likewise.runs.results"),
+    **dict.fromkeys(("Removal", "Pairs"), "likewise.runs.results"),
+    "Table": "likewise.runs.frame",
+    "families": "likewise.families",
     **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.runs.frequent_pairs"),
     "Audit": "likewise.runs.audit",
     "Plan": "likewise.planning",
@@ -49,6 +51,7 @@ __all__ = [
     "Words",
     "audit",
     "dedup",
+    "families",
     "frequent",
     "neighbors",
     "pairs",
@@ -58,13 +61,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from likewise import families
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.planning import Plan
     from likewise.progress import Progress
     from likewise.runs.audit import Audit
+    from likewise.runs.frame import Table
     from likewise.runs.frequent_pairs import FrequentPairs, frequent
-    from likewise.runs.results import Pairs, Removal, Table
+    from likewise.runs.results import Pairs, Removal
     from likewise.verbs.audit import audit
     from likewise.verbs.dedup import dedup
     from likewise.verbs.neighbors import neighbors
@@ -74,8 +79,9 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if home := _HOMES.get(name):
+        module = import_module(home)
+        return module if home == f"{__name__}.{name}" else getattr(module, name)
     raise AttributeError(f"module 'likewise' has no attribute {name!r}")
 
 

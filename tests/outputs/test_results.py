@@ -20,7 +20,7 @@ import pytest
 import likewise as lw
 from likewise.drawing.preview import Preview, as_html, as_text
 from likewise.runs import tables
-from likewise.runs.results import Later
+from likewise.runs.frame import Later
 
 SAME = "one two three four five six seven eight"
 ROWS = [
@@ -466,3 +466,12 @@ def test_an_audit_shows_its_recall_and_the_pairs_that_were_missed() -> None:
     page = Markup(some._repr_html_())
     assert "take care" in page.text and "script" not in page.tags and "<script>" in page.text
     assert repr(lw.audit(["x", "y"])).splitlines()[0] == "Audit: no similar pair of the 2 sampled items out of 2"
+
+
+def test_one_of_many_text_files_that_changed_is_named_where_it_is_shown(tmp_path: Path) -> None:
+    folder = written_texts(tmp_path / "in")
+    found = lw.pairs(folder, **LIKE)
+    (folder / "2.txt").unlink()
+    assert found.head(1).with_text()["text_b"].tolist() == [SAME]
+    with pytest.raises(lw.DataError, match=rf"{folder / '2.txt'}: this input is not there any more"):
+        found.with_text()

@@ -43,7 +43,7 @@ def command(
     if target is not None:
         check(target, overwrite, (*inputs, *query), options)
     from likewise.cli.progress import progress_on
-    from likewise.runs.results import write_table
+    from likewise.runs.frame import write_table
     from likewise.verbs.neighbors import find_neighbors
 
     progress = progress_on(screen)

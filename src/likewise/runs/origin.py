@@ -60,8 +60,9 @@ class Origin:
         numbers = np.searchsorted(self.first_row, distinct, side="right") - 1
         texts: list[str] = []
         for number in np.unique(numbers).tolist():
-            self._check(number)
-            texts += [snippet(text, self.want.kind, length) for text in self._read(number, distinct[numbers == number] - self.first_row[number])]
+            here = distinct[numbers == number] - self.first_row[number]
+            self._check(number, here)
+            texts += [snippet(text, self.want.kind, length) for text in self._read(number, here)]
         return pa.array(texts, pa.large_string()).take(pa.array(places))
 
     def near(self, rows: np.ndarray) -> bool:
@@ -72,19 +73,20 @@ class Origin:
                 return False
         return True
 
-    def _check(self, number: int) -> None:
+    def _check(self, number: int, rows: np.ndarray) -> None:
+        """Raise DataError if the source of these rows is gone or has changed; of text files, the files of the rows."""
         source = self.sources[number]
-        if isinstance(source.path, pa.Table):
-            return
-        name = printable(source.name if isinstance(source.path, Files) else source.path)
         if source.name == STDIN:
             raise DataError("with_text: standard input is not kept, so its items cannot be read again")
-        try:
-            now = source.fingerprint()
-        except (OSError, DataError) as error:
-            raise DataError(f"with_text: {name}: this input is not there any more, so its items cannot be read again") from error
-        if now != self.inputs[number]:
-            raise DataError(f"with_text: {name}: this input has changed since the run, so its items cannot be read again")
+        files = source.files
+        for name, path in [files[row] for row in rows.tolist()] if isinstance(source.path, Files) else files:
+            try:
+                now = path.stat()
+            except OSError as error:
+                raise DataError(f"with_text: {printable(path)}: this input is not there any more, so its items cannot be read again") from error
+            then = self.inputs[number][name]
+            if (now.st_size, now.st_mtime_ns) != (then["size"], then["mtime_ns"]):
+                raise DataError(f"with_text: {printable(path)}: this input has changed since the run, so its items cannot be read again")
 
     def _chunk(self, number: int, row: int) -> tuple[int, int]:
         """Return the place of the chunk that holds a row of a source, and the rows before it."""

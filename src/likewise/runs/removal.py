@@ -21,9 +21,10 @@ from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
+from likewise.runs.frame import ITSELF, Data, Later, Table
 from likewise.runs.items import Run
 from likewise.runs.origin import Origin
-from likewise.runs.results import ITSELF, Data, Later, Removal, Table
+from likewise.runs.results import Removal
 from likewise.runs.tables import clusters_rows, removed_rows, written
 
 

@@ -17,7 +17,8 @@ from likewise import schema
 from likewise.io.collection import Collection
 from likewise.io.ids import repeated
 from likewise.items.wrapped import wrapped
-from likewise.runs.results import REASONS, Data, Decision, Later, Numbers
+from likewise.runs.frame import Data, Later, Numbers
+from likewise.runs.results import REASONS, Decision
 
 #: Rows made and written at once. A table in a file with more rows than this is not kept in memory for Python callers.
 BLOCK_ROWS = 1 << 16

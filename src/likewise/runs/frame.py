@@ -1,0 +1,374 @@
+"""Tables of results: Arrow-backed, with rows and columns for Python, previews for people, and conversions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, overload
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.choices import CHOICES, CsvFormulas
+from likewise.drawing.controls import FORMULA, NUMBER, escaped_json, in_line
+from likewise.errors import LikewiseError, UsageError, missing_part
+from likewise.io.ids import from_json
+from likewise.io.placing import new_file
+
+if TYPE_CHECKING:
+    from likewise.drawing.preview import Preview
+
+#: Suffixes of files to which tables can be written.
+FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
+#: Rows converted to Python values at once.
+BATCH = 2**14
+#: Key of `Data.rows` for rows that are input rows themselves.
+ITSELF = ""
+
+
+#: A function that returns numbers of rows, int64[n]; called only if they are needed.
+Numbers = Callable[[], np.ndarray]
+
+
+class Data(NamedTuple):
+    """Rows in memory."""
+
+    table: pa.Table
+    json: Mapping[str, pa.Array] = MappingProxyType({})  # by column: ids with several types, each as JSON text
+    rows: Mapping[str, Numbers] = MappingProxyType({})  # by column of ids: the numbers of the input rows that they name
+
+    def slice(self, begin: int, length: int) -> Data:
+        """Return some consecutive rows."""
+        part = slice(begin, begin + length)
+        rows = {name: cache(lambda numbers=numbers: numbers()[part]) for name, numbers in self.rows.items()}
+        return Data(self.table.slice(begin, length), {name: column[part] for name, column in self.json.items()}, rows)
+
+    def filter(self, chosen: pa.ChunkedArray) -> Data:
+        """Return the rows where ``chosen`` is true."""
+        mask = chosen.combine_chunks()
+        rows = {name: cache(lambda numbers=numbers: numbers()[mask.to_numpy(zero_copy_only=False)]) for name, numbers in self.rows.items()}
+        return Data(self.table.filter(chosen), {name: column.filter(mask) for name, column in self.json.items()}, rows)
+
+
+@dataclass(frozen=True)
+class Later:
+    """A table of which rows are made or read only when they are used."""
+
+    count: int
+    schema: pa.Schema
+    first: Callable[[int], Data]  # the first rows
+    whole: Callable[[], Data]
+
+
+class Origin(Protocol):
+    """The inputs of a result (`runs.origin`)."""
+
+    def rows(self, source: pa.ChunkedArray, position: pa.ChunkedArray) -> np.ndarray:
+        """Return the numbers of the rows at these places, int64[n]."""
+
+    def snippets(self, rows: np.ndarray, length: int | None) -> pa.Array:
+        """Return the contents of rows as shown to people, cut to ``length`` characters. Raises DataError if an input is gone or has changed."""
+
+    def near(self, rows: np.ndarray) -> bool:
+        """Return True if the rows can be read quickly."""
+
+
+class Table:
+    """A table of results; any library that reads Arrow takes it (``pl.DataFrame(table)``, DuckDB), and ``pd.DataFrame(table)`` works too.
+
+    ``table["name"]`` is a column as a numpy array, ``table[3]`` a row as a dict, ``table[:10]`` a table; iteration yields rows. Ids have their
+    original types.
+    """
+
+    def __init__(self, table: pa.Table | Data | Later, *, origin: Origin | None = None, given: Any = None):
+        """origin: the inputs, for `with_text`. given: the object whose rows these are, for `to_native`."""
+        self._made: Data | Later = Data(table) if isinstance(table, pa.Table) else table
+        self._origin = origin
+        self._given = given
+
+    def _data(self) -> Data:
+        if isinstance(self._made, Later):
+            self._made = self._made.whole()
+        return self._made
+
+    def _with(self, data: Data) -> Self:
+        """Return the same kind of table with other rows."""
+        made = object.__new__(type(self))
+        made.__dict__ = self.__dict__ | {"_made": data}
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles: without the inputs, so that `with_text` and `to_native` no longer work."""
+        data = self._data()
+        return self.__dict__ | {"_made": (data.table, dict(data.json)), "_origin": None, "_given": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state | {"_made": Data(*state["_made"])}
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The names and Arrow types of the columns."""
+        return self._made.schema if isinstance(self._made, Later) else self._made.table.schema
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return len(self), len(self.columns)
+
+    def __len__(self) -> int:
+        return self._made.count if isinstance(self._made, Later) else self._made.table.num_rows
+
+    def head(self, n: int = 5) -> Self:
+        """Return the first ``n`` rows. Of a large table in a file, only these are read."""
+        return self[: max(0, n)]
+
+    def tail(self, n: int = 5) -> Self:
+        """Return the last ``n`` rows."""
+        return self[max(0, len(self) - max(0, n)) :]
+
+    @overload
+    def __getitem__(self, key: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+    @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+    def __getitem__(self, key: str | slice | int) -> Any:
+        """Return the column of a name, the row of a number, or the rows of a slice. Raises KeyError, IndexError, or TypeError for other keys.
+
+        A column is a numpy array; of dtype object where numpy has no type that holds its values, missing ones included.
+        ``to_arrow()[name]`` keeps the Arrow type.
+        """
+        if isinstance(key, str):
+            if key not in self.columns:
+                raise KeyError(f"no column {key!r}; the columns are {', '.join(self.columns)}")
+            data = self._data()
+            if key in data.json:
+                return objects([None if text is None else from_json(text) for text in data.json[key].to_pylist()])
+            return as_numpy(data.table[key])
+        if isinstance(key, slice):
+            begin, end, step = key.indices(len(self))
+            if step != 1:
+                raise IndexError(f"step {step}: a slice of rows has step 1")
+            size = max(0, end - begin)
+            if isinstance(self._made, Later) and (begin == 0 or end <= BATCH):
+                return self._with(self._made.first(begin + size).slice(begin, size))
+            return self._with(self._data().slice(begin, size))
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            if not -len(self) <= key < len(self):
+                raise IndexError(f"row {key}: the table has {len(self):,} rows")
+            row = int(key) % len(self)
+            return self[row : row + 1].to_dicts()[0]
+        raise TypeError(f"{type(key).__name__}: give the name of a column, the number of a row, or a slice of rows")
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.columns
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows as dicts; ids have their original types."""
+        for rows in self._typed(from_json):
+            yield from rows
+
+    def __eq__(self, other: object) -> bool:
+        """True for a table with the same columns, types and rows; for one of pyarrow, whose ids have one type, with the same columns there."""
+        if isinstance(other, pa.Table):
+            return bool(self._data().table.equals(other))
+        if not isinstance(other, Table):
+            return NotImplemented
+        mine, yours = self._data(), other._data()
+        typed = mine.json.keys() == yours.json.keys() and all(mine.json[name].equals(yours.json[name]) for name in mine.json)
+        return bool(typed and mine.table.equals(yours.table))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def json_lines(self) -> Iterator[str]:
+        """Yield strings of some thousand JSON lines, one object per row; ids have their original types, and control characters are escaped."""
+        import msgspec
+
+        for rows in self._typed(msgspec.Raw):
+            yield escaped_json("".join(msgspec.json.encode(row).decode() + "\n" for row in rows))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts; ids have their original types."""
+        return list(self)
+
+    def _typed(self, read: Callable[[bytes], Any]) -> Iterator[list[dict[str, Any]]]:
+        data = self._data()
+        for begin in range(0, len(data.table), BATCH):
+            rows = data.table.slice(begin, BATCH).to_pylist()
+            for name, texts in data.json.items():
+                for row, text in zip(rows, texts[begin : begin + BATCH].to_pylist(), strict=True):
+                    row[name] = None if text is None else read(text)
+            yield rows
+
+    def _preview(self) -> Preview:
+        """The first rows, as they are shown."""
+        from likewise.drawing.preview import ROWS, Preview
+
+        data = self[:ROWS]._data()
+        values = [shown_values(data.table[number]) for number in range(data.table.num_columns)]
+        for name, texts in data.json.items():
+            values[data.table.column_names.index(name)] = [None if text is None else from_json(text) for text in texts.to_pylist()]
+        return Preview(type(self).__name__, self.columns, list(zip(*values, strict=True)), len(self))
+
+    def __repr__(self) -> str:
+        from likewise.drawing.preview import as_text
+
+        return "\n".join([as_text(self._preview()), *(f"warning: {in_line(said)}" for said in self._warnings)])
+
+    def _repr_html_(self) -> str:
+        from likewise.drawing.preview import as_html, listed
+
+        return as_html(self._preview(), listed(self._warnings))
+
+    @property
+    def _warnings(self) -> list[str]:
+        return []
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._data().table.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table as a pyarrow.Table."""
+        return self._data().table
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas.DataFrame. Raises MissingPartError if pandas is not installed."""
+        if find_spec("pandas") is None:
+            raise missing_part("tables are given to", "pandas", "pandas")
+        return self._data().table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return the table as a polars.DataFrame. Raises MissingPartError if Polars is not installed."""
+        try:
+            import polars
+        except ImportError as error:
+            raise missing_part("tables are given to", "Polars", "polars") from error
+        return polars.from_arrow(self._data().table)
+
+    def to_native(self) -> Any:
+        """Return these rows of the object that was given to `dedup`, as that type: a frame of pandas with its index, of Polars, a list, an array.
+
+        Raises UsageError for tables other than ``kept``, for rows from files, and for objects that can be read only once.
+        """
+        rows = self._data().rows.get(ITSELF)
+        if self._given is None or rows is None:
+            others = "use to_pandas(), to_polars(), to_arrow() or to_dicts()"
+            raise UsageError(f"to_native: only the kept records of data from Python have a type of their own; {others}")
+        from likewise.io.native import rows_of
+
+        return rows_of(self._given, rows())
+
+    def with_text(self, length: int | None = 80) -> Self:
+        """Return the table with the content of each item, read again from the inputs: ``text`` beside ``id``, ``text_a`` beside ``id_a``.
+
+        length: maximum characters of a snippet, in which white space is one space; None: the whole text. Vectors, codes and sets are shown as
+        `likewise show` does. Take the rows that you want to see first, as in ``pairs.head(20).with_text()``: the others are not read.
+        Raises DataError for an input that has changed or is gone, UsageError for a table that does not list items of inputs.
+        """
+        if self._origin is None:
+            raise UsageError("with_text: this table has no inputs to read: it holds records themselves, or was loaded from a pickle")
+        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+            raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
+        data = self._data()
+        table = data.table
+        for name in [name for name in table.column_names if name in ITEMS]:
+            text, texts = name.replace("id", "text"), self._origin.snippets(self._rows(name), length)
+            if text in table.column_names:
+                table = table.drop_columns([text])
+            table = table.add_column(table.column_names.index(name) + 1, text, texts)
+        return self._with(data._replace(table=table))
+
+    def _rows(self, name: str) -> np.ndarray:
+        """The numbers of the input rows that a column of ids names, int64[n]."""
+        data = self._data()
+        if name in data.rows or self._origin is None:
+            return data.rows[name]()
+        return self._origin.rows(*(data.table[name.replace("id", what)] for what in ("source", "position")))
+
+    def _with_text_if_near(self) -> Self:
+        """The table with snippets if they can be read at once, else without."""
+        try:
+            near = self._origin is not None and all(self._origin.near(self._rows(name)) for name in self.columns if name in ITEMS)
+            return self.with_text() if near else self
+        except (LikewiseError, OSError):
+            return self
+
+    def write(self, path: str | Path, *, overwrite: bool = False, csv_formulas: CsvFormulas = "escape") -> None:
+        """Write a file: Parquet, JSON lines or CSV, by the extension. ``overwrite`` replaces an existing file once the new one is complete.
+
+        csv_formulas: in CSV, "escape" puts ' before texts that a spreadsheet would evaluate as formulas; "raw" writes them unchanged.
+        Raises UsageError for an existing file, an unknown extension, a link or a folder.
+        """
+        if csv_formulas not in CHOICES["csv_formulas"]:
+            raise UsageError(f"csv_formulas={csv_formulas!r}: choose one of {', '.join(CHOICES['csv_formulas'])}")
+        if Path(path).is_file() and not overwrite:
+            raise UsageError(f"{path}: the file exists; overwrite=True replaces it once the new one is complete")
+        write_table(self, Path(path), overwrite=overwrite, csv_formulas=csv_formulas)
+
+
+#: Columns of ids of items.
+ITEMS = ("id", "kept_id", "id_a", "id_b")
+
+
+def as_numpy(column: pa.ChunkedArray) -> np.ndarray:
+    """Return a column as a numpy array; of objects unless it holds numbers, times or truth values without missing ones, or floats."""
+    kind = column.type
+    plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None)
+    if pa.types.is_floating(kind) or (plain and not column.null_count):
+        return column.to_numpy()
+    return objects(column.to_pylist())
+
+
+def objects(values: list[Any]) -> np.ndarray:
+    """Return a one-dimensional array of objects."""
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+def shown_values(column: pa.ChunkedArray) -> list[Any]:
+    """Return a column's values for display; as texts where Python has no such values, such as times in nanoseconds without pandas."""
+    try:
+        return column.to_pylist()
+    except (pa.ArrowException, ValueError, OverflowError, ImportError):
+        return column.cast(pa.string()).to_pylist()
+
+
+def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvFormulas = "escape") -> None:
+    """Write a table as Parquet, JSON lines or CSV, by the extension. Raises UsageError for other extensions."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
+    with new_file(path, overwrite=overwrite) as file:
+        if suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(given.to_arrow(), file, compression="zstd")
+        elif suffix in (".csv", ".tsv"):
+            import pyarrow.csv
+
+            table = given.to_arrow() if csv_formulas == "raw" else without_formulas(given.to_arrow())
+            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
+        else:
+            file.writelines(lines.encode() for lines in given.json_lines())
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """Return the table with ' before each text that a spreadsheet would evaluate as a formula; numbers and texts of numbers are unchanged."""
+    for number, name in enumerate(table.column_names):
+        column = table.column(number)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            quoted = pc.binary_join_element_wise(pa.scalar("'", column.type), column, pa.scalar("", column.type))
+            formula = pc.and_not(pc.match_substring_regex(column, FORMULA), pc.match_substring_regex(column, NUMBER))
+            table = table.set_column(number, name, pc.if_else(formula, quoted, column))
+    return table
