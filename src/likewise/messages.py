@@ -20,7 +20,7 @@ BEGIN, NEXT, END = "\ufdd0", "\ufdd1", "\ufdd2"
 UNMARKED = str.maketrans(dict.fromkeys((BEGIN, NEXT, END), "?"))
 #: Options and arguments whose flag is not ``--name``.
 FLAGS = {"inputs": "INPUT", "out": "-o", "k": "-k"}
-#: Options that are switched on by their name on the command line.
+#: Options that take no value on the command line.
 SWITCHES = ("exact", "pairs", "removed_records", "star", "overwrite", "resume")
 NOTHING: Any = object()
 

@@ -30,7 +30,7 @@ UNITS: dict[str, tuple[int, tuple[str, ...]]] = {
 MAX_K = 1000
 
 #: Suffixes of text forms, after a slash -> description for messages.
-SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first item that the second holds"}
+SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first item that the second contains"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +158,10 @@ def hint(spec: str) -> str:
     """The suggestion for an unknown name, for a message; empty if nothing is close."""
     lower = spec.lower()
     head = lower.partition("/")[0].partition(":")[0]
-    names = [*UNITS, *measures()]
+    names, others = [*UNITS, *measures()], [name for facts in measures().values() for name in facts.also]
     known = head in names or re.fullmatch(r"l[1-9]\d*(\.\d+)?", head)
-    near = difflib.get_close_matches(head, names, 1)
-    meant = called(lower) or (lower if known and lower != spec else f"{near[0]}{lower[len(head) :]}" if near else "")
+    near = next(iter(difflib.get_close_matches(head, [*names, *others], 1)), "")
+    meant = called(lower) or (lower if known and lower != spec else called(near) or near + lower[len(head) :] * bool(near))
     return f"did you mean {meant}? Otherwise " if meant else ""
 
 

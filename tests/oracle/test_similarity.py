@@ -304,7 +304,7 @@ def test_sketches_of_one_text_and_of_no_text():
         with pytest.raises(lw.UsageError, match="give texts: a list"):
             lw.sketch(given)
     for call in (lw.sketch, lambda text, **choices: lw.similarity(text, text, **choices)):
-        with pytest.raises(lw.UsageError, match="normalize=5: give the names"):
+        with pytest.raises(lw.UsageError, match="normalize=5: give the steps"):
             call("a", normalize=5)
 
 

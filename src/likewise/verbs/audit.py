@@ -86,7 +86,7 @@ def audit(
     with started(inputs, options, "audit", None, progress) as (sources, run):
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
             remedy = f"run dedup again, or give the groups of the output with {option('groups')}"
-            raise DataError(f"the groups differ from those that the output was made with; {remedy}")
+            raise DataError(f"these are not the groups of the output; {remedy}")
         collection = pipeline.collect(sources, run, Local(run))
         if made and sorted(collection.digests()) != sorted(made.digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the input files")

@@ -11,6 +11,7 @@ from likewise import methods
 from likewise.choices import refuse_empty
 from likewise.errors import UsageError
 from likewise.io.groups import Groups
+from likewise.messages import option
 from likewise.methods import Measure, Text
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 
 def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slots: int = 128, mode: str = "oph", seed: int = 0) -> np.ndarray:
-    """MinHash signatures of texts: uint32[n, slots]; the share of equal slots estimates the similarity of two.
+    """Return MinHash signatures of texts, uint32[n, slots]. The share of equal slots of two signatures estimates the similarity.
 
-    texts: a list of str, None or bytes of UTF-8, one an item, or an Arrow array of strings; under ``tokens:k`` lists of token ids. An empty item
-    has all slots 2^32-1. Raises UsageError with the row, counted from 0, for what is no text, DataError for bytes that are not UTF-8.
+    texts: a list of str, None or UTF-8 bytes, or an Arrow array of strings; with ``by="tokens:k"`` lists of token ids. All slots of an empty item are
+    2^32-1. slots: length of a signature. mode: "oph" for one permutation, "classic" for many.
+
+    Raises UsageError for values that are not texts and DataError for bytes that are not UTF-8, with the row, counted from 0.
     """
     from likewise.families.minhash import MinHash
 
@@ -30,7 +33,7 @@ def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slo
 
 
 def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normalize: str | None = None, groups: Mapping[Any, Any] | None = None) -> Any:
-    """The exact similarity, or distance, of two items: a float or int; or of two equally long batches item by item: float64[n] or int64[n].
+    """Return the exact similarity or distance of two items, a float or int; or of the items of two batches, row by row, float64[n] or int64[n].
 
     ===================  ==========================================================  ==============================================
     ``by``               one item                                                    value
@@ -38,25 +41,29 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     words:5, chars:9 ..  a text                                                      Jaccard similarity of the sets of shingles
     tokens:5             a list of token ids, whole numbers                          the same
     .. /bag              a text                                                      weighted Jaccard similarity of the bags
-    .. /containment      a text                                                      share of the first that the second holds
+    .. /containment      a text                                                      share of the first that the second contains
     elements             a set, list or 1-D array of whole numbers or strings        Jaccard similarity; of groups with ``groups``
-    elements/containment the same                                                    share of the first held; of groups too
+    elements/containment the same                                                    share of the first that the second contains
     weighted             a mapping element -> weight, or a list of such pairs        weighted Jaccard similarity
     cosine               a list or 1-D array of numbers                              cosine similarity, -1 to 1
     angle                the same                                                    distance in degrees, 0 to 180
     l1, l2, linf, l2.5   the same                                                    distance
-    hamming              bytes, a whole number, a 1-D array of bool, or              distance: bits that differ
+    hamming              bytes, a whole number, a 1-D array of bool, or              distance: number of different bits
                          a string of hexadecimal digits
     edit, levenshtein    a string                                                    distance: inserts and deletes; and substitutions
-    features             a 2-D array, a feature a row                                similarity of histograms of the features' directions
-    .. /one-to-many      the same                                                    the same, with each feature matched with all alike
+    features             a 2-D array, one row per feature                            similarity of histograms of the features' directions
+    .. /one-to-many      the same                                                    the same; a feature matches all similar features
     .. /chamfer          the same                                                    similarity: mean cosine of nearest features, both ways
-    .. /assignment       the same                                                    similarity: cosines of features paired one with one
+    .. /assignment       the same                                                    similarity: cosines of features matched one to one
     ===================  ==========================================================  ==============================================
 
-    A batch is a list of items, or an array with an item a row: docs/reference/measures.md. One item goes with one item only. Two empty sets
-    or texts have no similarity, and of an empty one no share: NaN. What else has no value is refused: UsageError names the row, counted from 0;
-    DataError too, for bytes that are not UTF-8.
+    A list of elements is a set, so [1, 0, 1, 1] is the set {0, 1}: write a binary vector as the numbers of its columns that are 1.
+
+    A batch is a list of items, or an array with one row per item (docs/reference/measures.md). A single item is compared with a single item, a batch
+    with an equally long batch. The value of two empty sets or texts is NaN, and so is the share of an empty item.
+
+    Raises UsageError for values that are not items or have no value by this measure, and DataError for bytes that are not UTF-8, with the row,
+    counted from 0.
 
     >>> import likewise as lw
     >>> lw.similarity("abcab", "bcab", by="chars:2"), lw.similarity([1, 0], [1, 1], by="l1")
@@ -66,24 +73,17 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     """
     from likewise.measures.similarity import values_of
 
-    check_steps(normalize)
     refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)
     if groups is not None and not (isinstance(groups, Mapping) and method.kind.grouped):
-        raise UsageError("groups= is a mapping from element to group, and goes with by='elements'")
+        raise UsageError(f"{option('groups')}: give a mapping from element to group, with {option('by', 'elements')}")
     return values_of(method, a, b, None if groups is None else Groups(groups, 0))
 
 
 def shingle(texts: Any, by: str | Text, normalize: str | None, seed: int) -> Shingled:
     """A batch of texts, or of lists of token ids under ``tokens:k``, or one text alone, as sets of shingles."""
-    check_steps(normalize)
     refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)
     if isinstance(method, Measure):
-        raise UsageError(f"by={str(method)!r}: texts are cut into shingles, as by words:5; what signs other items is in likewise.families")
+        raise UsageError(f"{option('by', str(method))}: give shingles of texts, such as words:5; likewise.families has signatures of other items")
     return method.kind.shingled(texts, method, seed)
-
-
-def check_steps(normalize: object) -> None:
-    if not isinstance(normalize, str | None):
-        raise UsageError(f"normalize={normalize!r}: give the names of steps in one str, as in 'nfc,lower', or 'none'")
