@@ -23,7 +23,7 @@ def test_the_wheel_holds_the_package_and_its_command(tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (entry_points,) = [archive.read(name).decode() for name in names if name.endswith("entry_points.txt")]
-    assert {"likewise/py.typed", "likewise/runs/pipeline.py", "likewise/io/formats/jsonl.py"} <= set(names)
+    assert {"likewise/py.typed", "likewise/cli/schemas.json", "likewise/runs/pipeline.py", "likewise/io/formats/jsonl.py"} <= set(names)
     assert not [name for name in names if "test" in name]
     assert "likewise = likewise.__main__:run" in entry_points
 

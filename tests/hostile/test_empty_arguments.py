@@ -36,6 +36,7 @@ def test_a_flag_refuses_an_empty_string(docs: Path, verb: str, flag: str) -> Non
         "demo": [],
         "help": [],
         "completion": ["bash"],
+        "schema": [],
     }.get(verb, ["docs.jsonl"])
     said = refused(verb, *given, flag, "")
     assert f"{flag} ''" in said and "empty string" in said

@@ -31,6 +31,7 @@ COMMANDS = {
     "demo": "demo --help",
     "completion": "completion bash",
     "help": "help dedup",
+    "schema": "schema dedup",
 }
 
 

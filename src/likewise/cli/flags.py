@@ -252,7 +252,7 @@ FLAGS: dict[str, Flag] = {
         values=FOLDER,
     ),
     "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise], here or in a folder above", values=FILE),
-    "json": Flag(MESSAGES, "--json", "Print one JSON document on standard output.", settings=SWITCH, brief=""),
+    "json": Flag(MESSAGES, "--json", "Print one JSON document (likewise schema describes it).", settings=SWITCH, brief=""),
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 if anything was found.", settings=SWITCH),
     "quiet": Flag(MESSAGES, "-q --quiet", "Print results and errors only.", settings=SWITCH),
     "verbose": Flag(MESSAGES, "-v --verbose", "Print the time of each step.", settings=SWITCH),

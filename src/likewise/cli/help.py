@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from likewise.cli.screen import Screen
-from likewise.cli.verbs import VERBS, completed_verbs, print_help, unknown_verb, verb
+from likewise.cli.verbs import VERBS, completed_verbs, print_help, unknown, verb
 
 
 @verb(
@@ -25,7 +25,7 @@ def command(screen: Screen, name: str | None = None, every: bool = False) -> Non
         print_help(parent, every=every)
         return
     if name not in VERBS:
-        raise unknown_verb(name, parent)
+        raise unknown("verb", name, [*VERBS], parent)
     shown = parent.command.get_command(parent, name)
     assert shown is not None
     print_help(click.Context(shown, info_name=name, parent=parent), every=every)

@@ -23,7 +23,7 @@ import click
 
 from likewise import __version__, progress
 from likewise.cli.screen import Screen, in_line
-from likewise.cli.verbs import CONTEXT, VERBS, completed_verbs, origin, unknown_verb
+from likewise.cli.verbs import CONTEXT, VERBS, completed_verbs, origin, unknown
 from likewise.errors import LikewiseError
 from likewise.messages import on_command_line, options_in
 
@@ -81,7 +81,7 @@ class Likewise(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args[0] not in VERBS and not ctx.resilient_parsing:
-            raise unknown_verb(args[0], ctx)
+            raise unknown("verb", args[0], [*VERBS], ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -33,6 +33,7 @@ VERBS = {
     "neighbors": "Find the most similar items for each query.",
     "features": "Extract feature vectors from images, videos or documents.",
     "doctor": "Check this installation, and report missing parts.",
+    "schema": "Print the JSON Schema of a JSON document of likewise.",
     "completion": "Print a completion script for bash, zsh or fish.",
     "help": "Show the help of a verb.",
 }
@@ -135,10 +136,10 @@ def print_help(ctx: click.Context, *, every: bool) -> None:
     click.echo(formatter.getvalue().rstrip("\n"))
 
 
-def unknown_verb(name: str, ctx: click.Context | None = None) -> click.UsageError:
-    """The error for an unknown verb."""
-    near = difflib.get_close_matches(name, VERBS, 1)
-    return click.UsageError(f"unknown verb {name!r}; {f'did you mean {near[0]}?' if near else 'valid verbs: ' + ', '.join(VERBS)}", ctx)
+def unknown(what: str, name: str, known: Sequence[str], ctx: click.Context | None = None) -> click.UsageError:
+    """The error for an unknown name, with the closest known one, or all of them."""
+    near = difflib.get_close_matches(name, known, 1)
+    return click.UsageError(f"unknown {what} {name!r}; {f'did you mean {near[0]}?' if near else f'valid {what}s: ' + ', '.join(known)}", ctx)
 
 
 def completed_verbs(incomplete: str) -> list[CompletionItem]:
