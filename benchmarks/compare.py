@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""likewise beside its peers on one corpus: whole processes, in turn, medians, with recall and precision in the same row.
+"""likewise and its peers on one corpus: whole processes, run in turn, with medians, recall and precision.
 
     python benchmarks/compare.py CORPUS.jsonl TRUTH.npz [--rounds 3] [--only NAME ...] [--json FILE]
 
 CORPUS: rows with ``id`` (the row's number) and ``text``: JSON lines for the peers; .jsonl.zst and .parquet for the floor and for likewise, too.
 TRUTH: every pair of rows whose word 5-grams (runs between white space) have Jaccard similarity 0.5 or more, exact: arrays i, j, inter, si, sj
 (sizes of the intersection and of both sets).
-A peer runs in the environment $BENCH_VENVS/NAME; one that is not there is said, not hidden. Each process starts with warm caches: one
+A peer runs in the environment $BENCH_VENVS/NAME; a missing one is reported. Each process starts with warm caches: one
 round that is not counted goes first. Wall time is from start to exit; memory is the sum over the process tree, sampled ten times a second.
-The system's part of the processor's time is told beside: a virtual machine hands memory that nobody uses back to its host, and fetching a gigabyte
-again takes up to ten times as long as taking what another process has just left, so that part says who came after whom, too.
+System time is listed separately: a virtual machine returns unused memory to its host, and fetching a gigabyte
+again takes up to ten times as long as reusing memory that another process has just freed, so it also depends on the order of runs.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def watch_memory(root: int, peak: list[int], over: threading.Event) -> None:
 
 
 def score(truth: Path, folder: Path) -> dict[str, float]:
-    """Recall and precision at 0.8 of the pairs a contender wrote; for one that gives similarities also whether each is exact."""
+    """Recall and precision at 0.8 of the pairs a contender wrote; if it reports similarities, also whether each is exact."""
     if (folder / "pairs.parquet").exists():
         import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: each contender is a process of its own, whose last line says what it took; tables are printed and kept as JSON."""
+"""Shared code of the benchmarks: each contender is a separate process whose last line has its measurements; tables are printed and saved as JSON."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CORES = len(os.sched_getaffinity(0))
 
 
 def environment(contender: str = "") -> dict[str, str]:
-    """All cores for all; no type of core for numpy's own BLAS, and this machine's for that in faiss's wheel.
+    """All cores for every contender; a CPU type for the BLAS in faiss's wheel only.
 
-    The OpenBLAS in that wheel takes new machines for old ones, which costs it up to four times its speed.
+    The OpenBLAS in that wheel does not recognize new CPUs, which makes it up to four times slower.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
     if contender.startswith("faiss"):
@@ -30,14 +30,14 @@ def environment(contender: str = "") -> dict[str, str]:
 
 
 def installed(contender: str, python: Path | str) -> bool:
-    """Whether a contender can run; one that cannot is said, not hidden."""
+    """True if a contender can run; one that cannot is reported."""
     if not Path(python).exists():
         print(f"{contender}: not installed ({python})", file=sys.stderr)
     return Path(python).exists()
 
 
 def answer(contender: str, command: Sequence[str]) -> Any:
-    """Run a contender; what it said in its last line, which is JSON."""
+    """Run a contender and return its last line, which is JSON."""
     done = subprocess.run(command, env=environment(contender), capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
@@ -54,7 +54,7 @@ def spread(seconds: Sequence[float]) -> str:
 
 
 def arguments(page: str | None, rounds: int | None = 3) -> argparse.ArgumentParser:
-    """What all scripts understand. page: the script's own docstring."""
+    """The options of all scripts. page: the script's docstring."""
     parser = argparse.ArgumentParser(description=page, formatter_class=argparse.RawDescriptionHelpFormatter)
     if rounds:
         parser.add_argument("--rounds", type=int, default=rounds)

@@ -1,4 +1,4 @@
-"""What sets of feature vectors are compared by elsewhere: contenders of features.py, in an environment of their own."""
+"""Other methods that compare sets of feature vectors: contenders of features.py, in a separate environment."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def muvera(task: Task, centered: bool) -> dict[str, Any]:
 
 
 def chamfer_by_products(task: Task, count: int) -> dict[str, Any]:
-    """A product of matrices for a query and forty sets at a time, the greatest of each row, and their mean."""
+    """A matrix product of a query and forty sets at a time, the maximum of each row, and their mean."""
     values = unit(task.values).astype(np.float32)
     chosen = task.some(count)
 

@@ -1,4 +1,4 @@
-"""Sets of feature vectors to be ranked: the tasks, and what is told of a contender (features.py)."""
+"""Ranking of sets of feature vectors: the tasks, and the measurements of a contender (features.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Task:
-    """Sets, which of them are queries, what is right for each, and a sample to fit to."""
+    """Sets, the queries among them, the right answers for each, and a sample to fit to."""
 
     def __init__(self, folder: Path, name: str):
         self.name = name
@@ -33,14 +33,14 @@ class Task:
         self.sets = len(self.offsets) - 1
 
     def some(self, count: int) -> np.ndarray:
-        """So many queries, evenly: of images each version in turn."""
+        """This many queries, evenly spaced: for images, each version in turn."""
         return np.unique(np.linspace(0, len(self.queries) - 1, count).astype(int))
 
     def one(self, item: int) -> np.ndarray:
         return self.values[self.offsets[item] : self.offsets[item + 1]]
 
     def precision(self, scores: np.ndarray, chosen: np.ndarray | None = None) -> float:
-        """mAP of scores [queries, sets], larger is nearer. Queries themselves, and what has no score, come last."""
+        """mAP of scores [queries, sets], larger is nearer. Queries themselves, and sets without a score, come last."""
         rows = np.arange(len(self.queries)) if chosen is None else chosen
         found = []
         for score, row in zip(np.array(scores, float), rows, strict=True):
@@ -51,7 +51,7 @@ class Task:
 
 
 def timed(job: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
-    """The best of so many timings, and the result."""
+    """The best of several timings, and the result."""
     best, result = np.inf, None
     for _ in range(times):
         began = time.perf_counter()
@@ -61,7 +61,7 @@ def timed(job: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
 
 
 def row(task: Task, embed: float, match: float, pairs: int, size: int, precision: float, **more: Any) -> dict[str, Any]:
-    """What is told of a contender: seconds to embed all sets and to match so many pairs, bytes of a set."""
+    """The measurements of a contender: seconds to embed all sets and to match the pairs, bytes per set."""
     every = len(task.queries) * task.sets
     return {
         "embed_us_per_set": embed / task.sets * 1e6,

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Sets of feature vectors: how well sets rank, how large what is kept of one is, and what it costs; likewise beside its peers.
+"""Sets of feature vectors: accuracy of ranking, bytes per set and time, of likewise and its peers.
 
     python benchmarks/features.py DATA [--tasks img ms] [--only NAME ...] [--sweep] [--json FILE]
 
 DATA, all float32: img.npz, the RootSIFT features of images in six versions each (V[total, 128], ln the size of each set, lab its image), every
-set a query for the other five of its image; fit.npz, the features V of other images, which is all that likewise fits to; ms.S.npy [n, m, d],
-planted sets, and ms.Q.npy, noisy copies of the first ones: of these the first 40 are queries, and the rest is what likewise fits to. Peers learn
+set a query for the other five of its image; fit.npz, the features V of other images, to which alone likewise is fitted; ms.S.npy [n, m, d],
+planted sets, and ms.Q.npy, noisy copies of the first ones: the first 40 of these are queries, and likewise is fitted to the rest. Peers learn
 their words from the gallery itself.
-Peers run in the environment $BENCH_VENVS/vectors (numpy, numba, faiss-cpu, POT, muvera-python). Each contender is a process of its own; the best of
-three timings, and one of what takes seconds; imports and compiling lie outside of them. Pairs are timed on both cores, and on one where it says so.
-mAP: the mean over queries of average precision. Contenders that answer a sample of queries have their time multiplied.
+Peers run in the environment $BENCH_VENVS/vectors (numpy, numba, faiss-cpu, POT, muvera-python). Each contender is a separate process; the best of
+three timings counts, or the only one if it takes seconds; imports and compiling are excluded. Pairs are timed on both cores unless stated.
+mAP: the mean over queries of average precision. The time of contenders that answer a sample of queries is extrapolated.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PEERS = contest.VENVS / "vectors" / "bin" / "python"
 
 
 def ours(task: Task) -> tuple[Any, Any]:
-    """The sets as likewise reads them, and two threads."""
+    """The sets in the form that likewise reads, and two threads."""
     from likewise.items.features import features
 
     return features((task.values, task.offsets)), ThreadPoolExecutor(CORES)
@@ -67,7 +67,7 @@ def histograms(task: Task, axes: int, bits: int, tables: int, normalize: str, ma
 
 
 def reranked(task: Task, sets: Any, pool: Any, scores: np.ndarray, before: float, best: int, again: int, **_: Any) -> dict[str, Any]:
-    """The best ones of each query compared exactly, by the Chamfer distance both ways, in a space of so many axes; 0 for features as they are."""
+    """The best ones of each query compared exactly, by the Chamfer distance both ways, in a space of ``axes`` axes; 0: unchanged features."""
     from likewise.families import Space
     from likewise.measures.chamfer import chamfer
 
@@ -105,7 +105,7 @@ def encoding(task: Task, axes: int, bits: int, tables: int) -> dict[str, Any]:
 
 
 def exact(task: Task, count: int, both: bool, axes: int, function: str = "chamfer") -> dict[str, Any]:
-    """Chamfer or assignment of some queries with all sets, or for assignment with some."""
+    """Chamfer of some queries with all sets, or assignment with some of them."""
     from importlib import import_module
 
     from likewise.families import Space
@@ -174,7 +174,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--tasks", nargs="*", default=["img", "ms"], choices=["img", "ms"])
     parser.add_argument("--only", nargs="*", default=list(CONTENDERS), metavar="NAME")
-    parser.add_argument("--sweep", action="store_true", help="histograms of many sizes in place of the contenders")
+    parser.add_argument("--sweep", action="store_true", help="measure histograms of many sizes instead of the contenders")
     parser.add_argument("--work", metavar="CONTENDER", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Sets, vectors and fingerprints through the command line, from file to file: the whole process, with the time of each step apart.
+"""Sets, vectors and fingerprints on the command line, from file to file: whole processes, with the time of each step.
 
     python benchmarks/files.py DATA [--rounds 3] [--tasks wl fm fp lic .8 ...] [--json FILE]
 
-DATA: what vectors.py, sets.py and neighbors.py take; the Parquet files that the command line reads (licence texts as lists of numbers) are made there
-once. Wall time runs from the start of the process to its end; `start` is what lies outside its steps: Python, imports, compiled kernels loaded.
-Pairs are read back from the file that was written, and scored against the truth. Neighbors are scored tie-safe: one counts when it is truly no
+DATA: the files of vectors.py, sets.py and neighbors.py; the Parquet files for the command line (license texts as lists of numbers) are made
+once. Wall time runs from the start of the process to its end; `start` is the time outside its steps: Python, imports, loading kernels.
+Pairs are read back from the output file and scored against the truth. Neighbors are scored with ties: one counts if it is no
 farther than the true k-th.
 """
 
@@ -29,7 +29,7 @@ K = 10
 
 
 def lists(data: Path) -> None:
-    """The licence texts' sets as a Parquet file with a column of lists."""
+    """The sets of license texts as a Parquet file with a column of lists."""
     if not (path := data / "lic.parquet").exists():
         sets = np.load(data / "lic.sets.npz")
         offsets, values = pa.array(sets["ptr"].astype(np.int32)), pa.array(sets["tok"])
@@ -37,7 +37,7 @@ def lists(data: Path) -> None:
 
 
 def against(truth: str, least: float | None = None) -> Callable[[Path, pa.Table, int], float]:
-    """Recall of pairs that are numbered by their rows."""
+    """Recall of pairs of row numbers."""
 
     def score(data: Path, found: pa.Table, n: int) -> float:
         known = np.load(data / truth)
@@ -64,7 +64,7 @@ def nearest(truth: str, measure: str) -> Callable[[Path, pa.Table, int], float]:
     return score
 
 
-#: task -> (what is typed after `likewise`, files that stand for {} in it, how the result is scored)
+#: task -> (the arguments of `likewise`, the files that replace {}, the function that scores the result)
 TASKS: dict[str, tuple[str, Callable[[Path, pa.Table, int], float]]] = {
     "wl": ("pairs {data}/wl.X.npy --by cosine --threshold 0.9", against("wl.pairs.npz")),
     "fm": ("pairs {data}/fm.X.npy --by cosine --threshold 0.975", against("fm.pairs.npz")),
@@ -74,12 +74,12 @@ TASKS: dict[str, tuple[str, Callable[[Path, pa.Table, int], float]]] = {
     "wl k=10": ("neighbors {data}/wl.X.npy --query {data}/wl.Q.npy --by cosine -k 10", nearest("wl.cos.npz", "cosine")),
     "fm k=10": ("neighbors {data}/fm.X.npy --query {data}/fm.Q.npy --by l2 -k 10", nearest("fm.l2.npz", "l2")),
 }
-#: The child says what it took: wall time, and the most memory of its own.
+#: The child prints its wall time and peak memory.
 CHILD = "import resource as r, subprocess, sys; code = subprocess.call(sys.argv[1:]); print(r.getrusage(r.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
 
 
 def once(data: Path, task: str) -> dict[str, float]:
-    """One whole process, and what became of it."""
+    """One whole process and its result."""
     typed, score = TASKS[task]
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "found.parquet"

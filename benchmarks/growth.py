@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How time and memory grow with the number of documents: `likewise dedup` of made-up documents, each run a process of its own.
+"""Growth of time and memory with the number of documents: `likewise dedup` of synthetic documents, each run in a separate process.
 
     python benchmarks/growth.py FOLDER [--most 1000000] [--kinds short hot same] [--rounds 1] [--json FILE]
 
-short: 30 words each; one in five is an earlier one with a word replaced. hot: half of each document is the same boilerplate, so that buckets are
-crowded with documents that are not alike. same: nine in ten are copies of one in a thousand. Time for a document is what a run takes beyond one on
-three documents, which is nearly all start-up. Beside it stand the processor's time without the system's, and the time of the floor
-(compare.py). FOLDER needs room for 200 bytes a document, three times.
+short: 30 words each; one in five is an earlier one with a word replaced. hot: half of each document is the same boilerplate, so buckets are
+overfull with dissimilar documents. same: nine in ten are copies of one in a thousand. Time per document is the time of a run minus that of one on
+three documents, which is nearly all start-up. The table also has user CPU time and the time of the floor
+(compare.py). FOLDER needs 600 bytes per document.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def each(found: dict[str, float], start: dict[str, float], size: int) -> dict[str, float]:
-    """What a document takes: microseconds by the clock and of processor time that is not the system's, and bytes of memory."""
+    """The cost of a document: microseconds of wall time and of user CPU time, and bytes of memory."""
     more = {name: (found[name] - start[name]) / size for name in found}
     return {"us_each": 1e6 * more["wall"], "own_us_each": 1e6 * (more["cpu"] - more["system"]), "bytes_each": 2**20 * more["peak_mb"]}
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Exact joins of made data that are hard for prefix filters: baskets of few products, names with a common beginning; and the default beside --exact.
+"""Exact joins of synthetic data that are hard for prefix filters: baskets of few products, names with a common prefix; default and --exact.
 
     python benchmarks/hard_joins.py [--items 100000] [--rounds 3] [--only NAME ...]
 
-Prints, for each case, the median of processor seconds and what was found. Data are in memory before the clock starts. An uncounted run on 2,000
+Prints the median CPU seconds and the result of each case. Data are in memory before the clock starts. An uncounted run on 2,000
 items compiles the kernels.
 """
 
@@ -70,7 +70,7 @@ def main() -> None:
     found: dict[str, str] = {}
     for name in given.only:
         CASES[name][1](CASES[name][0](FEW))
-    for _ in range(given.rounds):  # in turn, so that a machine that changes its speed does so for all
+    for _ in range(given.rounds):  # in turn, so changes of the machine's speed affect all
         for name in given.only:
             data = CASES[name][0](given.items)
             begin = time.process_time()

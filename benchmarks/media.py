@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Re-cut videos, a window that slides over a long one, and images as sets of patches: random histograms beside pooling and exact comparison.
+"""Re-cut videos, a sliding window over a long one, and images as sets of patches: random histograms, pooling and exact comparison.
 
     python benchmarks/media.py video | patches DATA
 
 video: 60 films of moving colored shapes, made here with OpenCV, each in six versions (whole; a third of it; other scenes in front; half as large and
 strongly compressed; half the frames a second; brighter), each a query for the other five. Then one video of 12,000 key frames, and windows over it.
-patches: DATA/fm.X.npy, Fashion-MNIST, 10,000 images as sets of up to 121 patches of 7 x 7; 500 of them, moved by two pixels and with noise, are
-to be found.
-Best of three timings, both cores; embedding counts, decoding does not.
+patches: DATA/fm.X.npy, Fashion-MNIST, 10,000 images as sets of up to 121 patches of 7 x 7; 500 of them, shifted by two pixels and with noise,
+are the queries.
+Best of three timings, both cores; embedding is included, decoding is not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def timed(job: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def precision(scores: np.ndarray, right: np.ndarray) -> float:
-    """mAP of scores, larger is nearer; what is minus infinity comes last."""
+    """mAP of scores, larger is nearer; minus infinity comes last."""
     order = np.argsort(-scores, axis=1, kind="stable")
     found = []
     for row, places in zip(right, order, strict=True):
@@ -171,7 +171,7 @@ LONG = 12_000
 
 
 def window(frames: np.ndarray, draw: np.random.Generator) -> None:
-    """Time a step of a window of 40 key frames by adding and taking away, and by counting anew."""
+    """Time a step of a window of 40 key frames: incremental, by adding and subtracting, and recounted."""
     long = frames[draw.integers(0, len(frames), LONG)]
     family = Histograms(Hyperplane(seed=1), 9, 10, store="float32", space=Space.fit(frames, 16))
     seconds, each = timed(lambda: family.counts((long, np.arange(len(long) + 1)), run=RUN))
@@ -189,7 +189,7 @@ def window(frames: np.ndarray, draw: np.random.Generator) -> None:
         anew, again = timed(lambda wide=wide: [each[first : first + wide].sum(axis=0) for first in range(0, 5_001, 100)][-1])
         assert (moved == again).all()
         frame = seconds / LONG * 1e6
-        print(f"window of {wide}: {sliding / 5_000 * 1e6:.1f} us a step, anew {anew / 51 * 1e6:.1f} us; counts of a frame {frame:.1f} us")
+        print(f"window of {wide}: {sliding / 5_000 * 1e6:.1f} us a step, recounted {anew / 51 * 1e6:.1f} us; counts of a frame {frame:.1f} us")
 
 
 # Patches

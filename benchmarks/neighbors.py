@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The k most similar vectors: likewise beside its peers, the whole job from arrays to neighbors, building included, with recall in the same row.
+"""The k most similar vectors: likewise and its peers, from arrays to neighbors, building included, with recall.
 
     python benchmarks/neighbors.py DATA [--rounds 3] [--tasks fm wl] [--only NAME ...] [--peers PYTHON] [--json FILE]
 
 DATA holds fm.X.npy, fm.Q.npy and fm.l2.npz (Fashion-MNIST: 60,000 x 784, 10,000 queries, k = 10 by L2), wl.X.npy, wl.Q.npy and wl.cos.npz (text
 embeddings: 117,000 x 256, 5,000 queries, by cosine); the truth's S are the exact squared distances, or cosines, of the k nearest.
-Each contender is a process of its own, all in turn, so many rounds; medians, and the least and the most. Imports, reading and compiling lie outside
-the clock. Peers run in the environment of PYTHON ($BENCH_VENVS/neighbors by default); one that is not there is said, not hidden.
+Each contender is a separate process; all run in turn for several rounds, with median, minimum and maximum. Imports, reading and compiling are
+not timed. Peers run in the environment of PYTHON ($BENCH_VENVS/neighbors by default); a missing one is reported.
 
-A graph (hnswlib) pays for itself when it is kept: once built, it answers a single query in a fraction of a millisecond. likewise keeps no index and
-codes all items first, a tenth of a second here: take it for many queries at once, or where recall must be known before the answer is.
+A graph (hnswlib) pays off if it is kept: once built, it answers a query in a fraction of a millisecond. likewise keeps no index and
+encodes all items first, a tenth of a second here: use it for many queries at once, or if the recall must be known in advance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import contest
 
 TASKS = {"fm": ("l2", "fm.l2.npz"), "wl": ("cosine", "wl.cos.npz")}
 K = 10
-#: Settings at which a peer reaches a recall of 0.99, or the best it was seen to reach: probed lists of 256; candidates of the graph.
+#: Settings at which a peer reaches a recall of 0.99, or its best: probed lists of 256; candidates of the graph.
 PROBES, BREADTH = {"fm": 8, "wl": 128}, {"fm": 40, "wl": 320}
 
 
@@ -36,7 +36,7 @@ def unit(vectors):
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-# Contenders: (items, queries, task) -> seconds to build, seconds to ask, ids [q, K]; -1 where there is none. Each brings its directions to length 1.
+# Contenders: (items, queries, task) -> seconds to build, seconds to query, ids [q, K], -1 for none. Each scales directions to length 1.
 
 
 def likewise(items, queries, task, **more):
@@ -122,7 +122,7 @@ OURS = ("likewise", "likewise exact", "numpy")
 
 
 def contend(name: str, data: Path, task: str, target: Path) -> None:
-    """One contender, in this process; its figures to standard output, its ids to a file."""
+    """Run one contender in this process: its measurements go to standard output, its ids to a file."""
     items, queries = (np.load(data / f"{task}.{side}.npy") for side in "XQ")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     build, ask, ids = CONTENDERS[name](items, queries, task)
@@ -135,7 +135,7 @@ def contend(name: str, data: Path, task: str, target: Path) -> None:
 
 
 def recall(data: Path, task: str, ids: np.ndarray) -> float:
-    """The share of neighbors found: an id counts once, when it is truly as near as the true k-th, but for the rounding of float32."""
+    """The share of neighbors found: an id counts once, if it is as near as the true k-th up to float32 rounding."""
     measure, truth = TASKS[task]
     items, queries, last = np.load(data / f"{task}.X.npy"), np.load(data / f"{task}.Q.npy"), np.load(data / truth)["S"][:, K - 1]
     if measure == "cosine":

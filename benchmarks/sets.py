@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""All pairs of similar sets, exactly: likewise beside SetSimilaritySearch and a sparse matrix product, in turn, in one run.
+"""All pairs of similar sets, exactly: likewise, SetSimilaritySearch and a sparse matrix product, in turn, in one run.
 
     python benchmarks/sets.py DATA [--thresholds 0.8 0.5] [--rounds 3] [--only NAME ...] [--json FILE]
 
 DATA holds lic.sets.npz (sets: offsets ptr, elements tok, and voc, how many elements there are) and lic.pairs.npz (every pair with Jaccard
-similarity 0.5 or more, by exact counting: i, j, and its similarity v). Each contender runs in a process of its own; the clock runs from sets
-in memory, as arrays or as the lists that it wants, to all pairs in memory as arrays. Reading, imports and compiled kernels are outside it, the
+similarity 0.5 or more, by exact counting: i, j, and its similarity v). Each contender runs in a separate process; the clock runs from sets
+in memory, as arrays or lists, to all pairs in memory as arrays. Reading, imports and compiling are excluded, the
 last by one uncounted run on a few sets. Peers run in the environment $BENCH_VENV; likewise runs in the one that runs this.
 """
 
@@ -89,7 +89,7 @@ CONTENDERS: dict[str, Callable[[np.ndarray, np.ndarray, int], Callable[[str, int
 
 
 def contend(name: str, data: Path, threshold: str, out: Path) -> None:
-    """In a process of its own: seconds to standard output, the pairs to a file."""
+    """Run one contender in a separate process: seconds go to standard output, the pairs to a file."""
     held = np.load(data / "lic.sets.npz")
     offsets = held["ptr"].astype(np.int64)
     pairs = CONTENDERS[name](offsets, held["tok"], int(held["voc"]))

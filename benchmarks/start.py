@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The first minute: the first run from a wheel, the demo in a clone, a warm start, and ten thousand documents beside the peers.
+"""The first minute: the first run from a wheel, the demo in a clone, a warm start, and ten thousand documents with the peers.
 
     python benchmarks/start.py [--rounds 5] [--only wheel warm peers clone] [--json FILE]
 

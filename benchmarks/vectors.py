@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""likewise beside its peers on all pairs of vectors and of fingerprints: each contender a process of its own, in turn, medians, recall beside time.
+"""likewise and its peers on all pairs of vectors and of fingerprints: each contender a separate process, in turn, with medians and recall.
 
     python benchmarks/vectors.py DATA [--tasks wl fm fp] [--rounds 3] [--only NAME ...] [--slow] [--json FILE]
 
 DATA: arrays of vectors wl.X.npy (cosine of 0.9 or more) and fm.X.npy (0.975), and of fingerprints fp.npy, uint64[n] (3 bits or fewer); and every
 pair of them, exact: wl.pairs.npz and fm.pairs.npz with i, j and t, the threshold, fp.pairs.npz with K = i * n + j, i < j, ascending.
-Peers run in the environment $BENCH_VENVS/vectors (faiss-cpu, hnswlib, numpy). What is timed, inside the process, is the whole job from arrays in
-memory to pairs in memory; imports, reading and Numba's compiling lie outside. Both cores; --slow adds contenders that take a minute or more.
-"half product" is no contender: the float32 products of each vector with those after it, and nothing else.
-BLAS: the OpenBLAS in faiss's wheel takes new machines for old ones, which costs it up to four times its speed; it is told the type of core here.
+Peers run in the environment $BENCH_VENVS/vectors (faiss-cpu, hnswlib, numpy). The time, measured inside the process, is from arrays in
+memory to pairs in memory, without imports, reading and compiling. Both cores; --slow adds contenders that take a minute or more.
+"half product" is a lower bound, not a contender: the float32 products of each vector with those after it, and nothing else.
+BLAS: the OpenBLAS in faiss's wheel does not recognize new CPUs and is then up to four times slower, so the CPU type is set here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import contest
 from contest import CORES
 
 PEERS = contest.VENVS / "vectors" / "bin" / "python"
-#: Queries that are answered where all would take too long; the time is then multiplied.
+#: Queries in a sample, if all would take too long; the time is then extrapolated.
 SAMPLE = 20_000
 
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -83,7 +83,7 @@ def faiss_join(folder: Path, task: str, lists: int, probes: int) -> Callable[[],
 
 
 def graph_join(folder: Path, task: str, k: int) -> Callable[[], Pairs]:
-    """A graph gives the k nearest of each, however many are at or above the threshold."""
+    """A graph returns the k nearest of each, regardless of how many are at or above the threshold."""
     import hnswlib
 
     vectors, threshold = unit(folder, task)
@@ -143,7 +143,7 @@ def likewise_codes(folder: Path, task: str) -> Callable[[], Pairs]:
 
 
 def faiss_codes(folder: Path, task: str, bits: int, flips: int) -> Callable[[], Pairs]:
-    """A sample of queries, half of them ends of true pairs, so that recall can be seen."""
+    """A sample of queries, half of them members of true pairs, to measure recall."""
     import faiss
 
     faiss.omp_set_num_threads(CORES)
@@ -172,7 +172,7 @@ def sampled(folder: Path, task: str) -> np.ndarray:
     return np.unique(np.concatenate([ends, rng.integers(0, n, SAMPLE // 2)]))
 
 
-#: task -> contender -> (function, its arguments, whether it is slow). The first is what the others are compared with.
+#: task -> contender -> (function, its arguments, whether it is slow). The others are compared with the first.
 JOINS = {
     "likewise, recall 0.99": (likewise_join, (0.99,), False),
     "likewise, recall 0.95": (likewise_join, (0.95,), False),
@@ -192,7 +192,7 @@ TASKS: dict[str, dict] = {
 
 
 def work(folder: Path, task: str, contender: str) -> None:
-    """Run one contender in this process and print what it took; its pairs are scored here, outside of the time."""
+    """Run one contender in this process and print its measurements; its pairs are scored outside the timed part."""
     function, arguments, _ = TASKS[task][contender]
     job = function(folder, task, *arguments)
     began, used = time.perf_counter(), time.process_time()

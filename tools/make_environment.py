@@ -34,7 +34,7 @@ def main(base: str, link: str, requirements: str) -> str:
             break
     else:
         build(base, folder, root / requirements, root / "src", link)
-        tell_of_others(folder, root / link)
+        report_others(folder, root / link)
     point(root / link, folder)
     return str(folder / "bin" / "python")
 
@@ -99,7 +99,7 @@ class StepError(Exception):
     """A step of the build failed."""
 
 
-def tell_of_others(folder: Path, link: Path) -> None:
+def report_others(folder: Path, link: Path) -> None:
     """Report folders that may no longer be needed. They stay, because another process may use them."""
     if link.is_dir() and not link.is_symlink():
         say(f"{link} is a folder, not a link to {folder}, so it is not used. Delete or rename it, and the next run makes the link")

@@ -12,7 +12,7 @@ FILE = Path(__file__).resolve().parent.parent / "docs/images/s-curve.svg"
 THRESHOLD, STEPS = 0.8, 160
 
 
-def picture() -> str:
+def chart() -> str:
     """The S-curve that likewise plans for a threshold of 0.8, and that of a published layout for the same threshold."""
     plane = Plane((0.2, 1.0), width=760, height=340)
     planned, published = plan(threshold=THRESHOLD), plan(preset="slimpajama")
@@ -64,4 +64,4 @@ def label(plane: Plane, said: str, at: Point) -> Html:
 
 
 if __name__ == "__main__":
-    FILE.write_text(picture())
+    FILE.write_text(chart())

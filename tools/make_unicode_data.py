@@ -25,8 +25,8 @@ from likewise.items.scripts import ACCENTS  # noqa: E402
 
 CODES = range(0x110000)
 CATEGORIES = sorted({unicodedata.category(chr(code)) for code in CODES})
-EITHER = "either"  # stands for a change that depends on the neighbours
-MANY, NONE = -1, -2  # targets: several characters, or dependent on the neighbours; nothing
+EITHER = "either"  # stands for a change that depends on the neighbors
+MANY, NONE = -1, -2  # targets: several characters, or dependent on the neighbors; nothing
 
 HEADER = '''"""Unicode {version}, packed by tools/make_unicode_data.py; read by items/unicode.py. Do not edit."""
 
@@ -72,7 +72,7 @@ def lower(char: str) -> str:
 
 
 def without_accents(text: str) -> str:
-    """A character without its accents; EITHER if the result depends on its neighbours."""
+    """A character without its accents; EITHER if the result depends on its neighbors."""
     if is_accent(text) and unicodedata.combining(text) == 0:
         return EITHER  # it separated the marks on both sides, which are then put into order
     bare = (char for char in unicodedata.normalize("NFD", text) if not is_accent(char))

@@ -1,6 +1,6 @@
-"""Daft: its MinHash of word 5-grams, 16 bands of 8 rows, and a group-by of the bands, as its tutorial does; the pairs of each bucket, not checked.
+"""Daft: its MinHash of word 5-grams, 16 bands of 8 rows, and a group-by of the bands, as in its tutorial; the pairs of each bucket, not verified.
 
-With the argument ``numpy`` the banding is numpy's, which is faster than Daft's own and no part of Daft.
+With the argument ``numpy`` the banding uses numpy, which is faster than Daft's and not part of Daft.
 """
 
 import sys
@@ -38,7 +38,7 @@ def by_daft():
 
 
 def neighbors(ids, keys):
-    """Pairs of ids with equal keys, which lie together: each with the next, the one after it, ..."""
+    """Pairs of ids with equal keys, which are adjacent: each with the next, the second next, ..."""
     distance = 1
     while len(left := np.flatnonzero(keys[distance:] == keys[:-distance])):
         yield np.stack([ids[left], ids[left + distance]], axis=1)

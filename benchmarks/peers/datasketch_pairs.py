@@ -1,4 +1,4 @@
-"""datasketch: MinHash of word 5-grams, MinHashLSH of 16 bands of 8 rows; candidate pairs, not checked."""
+"""datasketch: MinHash of word 5-grams, MinHashLSH of 16 bands of 8 rows; candidate pairs, not verified."""
 
 import json
 import sys

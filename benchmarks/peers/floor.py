@@ -1,7 +1,7 @@
-"""The floor: decode the text of every row with the fastest reader there is, on all cores, and copy the file beside it, in one process.
+"""The floor: decode the text of every row with the fastest available reader on all cores, and copy the file, in one process.
 
-With ``encode``: read every column, and write five rows of six in the format of the file, compressed as it is: what is left of a file that is
-compressed cannot be copied.
+With ``encode``: read every column, and write five of six rows in the format and compression of the file: what remains of a compressed file
+cannot be copied.
 """
 
 import shutil

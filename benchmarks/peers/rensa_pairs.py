@@ -1,4 +1,4 @@
-"""rensa: MinHash of word 5-grams, an LSH index of 16 bands of 8 rows, and a query for each document; the candidate pairs, not checked."""
+"""rensa: MinHash of word 5-grams, an LSH index of 16 bands of 8 rows, and a query for each document; the candidate pairs, not verified."""
 
 import json
 import sys

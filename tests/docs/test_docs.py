@@ -119,7 +119,7 @@ def test_flags_on_pages_for_users_exist(page):
 
 def test_the_figure_of_the_readme_is_what_the_tool_draws():
     tool = loaded(ROOT / "tools/make_readme_figure.py")
-    assert tool.FILE.read_text() == tool.picture(), "run tools/make_readme_figure.py"
+    assert tool.FILE.read_text() == tool.chart(), "run tools/make_readme_figure.py"
     assert str(tool.FILE.relative_to(ROOT)) in (ROOT / "README.md").read_text()
 
 
