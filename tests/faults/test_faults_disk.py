@@ -66,7 +66,7 @@ def test_a_full_disk(tmp_path, corpus):
 # --- folders that cannot be written to, or that go
 
 
-@pytest.mark.parametrize(("number", "advice"), [(errno.EROFS, "name a place that can be written to"), (errno.EACCES, "check the permissions")])
+@pytest.mark.parametrize(("number", "advice"), [(errno.EROFS, "choose a path on a writable file system"), (errno.EACCES, "check the permissions")])
 def test_a_place_that_cannot_be_written_to(likewise, tmp_path, monkeypatch, number, advice):
     jobs.texts(tmp_path)
     with monkeypatch.context() as patch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,12 @@ PRINTED = {"dedup": "report", "demo": "report"}
     arguments=[
         click.Argument(["name"], metavar="[NAME]", required=False, shell_complete=lambda _, __, typed: completed([*DOCUMENTS, *PRINTED], typed)),
     ],
-    notes="\n".join(["NAME: a document, or a verb that prints one with --json; without it, all schemas:", *(f"  {name}" for name in DOCUMENTS)]),
+    notes="\n".join(
+        [
+            "NAME: a document, or a verb with --json. Without it, all are printed. Documents:",
+            textwrap.indent(textwrap.fill(", ".join(DOCUMENTS), 76, break_on_hyphens=False), "  "),
+        ]
+    ),
 )
 def command(screen: Screen, name: str | None = None) -> None:
     screen.data(json.dumps(SCHEMAS if name is None else schema_of(name), indent=2))

@@ -33,7 +33,7 @@ VERBS = {
     "neighbors": "Find the most similar items for each query.",
     "features": "Extract feature vectors from images, videos or documents.",
     "doctor": "Check this installation, and report missing parts.",
-    "schema": "Print the JSON Schema of a JSON document of likewise.",
+    "schema": "Print the JSON Schema of a --json document.",
     "completion": "Print a completion script for bash, zsh or fish.",
     "help": "Show the help of a verb.",
 }
