@@ -93,6 +93,18 @@ def test_no_message_outside_of_the_command_line_has_a_flag() -> None:
     assert not found, "\n".join(found)
 
 
+def test_a_warning_of_a_run_reaches_each_reader_in_its_words() -> None:
+    class Heard(lw.Progress):
+        def warn(self, message: str) -> None:
+            super().warn(message)
+            heard.append(message)
+
+    heard: list[str] = []
+    found = lw.dedup(["a b c d e f", "g h i j k l"], bands=9, rows=13, recall=0.9, progress=Heard())
+    assert [said for said in heard if "recall=0.9 has no effect" in said] == heard[:1] and not MARKS.search("".join(heard))
+    assert found.report["warnings"] == [in_document(said) for said in heard] and "recall 0.9 has no effect" in found.report["warnings"][0]
+
+
 def test_outputs_are_the_same_from_python_and_from_the_command_line(tmp_path: Path) -> None:
     """With warnings that name options: a layout that ignores the recall, short texts; and a rejected record."""
     lines = [json.dumps({"id": number, "text": f"a b {number}"}) for number in range(9)]

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 import likewise
 from likewise.cli.main import main
+from likewise.messages import BEGIN
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs away from here into the deep dark wood"
 WORDS = TEXT.split()
@@ -23,7 +24,9 @@ LIKE = ("--by", "words:2", "--threshold", "0.7")
 
 
 def run(*args: object, **more: Any) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args], **more)
+    result = CliRunner().invoke(main, [str(arg) for arg in args], **more)
+    assert BEGIN not in result.output, "a message shows the marks of `messages.option`"
+    return result
 
 
 def refused(*args: object, **more: Any) -> str:

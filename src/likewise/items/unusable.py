@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from likewise.items.given import shown
 from likewise.kinds import of_payload
-from likewise.messages import option
+from likewise.messages import either, option
 from likewise.records import Want
 
 #: The message for rows of 0 and 1 in place of sets.
 MATRIX = (
     "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1; "
-    "write the numbers of the columns that are 1, or in Python give booleans: M.astype(bool), or np.array(row, bool) for one row"
+    f"write the numbers of the columns that are 1{either(', or give booleans: M.astype(bool), or np.array(row, bool) for one row', '')}"
 )
 #: Types of single values, in the order in which they are tested: a bool is an int, and a datetime a date.
 NOUNS: tuple[tuple[tuple[type, ...], str], ...] = (
