@@ -135,7 +135,7 @@ def test_dedup_from_standard_input() -> None:
     assert lines(result.stderr)["kept"] == "2"
 
 
-def test_dedup_refuses_to_replace_and_replaces_when_told(folder: Path) -> None:
+def test_dedup_refuses_to_replace_and_replaces_on_request(folder: Path) -> None:
     assert run("dedup", "docs.jsonl", "-o", "out", *LIKE).exit_code == 0
     refused = run("dedup", "docs.jsonl", "-o", "out", "--by", "words:2")
     assert refused.exit_code == 2 and "--overwrite" in refused.stderr
@@ -180,7 +180,7 @@ def test_dry_run_reads_and_writes_nothing(folder: Path) -> None:
     assert os.listdir(folder) == ["docs.jsonl"]
 
 
-def test_a_hopeless_layout_warns_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layout_of_low_recall_warns_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise UsageError("went on")
 
@@ -275,7 +275,7 @@ def test_plan_shows_the_layout_the_curve_and_the_costs() -> None:
 
 
 def test_plan_of_a_preset_for_a_file() -> None:
-    """The sample is cut by the preset's unit, what does not decide is said, and the last line runs the layout."""
+    """The sample is cut by the preset's unit, ignored options are reported, and the last line runs the layout."""
     done = run("plan", "docs.jsonl", "--preset", "slimpajama", "--recall", "0.9")
     assert done.stdout.startswith(
         "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, from the preset slimpajama)\nExpected recall: about 39.9 % of pairs at 0.8, "

@@ -1,4 +1,4 @@
-"""`show`, `report`, `doctor` and `demo`; how a run ends, and what is said while it goes on."""
+"""`show`, `report`, `doctor` and `demo`; the end of a run, and its messages on the way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def out(folder: Path) -> Path:
     return folder / "out"
 
 
-def test_show_a_removed_item_beside_its_witness(out: Path) -> None:
+def test_show_a_removed_item_beside_its_representative(out: Path) -> None:
     result = run("show", out, "b")
     assert result.exit_code == 0 and result.stderr == ""
     told = lines(result.stdout)

@@ -79,7 +79,7 @@ def fresh(added: int = 1) -> jit.Kernel:
 
 @pytest.fixture
 def listened() -> Iterator[list[str]]:
-    """What listeners are told."""
+    """The calls that listeners get."""
     heard: list[str] = []
     before = notice.LISTENERS
     notice.LISTENERS = (lambda: heard.append("begun"), lambda seconds: heard.append("ended"))
@@ -149,7 +149,7 @@ def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: 
     assert run(*verb.split(), "docs.jsonl").stderr.count("compiling kernels (first use only) ...") == 1
 
 
-def test_where_nothing_can_be_kept_no_later_run_is_promised_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("likewise.kernels.store.cache", lambda: None)
     ScreenProgress(Screen()).compiling()
     said = capsys.readouterr().err
@@ -173,7 +173,7 @@ def test_a_signal_that_comes_while_the_compiler_is_imported_ends_the_import() ->
     assert done.stderr.endswith("KeyboardInterrupt\n")
 
 
-def test_a_signal_that_no_step_heeds_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_signal_that_no_step_handles_is_reported_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     INTERRUPTED.set()
     try:
         assert status_of(main, ["--version"]) == 130

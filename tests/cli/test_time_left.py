@@ -147,7 +147,7 @@ def texts(number: int) -> list[dict]:
 
 
 @pytest.mark.parametrize("verb", ["dedup", "pairs", "audit"])
-def test_a_join_is_told_by_the_elements_of_its_sets(verb: str) -> None:
+def test_a_join_counts_the_elements_of_its_sets(verb: str) -> None:
     """Large sets take longer, and come first. A text of 3 + i words has 3 + i sets of one word, without copies."""
     heard = Heard()
     getattr(lw, verb)(texts(40), by="words:1", threshold=0.5, progress=heard, **({} if verb == "audit" else {"exact": True}))

@@ -100,13 +100,13 @@ def test_an_option_of_another_verb_is_refused_with_the_verbs_that_it_is_for(verb
                 FUNCTIONS[verb](ROWS, **{name: value})
 
 
-def test_what_writes_pairs_instead_is_told():
+def test_what_writes_pairs_instead_is_reported():
     for verb in ("pairs", "neighbors"):
         with pytest.raises(lw.UsageError, match=r"has no option 'out', which is for dedup; write the result with its method write\(path\)$"):
             getattr(lw, verb)(ROWS, out="pairs.csv")
 
 
-def test_what_was_accepted_and_not_heeded():
+def test_options_that_were_accepted_and_ignored():
     for verb, name, value in (("neighbors", "star", True), ("audit", "keep", "longest"), ("dedup", "max_pairs", 1), ("pairs", "output", "ids")):
         with pytest.raises(lw.UsageError, match=f"{verb} has no option '{name}'"):
             FUNCTIONS[verb](ROWS, **{name: value})

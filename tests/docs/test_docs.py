@@ -41,7 +41,7 @@ def first_table(page: str) -> list[list[str]]:
 
 
 def test_the_table_of_families_is_the_registry():
-    """Each with the fields that it is made with. One that has several curves stands there once for each, with the field that chooses it."""
+    """Each with its constructor's fields. One with several curves is listed once for each, with the field that chooses it."""
     calls = [row[0].strip("`") for row in first_table("docs/reference/families.md")]
     assert {call.partition("(")[0] for call in calls} == set(families.FAMILIES)
     for call in calls:

@@ -136,7 +136,7 @@ def test_a_matrix_and_three_permutations():
     assert estimates(signatures) == {(1, 2): 0, (1, 3): 2 / 3, (1, 4): 0, (2, 3): 0, (2, 4): 1, (3, 4): 0}
 
 
-def test_over_all_permutations_the_chance_is_the_similarity():
+def test_over_all_permutations_the_probability_is_the_similarity():
     """Pr[h(A) = h(B)] = J(A, B): of the 5,040 orders of seven rows, three in four give columns 1 and 3 the same MinHash, one in seven 1 and 4."""
     signatures = np.array([minhash(dict(enumerate(order, 1)), COLUMNS) for order in permutations(range(7))])
     agree = by_pair(lambda a, b: Fraction(int((a == b).sum()), math.factorial(7)), list(signatures.T))
@@ -156,7 +156,7 @@ def test_a_matrix_with_letters():
 
 
 def one_pass(functions: list, columns: list[set]) -> list[tuple[int, ...]]:
-    """Hash functions in place of orders: one row after the other, and each function's value is kept where it is below what stands there."""
+    """Hash functions in place of permutations: row by row, each slot keeps the minimum of the function's values."""
     signatures = [[math.inf] * len(functions) for _ in columns]
     for row in sorted(set().union(*columns)):
         for c, column in enumerate(columns):
@@ -259,7 +259,7 @@ def test_what_becomes_of_a_family_that_is_2_8_8_2_sensitive(family, functions, p
 # One function of other families
 
 
-def test_the_chance_of_one_function():
+def test_the_probability_of_one_function():
     assert MinHash().probability(distance=0.25) == WeightedMinHash().probability(distance=0.25) == 0.75
     assert Hyperplane().probability(distance=60) == 2 / 3  # degrees: 1 - 60/180
     assert Hyperplane().probability([1.0, 0.0, -1.0]).tolist() == [1, 0.5, 0]  # of a cosine: the same, right, and opposite directions

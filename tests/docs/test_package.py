@@ -28,7 +28,7 @@ def test_the_wheel_holds_the_package_and_its_command(tmp_path):
     assert "likewise = likewise.__main__:run" in entry_points
 
 
-def test_public_names_are_there_and_no_others_are_promised():
+def test_public_names_exist_and_no_others_are_listed():
     assert sorted(lw.__all__) == sorted(name for name in lw._HOMES)
     for name in lw.__all__:
         assert getattr(lw, name).__doc__, f"{name} has no docstring"

@@ -40,7 +40,7 @@ class Ended(NamedTuple):
 
 
 class WrongError(AssertionError):
-    """A promise is broken."""
+    """A guarantee is broken."""
 
 
 def check(right: bool, message: str, ended: Ended | None = None) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
-OF_THE_MACHINE = ("run.json", "report.html")  # outside what is promised to be equal
+OF_THE_MACHINE = ("run.json", "report.html")  # not covered by the guarantee of equal bytes
 
 
 class Job(NamedTuple):
@@ -146,7 +146,7 @@ JOBS: dict[str, Job] = {
 
 
 def snapshot(place: Path) -> dict[str, bytes]:
-    """Every byte of an output file, or under a folder, that is promised to be equal; nothing where there is neither."""
+    """Every byte of an output file, or under a folder, that must be equal; nothing if there is neither."""
     if place.is_file():
         return {place.name: place.read_bytes()}
     return {

@@ -119,7 +119,7 @@ def disturbed(stage: Stage, folder: Path, faults: list[Fault], counts: Counter[s
         left = [path for path in left if path != stage.work(folder) or any(path.iterdir())]
     disturbed_last = fault is not None  # then the work folder may be there, to be used by the next run
     expected = {stage.job.output, "temporary", *([stage.work(folder).name] if disturbed_last else [])}
-    messy = not stage.job.resumes and not all(fault.what in ("INT", "TERM") for fault in faults)  # what is begun anew has other names each time
+    messy = not stage.job.resumes and not all(fault.what in ("INT", "TERM") for fault in faults)  # a new start has other names each time
     check(messy or {path.name for path in left} <= expected, f"left behind: {left}")
 
 

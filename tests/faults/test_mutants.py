@@ -45,14 +45,17 @@ MUTANTS = {
     for j in range(begin, end):
         state += np.uint64(slots[j])
 """,
-        ("oracle/test_minhash.py::test_narrow_keys_collide_as_chance_says", "oracle/test_minhash.py::test_keys_know_the_order_of_slots"),
+        ("oracle/test_minhash.py::test_narrow_keys_collide_as_probability_says", "oracle/test_minhash.py::test_keys_know_the_order_of_slots"),
     ),
     "band keys of 32 bits": Mutant(
         "a million items make a hundred false meetings in each band",
         "kernels/minhash.py",
         "    return mix64(state)\n",
         "    return np.uint64(np.uint32(mix64(state)))\n",
-        ("oracle/test_minhash.py::test_narrow_keys_collide_as_chance_says", "kinds/test_widths.py::test_each_bit_of_each_slot_moves_half_of_the_key"),
+        (
+            "oracle/test_minhash.py::test_narrow_keys_collide_as_probability_says",
+            "kinds/test_widths.py::test_each_bit_of_each_slot_moves_half_of_the_key",
+        ),
     ),
     "half slots in band keys": Mutant(
         "two slots are packed into one word with too short a shift, and lie over each other",
@@ -101,8 +104,8 @@ MUTANTS = {
             "statistics/test_statistics.py::test_a_band_agrees_no_more_often_than_chance[200-oph]",
         ),
     ),
-    "empty slots are alike": Mutant(
-        "slots that no element fell into stay as they are, and those of two sets count as equal: small sets look alike",
+    "empty slots are equal": Mutant(
+        "slots without an element stay empty, and empty slots of two sets count as equal: small sets look similar",
         "kernels/minhash.py",
         "    if count == 0:\n",
         "    if count >= 0:\n",
@@ -175,7 +178,7 @@ MUTANTS = {
 """,
         (
             "oracle/test_walk.py::test_a_long_chain_keeps_every_second_item",
-            "oracle/test_dedup.py::test_a_chain_never_removes_an_item_for_one_that_is_not_alike",
+            "oracle/test_dedup.py::test_a_chain_never_removes_an_item_for_one_that_is_not_similar",
         ),
     ),
 }
@@ -194,7 +197,7 @@ def mutated(copy: Path, mutant: Mutant) -> Iterator[None]:
     """The copy with the mutant's fault in it."""
     path = copy / "likewise" / mutant.file
     source, times = path.read_text(), path.stat()
-    assert source.count(mutant.old) == 1, f"{mutant.file} has changed: say anew where the fault is to be put"
+    assert source.count(mutant.old) == 1, f"{mutant.file} has changed: state again where to put the fault"
     path.write_text(source.replace(mutant.old, mutant.new))
     try:
         yield

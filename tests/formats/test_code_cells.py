@@ -90,7 +90,7 @@ def test_the_first_cells_that_tell_decide(cells: list[str], form: str, cut: int)
     assert code_cells.form(pa.array(texts[at : at + cut], pa.large_binary()) for at in range(0, len(texts), cut)) == form
 
 
-def test_damage_in_a_file_that_may_be_either_is_told_where_records_are_read(tmp_path: Path) -> None:
+def test_damage_in_a_file_that_may_be_either_is_reported_where_records_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f'id,code\n1,{AMBIGUOUS}\n2,"open\n')
     found = []

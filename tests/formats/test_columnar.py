@@ -114,7 +114,7 @@ def test_several_fields_are_joined_and_what_is_no_text_left_out() -> None:
     assert records.kind.tolist() == [TEXT, TEXT, TEXT, NO_TEXT, TEXT]
 
 
-def test_a_missing_field_is_told_with_the_names_that_are_there(tmp_path: Path) -> None:
+def test_a_missing_field_is_reported_with_the_names_that_are_there(tmp_path: Path) -> None:
     table = pa.table({"id": [1], "text": ["x"], "lang": ["en"]})
     pq.write_table(table, tmp_path / "a.parquet")
     for wanted in ("content", "Text", "text+body"):

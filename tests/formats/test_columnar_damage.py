@@ -1,4 +1,4 @@
-"""Parquet and Arrow files that are damaged or gone, and footers: damage is told as such, and ends no process."""
+"""Damaged or missing Parquet and Arrow files, and footers: damage is reported as such and ends no process."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_a_cut_stream_is_an_error(tmp_path: Path, kind: str) -> None:
             read(path)
         assert "cut.jsonl." in str(caught.value)
         assert "ends early, after " in str(caught.value)
-        if first < size:  # what was read before is told; Arrow keeps back the block in which it sees the end
+        if first < size:  # the bytes read before are reported; Arrow keeps back the block in which it sees the end
             assert int(str(caught.value).split("after ")[1].split(" bytes")[0].replace(",", "")) >= len(TEXT) - (STEP if kind == "zst" else 0)
 
 

@@ -25,7 +25,7 @@ from likewise.io.inputs import resolve
 from likewise.messages import in_document
 from likewise.records import REJECTED, TEXT, Want
 
-#: As fast as it can be: what is read is in question, not what is alike.
+#: As fast as possible: the tests are about reading, not about similarity.
 FAST: dict[str, Any] = {"by": "whitespace:1", "normalize": "none", "threshold": 0.5, "bands": 1, "rows": 1, "threads": 1}
 COSINE: dict[str, Any] = {"by": "cosine", "threshold": 0.99, "threads": 1}
 #: The sound records: the last is a copy of the first. What is damaged stands in the middle, in place 2.
@@ -61,7 +61,7 @@ class Fine:
 
 @dataclass(frozen=True)
 class Bad:
-    """One record is refused, or set aside, at a place. ``rows``: sound records that are left; those before it come first."""
+    """One record is refused, or rejected, at a place. ``rows``: intact records that remain; those before it come first."""
 
     place: str
     says: str
@@ -71,7 +71,7 @@ class Bad:
 
 @dataclass(frozen=True)
 class Cut:
-    """The rest of a file is refused, or set aside. ``rows`` before that are read."""
+    """The rest of a file is refused, or rejected. ``rows`` before that are read."""
 
     says: str
     rows: int = 0

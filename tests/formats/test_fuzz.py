@@ -317,7 +317,7 @@ class Stopped(BaseException):
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """The bytes that are promised to be the same each time."""
+    """The bytes that must be the same each time."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in ("run.json", "report.html")]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 

@@ -69,7 +69,7 @@ def test_names_are_relative_to_what_the_inputs_have_in_common(here: Path) -> Non
     assert names(".", "../2025") == ["2024/a.jsonl", "2025/a.jsonl"]
 
 
-def test_hidden_files_and_unknown_ones_are_passed_over_and_the_latter_told(here: Path) -> None:
+def test_hidden_files_and_unknown_ones_are_passed_over_and_the_latter_reported(here: Path) -> None:
     make("d/a.jsonl", "d/.hidden.jsonl", "d/.git/b.jsonl", "d/picture.png", "d/_SUCCESS", "d/sub/old.jsonl.bak", "d/a.parquet.gz")
     Path("d/empty/emptier").mkdir(parents=True)
     found = resolve(["d"])
@@ -315,7 +315,7 @@ def test_a_fingerprint_changes_with_the_file(here: Path) -> None:
         source.fingerprint()
 
 
-def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) -> None:
+def test_standard_input_is_spooled_and_recognized_by_content(here: Path, monkeypatch) -> None:
     def pipe(content: bytes) -> None:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
 
@@ -339,7 +339,7 @@ def test_standard_input_is_spooled_and_told_by_content(here: Path, monkeypatch) 
         resolve(["-"], work=here / "other")
 
 
-def test_names_are_never_alike(here: Path, monkeypatch) -> None:
+def test_names_are_never_equal(here: Path, monkeypatch) -> None:
     make("stdin", "memory.arrow")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LINE)))
     found = names("stdin", "-", ["a"], "memory.arrow", ["b"], work=here / "w")
@@ -381,7 +381,7 @@ def test_what_an_earlier_run_wrote_is_no_input(here: Path) -> None:
         ('"likewise/output', False),
     ],
 )
-def test_an_output_is_told_by_the_format_that_its_manifest_names(here: Path, manifest: str, output: bool) -> None:
+def test_an_output_is_recognized_by_the_format_that_its_manifest_names(here: Path, manifest: str, output: bool) -> None:
     """By one rule, also where an output would be replaced: `manifest.check_output`."""
     make("d/a.jsonl", "d/out/b.jsonl")
     (here / "d/out/manifest.json").write_text(manifest)

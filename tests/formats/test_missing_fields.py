@@ -243,7 +243,7 @@ def test_a_row_that_is_damaged_in_one_name_is_refused_only_where_that_is_read(tm
     assert result.report["counts"] | {"read": 3, "kept": 1, "removed": 1, "rejected": 1} == result.report["counts"]
 
 
-def test_names_with_commas_between_them_are_told_how_to_write_that(mixed: Path) -> None:
+def test_names_with_commas_between_them_get_a_hint(mixed: Path) -> None:
     for field in ("text,content", "text, content"):
         with pytest.raises(DataError, match=r"'text\|content' takes the first one that a record has; 'text\+content' joins them$"):
             lw.dedup([mixed / "a.jsonl", mixed / "b.parquet"], field=field)

@@ -216,7 +216,7 @@ def test_kept_rows_are_the_bytes_that_were_read(tmp_path_factory: pytest.TempPat
     assert (out.dtype, out.shape) == (array.dtype, (int(keep.sum()), *shape[1:]))
 
 
-def test_a_file_is_told_by_name_and_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_recognized_by_name_and_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = saved(tmp_path / "a.npy", np.zeros((2, 2), np.float32))
     assert formats.by_name(path) == "npy"
     (tmp_path / "other").write_bytes(path.read_bytes())

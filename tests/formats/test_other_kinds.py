@@ -111,7 +111,7 @@ def test_one_and_the_float_one_are_one_element() -> None:
 
 @HERE
 @pytest.mark.parametrize("form", ["jsonl", "parquet", "rows"])
-def test_the_elements_of_one_column_meet_those_of_another(form: str) -> None:
+def test_the_elements_of_one_column_are_compared_with_those_of_another(form: str) -> None:
     """Floats, decimals and whole numbers, large ones too."""
     given = FORMS[form]([[1.0, 2.0**63, -3.0]], "elements")
     others = pa.table({"elements": pa.array([[Decimal(1), Decimal(2**63), Decimal(-3)]], pa.list_(pa.decimal128(20, 0)))})
@@ -172,7 +172,7 @@ def test_a_column_of_another_kind_is_an_error_that_says_what_it_holds(form: str,
 
 
 @HERE
-def test_dates_are_told_where_a_format_has_them() -> None:
+def test_dates_are_reported_where_a_format_has_them() -> None:
     with pytest.raises(
         lw.DataError, match=r"the field 'text' holds dates and times, such as datetime\.date\(2020, 1, 1\); by='words:5' compares texts"
     ):
@@ -180,14 +180,14 @@ def test_dates_are_told_where_a_format_has_them() -> None:
 
 
 @HERE
-def test_vectors_in_a_cell_of_csv_are_told() -> None:
+def test_vectors_in_a_cell_of_csv_are_reported() -> None:
     Path("v.csv").write_text('id,vector\n1,"[0.1, 0.2]"\n2,"[0.1, 0.2]"\n')
     with pytest.raises(lw.DataError, match=r"v\.csv: the field 'vector' holds strings, such as '\[0\.1, 0\.2\]'; .* one number per column"):
         lw.pairs(Path("v.csv"), by="cosine")
 
 
 @HERE
-def test_one_source_of_several_is_told_by_name_before_others_are_read() -> None:
+def test_one_source_of_several_is_recognized_by_name_before_others_are_read() -> None:
     """The schema of the table is enough: the run does not reach the damage of the other source."""
     Path("a.jsonl").write_text("{ damaged")
     pq.write_table(pa.table({"text": [1.5, 2.5]}), "b.parquet")
@@ -273,7 +273,7 @@ def test_a_matrix_of_0_and_1_is_no_batch_of_sets(call: Callable[[Any], Any], nam
 
 @HERE
 @pytest.mark.parametrize("form", ["jsonl", "json", "parquet", "arrow", "npy"])
-def test_a_matrix_of_0_and_1_in_a_file_is_told(form: str) -> None:
+def test_a_matrix_of_0_and_1_in_a_file_is_reported(form: str) -> None:
     given = npy(FLAGS) if form == "npy" else FORMS[form](FLAGS.tolist(), "elements")
     for call in (lw.pairs, lw.plan):
         with pytest.raises(lw.DataError, match=LOOKS):
@@ -281,7 +281,7 @@ def test_a_matrix_of_0_and_1_in_a_file_is_told(form: str) -> None:
 
 
 @HERE
-def test_a_matrix_in_the_second_of_two_fields_is_told_unless_the_first_has_sets() -> None:
+def test_a_matrix_in_the_second_of_two_fields_is_reported_unless_the_first_has_sets() -> None:
     given = jsonl(FLAGS.tolist(), "b")
     with pytest.raises(lw.DataError, match=LOOKS):
         lw.pairs(given, by="elements", field="a|b", threshold=0.5)

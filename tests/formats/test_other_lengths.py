@@ -133,14 +133,14 @@ def test_a_warning_speaks_of_the_items_that_there_are() -> None:
         assert not [said for said in verb(texts, **given).report["warnings"] if "may be compared with" in said]
 
 
-def test_a_crowd_is_announced_with_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_group_is_announced_with_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("likewise.planning.plan.MANY_CANDIDATES", 1)
     texts = [f"a{i} b{i % 3} c{i % 5} d{i % 7}" for i in range(200)]
     (said,) = lw.pairs(texts, by="words:1", threshold=0.05, bands=200, rows=1).report["warnings"][:1]
     assert "each of 200 items may be compared with" in said
 
 
-def test_a_file_that_is_given_by_several_names_is_read_once_and_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_given_by_several_names_is_read_once_and_that_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_text(lines("text", ["one two three", "four five six"]))
     Path("link.jsonl").symlink_to("a.jsonl")

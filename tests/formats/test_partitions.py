@@ -168,7 +168,7 @@ def test_a_folder_that_was_renamed_is_another_input():
     assert {**before, "partition": 0} == {**source.fingerprint()["a.jsonl"], "partition": 0}
 
 
-def test_fields_that_are_missing_are_told_with_those_of_folders():
+def test_fields_that_are_missing_are_reported_with_those_of_folders():
     put("d/lang=en/a.jsonl", {"body": "a"})
     assert "lang" in refused("dedup", "d", "-o", "out")
     with pytest.raises(DataError, match="no row has the field 'shop'"):

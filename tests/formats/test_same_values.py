@@ -93,12 +93,12 @@ DISTANCES = [(0, 1, 1), (0, 6, 1), (2, 3, 1), (4, 5, 1)]  # by hand: one bit apa
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_signed_codes_are_read_alike(form: str) -> None:
+def test_signed_codes_are_read_as_unsigned_ones(form: str) -> None:
     assert pairs(FORMS[form]({"code": CODES}), by="hamming", field="code", within=1) == DISTANCES
 
 
 @pytest.mark.parametrize("form", ["list", "int64", "uint64", "npy"])
-def test_signed_codes_are_read_alike_in_python(form: str) -> None:
+def test_signed_codes_are_read_as_unsigned_ones_in_python(form: str) -> None:
     words = np.array(CODES, np.int64)
     np.save("in.npy", words)
     given = {"list": CODES, "int64": words, "uint64": words.view(np.uint64), "npy": Path("in.npy")}[form]

@@ -69,7 +69,7 @@ def test_text_files_chunk_and_go_on(tmp_path: Path, monkeypatch) -> None:
     assert [chunk.start for chunk in text.chunks(given, WANT, 2)] == [2, 3]
     assert rows(text, given, start=3)[1] == [b"", b"1"]
     given.paths[4].unlink()
-    with pytest.raises(DataError, match=r"e\.txt: cannot be read"):  # what has gone is not set aside, but waited for
+    with pytest.raises(DataError, match=r"e\.txt: cannot be read"):  # a missing file is not rejected: the run can be resumed
         rows(text, given)
     given.paths[4].mkdir()
     assert rows(text, given)[0] == [TEXT] * 4 + [REJECTED]

@@ -1,4 +1,4 @@
-"""Hash collisions forged by who knows the seed, and floods of items that meet and are not alike: bounded, and worth nothing under another seed."""
+"""Hash collisions forged with the known seed, and floods of dissimilar items that collide: bounded, and useless under another seed."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def shingles(text: str, by: str) -> list[tuple]:
     return [tuple(tokens[i : i + int(k)]) for i in range(len(tokens) - int(k) + 1)] or [("few", *tokens)]
 
 
-def test_fingerprints_chosen_to_crowd_one_place_are_sorted_all_the_same():
+def test_fingerprints_chosen_to_fill_one_place_are_sorted_nevertheless():
     """Who knows the seed can have any number of shingles in one bucket of the sort; by insertion these would take minutes."""
     n = 1_000_000
     values = np.random.default_rng(0).integers(0, 2**30, n, np.uint64) + np.uint64(2**63)
@@ -219,7 +219,7 @@ def test_fingerprints_chosen_to_crowd_one_place_are_sorted_all_the_same():
 # --- floods: many items in one bucket, of which none is like another
 
 
-def test_comparisons_in_a_crowded_bucket_are_bounded():
+def test_comparisons_in_an_overfull_bucket_are_bounded():
     """1,500 sets that share 7 elements of 10 meet in hundreds of buckets; a walk compares each with BUDGET others in a bucket and its splits."""
     n, bands = 1500, 4
     rows = pa.table({"elements": [[*range(7), *(1000 + 3 * i + j for j in range(3))] for i in range(n)]})

@@ -216,7 +216,7 @@ def forge(path: Path, value: Any) -> None:
         forge(path.parent / "manifest.json", manifest)
 
 
-def test_documents_of_an_output_that_were_changed_are_told_of(folder):
+def test_documents_of_an_output_that_were_changed_are_reported(folder):
     """manifest.json, run.json, report.json, one part of each gone or of another type: a message, or an answer; no traceback."""
     Path("a.jsonl").write_text("".join(LINE % (i, "x" * (i % 2)) for i in range(6)))
     lw.dedup(Path("a.jsonl"), out="out")

@@ -1,4 +1,4 @@
-"""Items as nobody means to give them: what is told, and what comes out right all the same."""
+"""Unintended items: the messages, and results that are right nevertheless."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_dict_is_read_as_columns_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(("weights", "total"), [([1e308, 1e308], "inf"), ([1e31], r"1e\+31"), ([5e-324], "4.94e-324")])
-def test_weights_that_cannot_be_signed_are_told_with_their_place(tmp_path: Path, weights: list[float], total: str) -> None:
+def test_weights_that_cannot_be_signed_are_reported_with_their_place(tmp_path: Path, weights: list[float], total: str) -> None:
     path = tmp_path / "a.jsonl"
     good = {"elements": {"a": 1.0}}
     path.write_text("".join(json.dumps(row) + "\n" for row in [good, good, {"elements": {f"e{n}": each for n, each in enumerate(weights)}}]))

@@ -103,7 +103,7 @@ def test_fields_that_cannot_be_meant(make, message):
 
 
 def test_numbers_of_numpy_are_numbers():
-    """Fields are Python's afterwards, so that equal families are told alike."""
+    """Fields become Python values, so equal families compare equal."""
     for made, same in (
         (MinHash(np.int64(64), seed=np.uint64(2**64 - 1)), MinHash(64, seed=2**64 - 1)),
         (BBit(np.int32(64), np.int8(4)), BBit(64, 4)),

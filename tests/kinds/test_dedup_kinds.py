@@ -1,4 +1,4 @@
-"""Vectors and codes through the verbs: the greedy walk in keep order, what is said of it, threads, resumed runs; all against brute force."""
+"""Vectors and codes through the verbs: greedy removal in priority order, reports, threads, resumed runs; all against brute force."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_items_of_preferred_files_stay(tmp_path, by, small_steps):
 
 @pytest.mark.parametrize("by", GIVEN)
 def test_what_stays_and_what_goes(by):
-    """At an ordinary recall: each removed item has a kept witness at or above the threshold; no two kept ones that are met are alike."""
+    """At an ordinary recall: each removed item has a representative at or above the threshold; no two kept candidates are similar."""
     values, limit = GIVEN[by]
     result = lw.dedup(rows_of(by), by=by, recall=0.8, **limit)
     similar = all_pairs(values, by, next(iter(limit.values())))
@@ -136,18 +136,18 @@ def test_threads_change_no_byte(tmp_path, by, steps, request):
 
 @pytest.mark.parametrize("by", ["l1", "hamming"])
 def test_items_that_memory_does_not_hold_lie_in_the_work_folder(monkeypatch, by):
-    """In another order than they were read in, so that they are put together anew."""
+    """In another order than they were read, so they must be rearranged."""
     monkeypatch.setattr(Work, "in_memory", property(lambda self: 0, lambda self, size: None), raising=False)
     values, limit = GIVEN[by]
     result = lw.dedup(rows_of(by), by=by, keep="last", **limit, **WAYS["join"])
     assert removed_of(result.removed.to_arrow()) == walked(all_pairs(values, by, next(iter(limit.values()))), ORDERS["last"](len(values)), True)
 
 
-# what is said of it
+# reports
 
 
 def test_the_report_tells_of_the_join(tmp_path):
-    """Bands of the bits of codes, not those of a plan; the curve is theirs, and falls where pairs are less alike."""
+    """Bands of bits of codes, not of a plan; the curve is that of these bands, and falls for less similar pairs."""
     result = lw.dedup(rows_of("cosine"), by="cosine", threshold=0.9, recall=0.95, out=tmp_path / "out")
     report = result.report
     join = report["join"]
@@ -183,7 +183,7 @@ def test_bands_by_hand_are_taken(by):
 
 @pytest.mark.parametrize(("by", "more"), [("cosine", {"exact": True}), ("l2", {}), ("hamming", {})])
 def test_a_long_search_is_announced(monkeypatch, by, more):
-    """200 items are nothing; were that long, it would be said before it begins, and once, in the report too. Of a sample it takes less."""
+    """200 items are few; a long search is announced before it begins, once, and in the report too. A sample takes less."""
     monkeypatch.setattr(search, "LONG", 5000)
     said: list[str] = []
     progress = Progress()

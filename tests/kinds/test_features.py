@@ -131,7 +131,7 @@ def test_encodings_find_copies_of_all_kinds(dimension, signs):
         assert len(result) >= 0.97 * len(exact)
 
 
-def test_recall_is_promised_of_histograms_and_not_of_encodings():
+def test_recall_is_guaranteed_for_histograms_and_not_for_encodings():
     sets = planted(60, 30)
     for by, threshold in MEASURES.items():
         result = lw.pairs(sets, by=by, threshold=threshold)

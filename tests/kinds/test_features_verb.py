@@ -49,7 +49,7 @@ def photos(tmp_path):
 
 
 def test_a_stage_that_fails_ends(tmp_path, monkeypatch):
-    """A bar that is not ended goes on drawing over what is said."""
+    """A bar that is not finished draws over later messages."""
     (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n')
     (tmp_path / "vectors.txt").write_text("a 1 0\nb 0 1\n")
     progress = Progress()
@@ -268,7 +268,7 @@ def test_texts_become_the_vectors_of_their_tokens(texts, tmp_path, form):
     assert (extraction.unknown, extraction.empty) == (2, 2)  # sat, what
 
 
-def test_rows_that_cannot_be_read_are_told(texts, tmp_path):
+def test_rows_that_cannot_be_read_are_reported(texts, tmp_path):
     texts.write_text("{broken\n" + TEXTS)
     with pytest.raises(DataError, match=r"texts\.jsonl, line 1"):
         made(tmp_path, texts, vectors=written(tmp_path, "npz"))

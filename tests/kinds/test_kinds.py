@@ -244,7 +244,7 @@ def test_a_stopped_run_goes_on(tmp_path, monkeypatch, small_chunks, by):
         assert snapshot(out) == want
 
 
-# the recall promise
+# the expected recall
 
 
 PAIRS = 400
@@ -280,7 +280,7 @@ def at_the_threshold(by: str) -> tuple[list[Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("by", ["elements", "weighted", "cosine", "angle", "l1", "l2", "hamming"])
-def test_pairs_at_the_threshold_are_found_as_often_as_promised(by):
+def test_pairs_at_the_threshold_are_found_as_often_as_expected(by):
     """Sets and weighted sets go by bands, whose curve is known: found is what it says, within four standard errors. Joins find as many at least."""
     values, limit = at_the_threshold(by)
     field = {"elements": "elements", "weighted": "elements", "hamming": "code"}.get(by, "vector")
@@ -305,7 +305,7 @@ def test_pairs_at_the_threshold_are_found_as_often_as_promised(by):
 
 
 def test_a_layout_by_hand_is_taken_and_warned_of(tmp_path):
-    """The chance of 13 bands of 60 rows at 0.8 is 2·10^-5: an empty list is said to be no answer. 60 bands of 13 rows find .966."""
+    """The recall of 13 bands of 60 rows at 0.8 is 2·10^-5: a warning says that an empty list is no answer. 60 bands of 13 rows find .966."""
     values, _ = at_the_threshold("elements")
     with open(tmp_path / "in.jsonl", "w") as file:
         file.writelines(json.dumps({"elements": value}) + "\n" for value in values)
@@ -347,7 +347,7 @@ def test_nothing_or_little_to_do(tmp_path, items):
 
 
 @EACH
-def test_at_the_end_of_the_scale_only_equals_are_alike(items):
+def test_at_the_end_of_the_scale_only_equals_are_similar(items):
     """A similarity of 1, a distance of 0."""
     ends = Items(items.by, items.field, items.values[:40] + items.values[5:9], {"within": 0} if items.distance else {"threshold": 1})
     want = ends.similar()

@@ -14,7 +14,7 @@ import likewise as lw
 from command_line import run
 from kind_items import EACH, MADE, write
 
-#: What is said of a measure on the page, and in what its curve is drawn; nothing where items are joined exactly.
+#: The page's words for a measure, and the axis of its curve; None if items are joined exactly.
 SAID = {
     "elements": ("Each item is a set of elements.", "Jaccard similarity"),
     "weighted": ("Each item is a set of elements with weights.", "weighted Jaccard similarity"),
@@ -41,7 +41,7 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     assert said in words and not re.search(r"shingle|document|[^-]\btexts?\b", words)
     shown = re.findall(r"Example \d: near-duplicate, (distance|similarity) ([\d.]+)", words)
     assert len(shown) >= 4 and {name for name, _ in shown} == {"distance" if items.distance else "similarity"}
-    spread = [float(value) for _, value in shown][-4:]  # from the least alike to the most
+    spread = [float(value) for _, value in shown][-4:]  # from the least similar to the most
     assert spread == sorted(spread, reverse=items.distance) and spread[0] != spread[-1]
     if axis is None:
         assert "by an exact similarity join, not by hashing. The recall is 1: no pair is missed." in words and "probability to be found" not in page
@@ -51,7 +51,7 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     assert f"{side} of the threshold, dotted: pairs that may be missed." in words
 
 
-def test_the_page_of_an_exact_join_promises_all(tmp_path):
+def test_the_page_of_an_exact_join_states_full_recall(tmp_path):
     lw.dedup(MADE["elements"].rows(), out=tmp_path / "out", by="elements", threshold=0.6, exact=True, bands=13, rows=60)
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert report["curve"] == [] and report["budget"]["recall"] == 1 and report["warnings"] == []

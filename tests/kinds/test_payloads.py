@@ -201,7 +201,7 @@ def test_values_of_another_type_are_none(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tokens", "elements", "weighted", "vector", "sparse", "code", "features", "string"])
-def test_a_missing_field_is_told(kind: str) -> None:
+def test_a_missing_field_is_reported(kind: str) -> None:
     for records in (of_table(pa.table({"y": [[1]]}), Want("x", kind=kind)), of_lines(['{"y": [1]}'], Want("x", kind=kind))):
         assert (kinds(records), records.found, records.fields) == ([NO_TEXT], False, ("y",))
     assert of_lines(['{"x": null}'], Want("x", kind=kind)).found
@@ -408,7 +408,7 @@ def test_kept_records_stay_as_they_were(tmp_path: Path, kind: str) -> None:
     assert pq.read_table(tmp_path / "out").equals(table.filter(pa.array([True, False, True])))
 
 
-def test_damage_is_told_as_damage() -> None:
+def test_damage_is_reported_as_damage() -> None:
     offsets = pa.py_buffer(np.array([0, 99, 2], np.int32))
     column = pa.Array.from_buffers(pa.list_(pa.float32()), 2, [None, offsets], children=[pa.array([1.0, 2], pa.float32())])
     with pytest.raises(DataError, match="cannot be read as a table"):

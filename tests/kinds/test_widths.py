@@ -36,7 +36,7 @@ def meetings(keys: np.ndarray, shift: int) -> int:
 
 @pytest.mark.parametrize("shift", [0, 20, 40], ids=["low", "middle", "high"])
 @pytest.mark.parametrize("mode", ["oph", "classic"])
-def test_sets_that_share_nothing_meet_as_chance_says(mode, shift):
+def test_sets_that_share_nothing_collide_as_probability_says(mode, shift):
     """n random sets make n^2 / 2^25 meetings in each band under keys of 24 bits. Real keys have 64, and so make one in a trillion of these."""
     n, bands, rows = 20_000, 16, 2
     elements = np.random.default_rng(1).integers(0, 2**64, 10 * n, np.uint64)

@@ -219,7 +219,7 @@ def test_empty_sets_look_equal():
     assert family.estimate(full, empty) < 0.05
 
 
-def test_bands_meet_as_the_curve_says():
+def test_bands_collide_as_the_curve_says():
     """An AND of 4 and an OR of 8 of 2-bit functions: bands are made of the unpacked groups."""
     family, trials = BBit(32, 2, "classic"), 8000
     cascade = family.all_of(4).any_of(8)

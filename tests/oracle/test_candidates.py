@@ -29,14 +29,14 @@ def pairs_of(keys: np.ndarray, band: int) -> list[tuple[int, int]]:
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 60), st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1))
-def test_items_meet_as_the_rule_says(n, bands, variety, most, seed):
+def test_items_collide_as_the_rule_says(n, bands, variety, most, seed):
     keys = np.random.default_rng(seed).integers(0, variety, (bands, n))
     with budget(most):
         for band in range(bands):
             assert pairs_of(keys, band) == sorted(candidates_in(keys.tolist(), band, most, candidates.FINER))  # each pair once
 
 
-def test_a_bucket_within_the_budget_lets_all_meet():
+def test_a_bucket_within_the_budget_makes_all_candidates():
     assert pairs_of(np.array([[7, 7, 1, 7]]), 0) == [(1, 0), (3, 0), (3, 1)]
 
 
@@ -49,7 +49,7 @@ def test_an_overfull_bucket_by_hand():
         assert pairs_of(keys, 0) == [(1, 0), (2, 0), (3, 0), (3, 2), (4, 0), (4, 2), (5, 0), (5, 2)]
 
 
-def test_at_the_last_level_all_meet_the_first_members():
+def test_at_the_last_level_all_are_candidates_with_the_first_members():
     with budget(2):
         assert pairs_of(np.array([[3, 3, 3, 3]]), 0) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1)]
 
@@ -79,7 +79,7 @@ def test_partitions_of_whole_buckets_give_the_pairs_of_all(n, bands, parts, seed
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(2, 60), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32 - 1))
-def test_overfull_buckets_count_the_pairs_of_kept_items_that_do_not_meet(n, bands, variety, seed):
+def test_overfull_buckets_count_the_pairs_of_kept_items_that_are_no_candidates(n, bands, variety, seed):
     rng = np.random.default_rng(seed)
     keys, kept = rng.integers(0, variety, (bands, n)), rng.random(n) < 0.7
     with budget(2):
@@ -112,7 +112,7 @@ def test_large_numbers_of_pairs(index):
     assert later * (later - 1) // 2 + earlier == index
 
 
-def test_the_sample_is_drawn_evenly_from_the_pairs_that_did_not_meet():
+def test_the_sample_is_drawn_evenly_from_the_pairs_that_are_no_candidates():
     """Budget 2, one band, buckets of 5 and 4: 7 of 10 pairs are candidates (those with the first two items), and 5 of 6. So (3, 2), (4, 2), (4, 3)
     and (8, 7) are skipped, each a quarter of the sample: 2,500 of 10,000, standard deviation 43."""
     with budget(2):

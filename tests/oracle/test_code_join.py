@@ -144,7 +144,7 @@ def test_runs_longer_than_a_tile(bits, within, shares, monkeypatch):
     assert counts.near == counts.proposed == counts.computed == counts.found == len(expected) > 1500
 
 
-def test_as_many_comparisons_as_the_tables_promise():
+def test_as_many_comparisons_as_the_tables_predict():
     """2^14 random codes of 64 bits, 3 apart: four tables of 16 bits, so 2^14 · 2^14 / 2 / 2^16 = 2,048 meet in each. Ten of 25 bits are dearer."""
     codes = np.random.default_rng(1).integers(0, 2**64, (2**14, 1), np.uint64)
     counts = Counts()

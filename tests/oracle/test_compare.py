@@ -16,7 +16,7 @@ from likewise.measures import measure
 
 
 def met(words: list[np.ndarray], rule) -> dict[tuple[int, int], tuple[int, int]]:
-    """All pairs of the items that are alike by the rule, with what they were told to be: every item lies in one bucket."""
+    """All pairs of items that are similar by the rule, with the returned overlaps: all items are in one bucket."""
     n = len(words)
     size = np.array([len(item) for item in words], np.uint32)
     values, begin = np.concatenate(words).astype(np.uint64), np.cumsum(size, dtype=np.int64) - size
@@ -34,7 +34,7 @@ def all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def expect(words, rule, value: np.ndarray, similar: np.ndarray, *, distances: bool) -> None:
-    """The alike pairs, each with its exact value, ordered by their scores as by their values."""
+    """The similar pairs, each with its exact value; scores and values have the same order."""
     found = met(words, rule)
     left, right = all_pairs(len(words))
     assert set(found) == set(zip(left[similar].tolist(), right[similar].tolist(), strict=True))

@@ -81,7 +81,7 @@ def words(seed: int, n: int) -> list[str]:
     return ["".join(draw.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(6)) for _ in range(n)]
 
 
-def test_a_chain_never_removes_an_item_for_one_that_is_not_alike():
+def test_a_chain_never_removes_an_item_for_one_that_is_not_similar():
     """Windows of 60 words shifted by 10: neighbors share 46 of 66 shingles (.70), windows two apart 36 of 76 (.47)."""
     stream = words(1, 2000)
     texts = [" ".join(stream[i : i + 60]) for i in range(0, 1500, 10)]
@@ -270,7 +270,7 @@ def test_ids_come_out_as_they_went_in(tmp_path):
     assert set(removed["kept_id"].to_pylist()) == {2**64 - 1}
 
 
-def test_repeated_ids_are_told(tmp_path):
+def test_repeated_ids_are_reported(tmp_path):
     rows = [{"id": "a", "text": "one"}, {"id": "a", "text": "two"}]
     assert any("1 id names more than one item (a)" in said for said in lw.dedup(rows).report["warnings"])
 

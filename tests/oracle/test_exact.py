@@ -340,7 +340,7 @@ def test_rank_leaves_out_what_only_one_side_has():
     assert (got.shared.tolist(), got.ranks) == ([1, 2, 1, 1], 2)  # 1 is in two sets of A; 5 and 6 are in both
 
 
-def test_strangers_are_told_apart_without_counting_their_overlap():
+def test_strangers_are_distinguished_without_counting_their_overlap():
     """50 of 1,000 elements each: a million pairs share a rare element at random, and no pair is similar."""
     draw = np.random.default_rng(3)
     values = np.concatenate([np.sort(draw.choice(1000, 50, replace=False)) for _ in range(2000)]).astype(np.uint64)
@@ -372,7 +372,7 @@ def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
 
 @pytest.mark.parametrize("contained", [False, True])
 @pytest.mark.parametrize("sided", [False, True])
-def test_what_a_join_costs_is_told_before_it_begins(contained, sided, monkeypatch):
+def test_what_a_join_costs_is_reported_before_it_begins(contained, sided, monkeypatch):
     """By the maximum number of visited entries: sets with too little in common are abandoned early."""
     rng = np.random.default_rng(3)
     sets = [set(np.minimum(rng.geometric(0.02, 12), 200).tolist()) for _ in range(500)]

@@ -135,7 +135,7 @@ def crowd(kind: str, n: int) -> tuple[Join, bool]:
 
 
 @pytest.mark.parametrize("kind", [*LIMITS, "hamming", "sets", "strings", "sparse"])
-def test_a_crowd_costs_its_members_a_few_comparisons(kind, monkeypatch):
+def test_a_large_group_costs_its_members_a_few_comparisons(kind, monkeypatch):
     """5,000 nearly equal items have 12 million pairs; most items are compared only with the kept item, not with 2,500 others."""
     monkeypatch.setattr(greedy, "FEWEST", 2**12)
     monkeypatch.setattr(greedy, "FIRST", 2**6)
@@ -153,7 +153,7 @@ def test_a_crowd_costs_its_members_a_few_comparisons(kind, monkeypatch):
     assert counted.found < 20 * n  # and those of samples and parts with too many pairs
 
 
-def test_a_crowd_in_the_command(tmp_path):
+def test_a_large_group_in_the_command(tmp_path):
     """Two groups of 2,500 similar vectors in a file: the counts in the report."""
     draw = np.random.default_rng(1)
     crowds = np.repeat(draw.normal(size=(2, 32)), 2500, axis=0) + draw.normal(0, 1e-3, (5000, 32))

@@ -150,7 +150,7 @@ def test_counts_beyond_the_type_stay_at_the_greatest():
 
 
 def near_sets(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two sets whose features lie from 0 to 40 apart, some at right angles, some alike."""
+    """Two sets whose features are from 0 to 40 apart, some at right angles, some equal."""
     draw = np.random.default_rng(seed)
     a = draw.uniform(-20, 20, (4, DIMENSION))
     return a, np.concatenate([a[:2] + draw.normal(0, 3, (2, DIMENSION)), draw.uniform(-20, 20, (3, DIMENSION))])

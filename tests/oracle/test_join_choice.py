@@ -122,7 +122,7 @@ def test_sources_are_drawn_evenly_and_a_broken_one_is_left_out(tmp_path, monkeyp
     assert len(lw.dedup(files, by="elements", on_error="skip").kept) == 350
 
 
-def test_meetings_of_all_are_predicted_by_a_sample(monkeypatch):
+def test_candidates_of_all_are_predicted_by_a_sample(monkeypatch):
     """40 groups of 100 sets each: 40 * 100 * 99 / 2 pairs in each band; a sample of a quarter of the sets predicts them within a tenth."""
     monkeypatch.setattr(choice, "ROWS", 1000)
     monkeypatch.setattr(choice, "BYTES", 1 << 30)

@@ -193,7 +193,7 @@ def test_the_ends_of_float64():
         assert lr(x, y, 7) == pytest.approx((1 + 0.75**7) ** (1 / 7) * size, rel=1e-3 if size < 1e-300 else 1e-14)
         assert cosine(x, vectors([[3.0, 4.0]])) == pytest.approx(1, abs=1e-6)
         assert cosine(x, vectors([[-4.0, 3.0]])) == pytest.approx(0, abs=1e-3 if size < 1e-300 else 1e-15)
-    assert l1(vectors([[1.7e308]]), vectors([[-1.7e308]])) == math.inf  # it cannot be said
+    assert l1(vectors([[1.7e308]]), vectors([[-1.7e308]])) == math.inf  # undefined
 
 
 def test_equal_directions_have_cosine_1_and_angle_0():

@@ -171,7 +171,7 @@ def random_slots(n: int, slots: int, below: int) -> np.ndarray:
 
 @pytest.mark.parametrize("rows", [2, 3, 6])
 @pytest.mark.parametrize("shift", [0, 20, 40], ids=["low", "middle", "high"])
-def test_narrow_keys_collide_as_chance_says(rows, shift):
+def test_narrow_keys_collide_as_probability_says(rows, shift):
     """24 bits of a key: n^2 / 2^25 pairs collide in each band. The slots are small, like minima of large sets, so their sums would concentrate."""
     n, bands = 20_000, 16
     keys = MinHash(bands * rows).band_keys_of(random_slots(n, bands * rows, 2**16), bands, rows)

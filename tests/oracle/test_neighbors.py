@@ -1,4 +1,4 @@
-"""The most similar items of a query: exact where that is asked for, at the promised recall elsewhere, whatever the data is like."""
+"""The most similar items of a query: exact where that is asked for, at the expected recall otherwise, for all kinds of data."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def shares_found(name, base, queries, found, k):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", CODED)
-def test_recall_is_as_promised(name, shape, scaled):
+def test_recall_is_as_expected(name, shape, scaled):
     """Each of the neighbors, the last as well, is found with the chance that was asked for; the bound is four standard errors below it."""
     rng, n, q, k, recall = np.random.default_rng(7), 4000, scaled(300, 60), 5, 0.9
     batch = rng.permutation(SHAPES[shape](rng, n + q))
@@ -463,8 +463,8 @@ def test_neighbors_of_one_group(asking):
     assert not len(lw.neighbors([{"vector": None, "shop": 1}], by="l1", per="shop"))
 
 
-def test_of_neighbors_the_promise_is_what_was_done():
-    """Codes and sets are searched exactly unasked; of many vectors each neighbor is found with the recall that was asked for."""
+def test_the_recall_of_neighbors_is_that_of_the_search():
+    """Codes and sets are always searched exactly; among many vectors each neighbor is found with the requested recall."""
     many = clustered(np.random.default_rng(3), 3000)
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, recall=0.9).report["recall"] == 0.9
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, exact=True).report["recall"] == 1

@@ -72,7 +72,7 @@ def test_more_pairs_than_allowed_are_refused():
     assert len(lw.pairs(texts, star=True, max_pairs=0)) == 2001
 
 
-def test_a_crowd_of_near_copies_is_refused_before_it_is_all_compared():
+def test_a_large_group_of_near_copies_is_refused_before_it_is_all_compared():
     texts = [f"one long text that stays the same but for its last word {i}" for i in range(20_000)]
     with pytest.raises(lw.UsageError, match="more than 1,000 pairs"):
         lw.pairs(texts, by=BY, threshold=0.5, max_pairs=1000)  # 200 million pairs in all

@@ -45,7 +45,7 @@ def test_rotated_bits_by_the_definition(dimension):
 
 
 def test_rotated_slots():
-    """One alone as in a batch; the first slots as of fewer; x and 2x and 1e200x alike; x and -x never."""
+    """A single vector as in a batch; the first slots as with fewer; x, 2x and 1e200x agree; x and -x never do."""
     vectors = clustered(1, 40, 7, np.float64)
     bits = rotated(1500).signature(vectors)
     assert bits.dtype == np.uint8 and bits.shape == (40, 1500)
@@ -96,7 +96,7 @@ def test_rotated_estimates_vary_no_more_than_independent_ones(dimension, degrees
 
 
 @pytest.mark.parametrize(("dimension", "degrees", "rows"), [(100, 30.0, 12), (256, 25.0, 12), (1000, 12.0, 24), (3, 30.0, 12)])
-def test_bands_of_rotated_slots_keep_their_promise(dimension, degrees, rows):
+def test_bands_of_rotated_slots_have_the_expected_recall(dimension, degrees, rows):
     """An AND of slots in a row finds as much as of independent ones, within 1% or four standard errors; an OR of those, as much or more."""
     agree, p = agreement(dimension, degrees), 1 - degrees / 180
     bands = SLOTS // rows

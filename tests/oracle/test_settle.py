@@ -73,7 +73,7 @@ def test_a_chain_removes_every_second_item():
     assert settled(*columns([(3, 2, 9, 10), (2, 1, 9, 10), (1, 0, 9, 10)]), 4).representative.tolist() == [-1, 0, -1, 2]
 
 
-def test_a_witness_is_the_most_similar_and_of_equals_the_earliest():
+def test_a_representative_is_the_most_similar_and_of_equals_the_earliest():
     """Item 3 is similar to 0 at 4/6, equally to 1 at 2/3, and less to 2 at 5/8. Item 4 is similar to 1 at 3/4, and less to 0 at 2/3; its pair with 3
     has no effect, because 3 is removed."""
     pairs = [(3, 1, 2, 3), (3, 2, 5, 8), (3, 0, 4, 6), (4, 0, 2, 3), (4, 1, 3, 4), (4, 3, 1, 1)]

@@ -29,7 +29,7 @@ def shingled(texts: list[str], by: str, normalize: str | None = None, seed: int 
 
 
 def sets(found: Shingled) -> list[set[int]]:
-    """The sets, after a look at their promise: ascending and distinct."""
+    """The sets, which must be ascending and distinct."""
     each = [found.values[low:high].tolist() for low, high in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
     assert all(values == sorted(set(values)) for values in each)
     return [set(values) for values in each]

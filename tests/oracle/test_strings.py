@@ -176,7 +176,7 @@ def test_replacing_is_one_edit_or_two():
     assert pairs_of(["kitten", "sitting"], 5, False) == [(0, 1, 5)]
 
 
-def test_arrow_strings_and_bytes_are_told_by_code_points():
+def test_arrow_strings_and_bytes_are_compared_by_code_points():
     texts = ["naïve café", "naive café", "\ud800x", "\ud800y"]
     coded = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
     want = [(0, 1, 1), (2, 3, 1)]
@@ -243,7 +243,7 @@ def test_near_equal_strings_cost_the_walk_what_is_kept():
     assert found.compared < 10_000 * kept / 2
 
 
-def test_thousands_of_tiny_strings_do_not_meet_all_others():
+def test_thousands_of_tiny_strings_are_not_compared_with_all_others():
     draw = np.random.default_rng(2)
     texts = ["".join(letters) for letters in np.array(list("abcdefghijklmnopqrstuvwxyz"))[draw.integers(0, 26, (4000, 3))]]
     counts = Counts()
@@ -305,7 +305,7 @@ MEASURED = {(1, True): 1321, (1, False): 19_931, (2, True): 60_151, (2, False): 
 
 
 @pytest.mark.parametrize(("within", "by_rests"), MEASURED)
-def test_strings_with_a_common_beginning_are_told_apart_by_their_rests(within, by_rests):
+def test_strings_with_a_common_beginning_are_distinguished_by_their_rests(within, by_rests):
     """The q-grams of "unknown" are in all of them: the count filter lets many pairs through that are not near."""
     texts, counts = numbered(3000), Counts()
     with rests(by_rests):

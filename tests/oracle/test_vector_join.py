@@ -1,4 +1,4 @@
-"""All pairs of vectors within a limit: the exact values, the promised recall, and that nothing depends on how the work is cut."""
+"""All pairs of vectors within a limit: the exact values, the expected recall, and that nothing depends on how the work is divided."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ measured = pytest.mark.parametrize("measure", LIMITS)
 @measured
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("dimension", [1, 3, 64, 300, 1030])
-def test_where_all_meet_all_are_found(measure, dtype, dimension):
+def test_where_all_collide_all_are_found(measure, dtype, dimension):
     """The same pairs as by the measures, and the same values to the last bit."""
     vectors = clustered(dimension, 150, dimension, dtype)
     sample = np.sort(values(vectors, measure))
@@ -171,7 +171,7 @@ def test_codes_do_not_depend_on_the_batch(measure, dtype):
     assert (encode(more, vectors)[:, : codes.shape[1]] == codes).all()
 
 
-# the promise
+# the expected recall
 
 
 def pairs_at(measure: str, limit: float, count: int, dimension: int, seed: int) -> np.ndarray:
@@ -204,7 +204,7 @@ def pairs_at(measure: str, limit: float, count: int, dimension: int, seed: int) 
         ("l1", 5.0, 24, 0, 9, 50),
     ],
 )
-def test_a_pair_at_the_limit_is_found_as_often_as_promised(measure, limit, dimension, coding, bands, rows):
+def test_a_pair_at_the_limit_is_found_as_often_as_expected(measure, limit, dimension, coding, bands, rows):
     """Over 12 seeds and 700 pairs each. Pairs of one seed share their hyperplanes, so the error is that of the seeds' shares."""
     shares, promises = [], []
     for seed in range(12):
@@ -223,7 +223,7 @@ def test_a_pair_at_the_limit_is_found_as_often_as_promised(measure, limit, dimen
 
 @measured
 @pytest.mark.parametrize("recall", [0.7, 0.99])
-def test_a_chosen_layout_promises_what_was_asked(measure, recall):
+def test_a_chosen_layout_has_the_requested_recall(measure, recall):
     prepared = prepare(clustered(9, 2000, 32), measure, LIMITS[measure])
     layout = choose_layout(prepared, recall)
     assert layout.recall >= recall
@@ -238,7 +238,7 @@ def test_bands_and_rows_by_hand(measure):
     assert (layout.bands, layout.rows) == (3, 7) and any(layout.coding is coding for coding in prepared.codings)
 
 
-def test_nearly_certain_means_that_all_meet():
+def test_nearly_certain_means_that_all_collide():
     layout = choose_layout(prepare(clustered(9, 500, 32), "cosine", 0.8), 0.99999)
     assert (layout.bands, layout.rows) == (1, 0) and layout.recall > 0.9998
 
@@ -251,7 +251,7 @@ def test_a_larger_collection_gets_more_rows():
     counts = Counts()
     prepared = prepare(vectors, "cosine", 0.9)
     assert listed(vector_join(prepared, many).pairs(counts=counts)) == {}
-    collisions = many.bands * 20_000**2 / 2 * 0.5**many.rows  # random directions agree in half of the bits, and a few alike more often
+    collisions = many.bands * 20_000**2 / 2 * 0.5**many.rows  # random directions agree in half of the bits, and a few in more
     assert collisions < counts.collisions < 2 * collisions
     assert counts.near < counts.collisions / 1000 and counts.proposed == 0
 
@@ -273,7 +273,7 @@ def test_cut_at_the_ends():
 
 
 def test_copies_with_noise_are_counted_before_they_are_compared():
-    """20,000 nearly equal vectors are 2·10^8 pairs in each band: that is said first, and the listing ends soon after ``most``."""
+    """20,000 nearly equal vectors are 2·10^8 pairs in each band: a warning comes first, and the listing ends soon after ``most``."""
     rng = np.random.default_rng(0)
     vectors = (rng.standard_normal(32) + rng.normal(0, 1e-4, (20_000, 32))).astype(np.float32)
     prepared = prepare(vectors, "cosine", 0.9)

@@ -118,7 +118,7 @@ def test_a_bucket_of_strangers_costs_at_most_its_budget_and_says_what_it_cut():
     assert found.compared + int(cut.sum()) == 1000 * 999 // 2
 
 
-def test_witness_is_the_most_similar_and_among_equals_the_earlier():
+def test_representative_is_the_most_similar_and_among_equals_the_earlier():
     sets = [{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 11, 12}, {1, 2, 3, 4, 5, 11}, {1, 2, 3, 4}]
     found = walk(batch(sets[:2] + sets[3:]), buckets_of(np.zeros((1, 3), int), split=True))
     assert found.representative.tolist() == [-1, 0, 0]  # {1..4} is 4/6 of the first
@@ -226,7 +226,7 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     assert hottest(buckets, overfull(buckets, np.zeros(400, bool))) == []
 
 
-def test_where_nothing_is_cut_the_promise_stands():
+def test_without_skipped_pairs_the_expected_recall_stands():
     buckets = buckets_of(np.zeros((1, 50), int), split=True)
     found = walk(batch([{i} for i in range(50)]), buckets)
     assert (

@@ -174,7 +174,7 @@ def test_estimates():
     assert not hasattr(family, "merge")
 
 
-def test_the_chance_is_the_weighted_jaccard():
+def test_the_probability_is_the_weighted_jaccard():
     family = WeightedMinHash()
     assert family.probability(0.3) == 0.3
     assert family.sensitivity(0.2, 0.8) == pytest.approx((0.2, 0.8, 0.8, 0.2))

@@ -158,7 +158,7 @@ def killed_at(number: int, act: Callable[[], Any]) -> bool:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 @pytest.mark.parametrize("users", [False, True])
-def test_what_a_kill_leaves_is_taken_up_or_told(tmp_path, system, users):
+def test_what_a_kill_leaves_is_taken_up_or_reported(tmp_path, system, users):
     """At each step of making, describing and removing a folder: the next run uses it, or says which folder to delete; nothing beside it changes."""
 
     def run() -> None:
@@ -194,7 +194,7 @@ def test_what_a_kill_leaves_is_taken_up_or_told(tmp_path, system, users):
     assert not any("is not a work folder" in said for said in told)
 
 
-def test_another_run_that_comes_first_is_told_of(tmp_path, monkeypatch, system):
+def test_another_run_that_comes_first_is_reported(tmp_path, monkeypatch, system):
     """Both have found no folder, or an empty one."""
     made, others = claims.marked, []
 

@@ -50,7 +50,7 @@ def words(chart: Html) -> list[str]:
     return [element.text or "" for element in parsed(chart).iter(SVG + "text")]
 
 
-def test_a_straight_chance_is_a_straight_line_from_corner_to_corner():
+def test_a_linear_probability_is_a_straight_line_from_corner_to_corner():
     (line,) = elements(s_curves([LINE], None), "polyline")
     points = corners(line)
     assert len(points) == STEPS + 1
@@ -59,7 +59,7 @@ def test_a_straight_chance_is_a_straight_line_from_corner_to_corner():
     assert all(x1 < x2 and y1 >= y2 for (x1, y1), (x2, y2) in pairwise(points))
 
 
-def test_what_is_missed_lies_above_the_curve_and_what_is_met_in_vain_below():
+def test_misses_lie_above_the_curve_and_false_positives_below():
     chart = s_curves([LINE], 0.75)
     needless, missed = elements(chart, "polygon")
     across, up = LEFT + 0.75 * (RIGHT - LEFT), FLOOR - 0.75 * (FLOOR - TOP)
@@ -96,7 +96,7 @@ def test_a_step_is_steep():
     assert max(x for x, y in points if y == FLOOR) == middle < min(x for x, y in points if y == TOP) < middle + 3
 
 
-def test_several_curves_are_told_apart_without_color():
+def test_several_curves_are_distinguished_without_color():
     chart = s_curves(FIFTY, 0.8)
     lines = elements(chart, "polyline")
     assert len({line.get("stroke-dasharray") for line in lines}) == len({line.get("class") for line in lines}) == 3

@@ -164,7 +164,7 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path, monkeypatch, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "csv", "tsv"])
-def test_a_table_replaces_a_file_only_when_told_to(tmp_path, suffix):
+def test_a_table_replaces_a_file_only_on_request(tmp_path, suffix):
     """The file may be the input whose pairs these are."""
     target = tmp_path / f"input.{suffix}"
     target.write_text("the only copy")

@@ -26,7 +26,7 @@ def reasons(found: lw.Removal) -> list[str]:
     return found.removed.to_arrow()["reason"].to_pylist()
 
 
-def test_each_reason_is_told_apart_and_counted() -> None:
+def test_each_reason_is_distinguished_and_counted() -> None:
     found = lw.dedup([WORDS, *(text for text, _, _ in LIKE)], threshold=0.8)
     rows = found.removed.to_arrow().to_pylist()
     assert [row["reason"] for row in rows] == [reason for _, _, reason in LIKE]
@@ -61,7 +61,7 @@ def test_only_counted_shingles_are_said_to_be_the_same(data: list, more: dict, e
     assert reasons(lw.dedup(data, **more)) == [expected]
 
 
-def test_the_reason_is_told_wherever_a_removal_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_is_reported_wherever_a_removal_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of text files, one with a final line end."""
     monkeypatch.chdir(tmp_path)
     Path("in").mkdir()

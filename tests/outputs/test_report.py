@@ -1,4 +1,4 @@
-"""report.html: what a reader is told is what report.json holds, and no text of the data becomes markup."""
+"""report.html: the page has the numbers of report.json, and no text of the data becomes markup."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def test_differences_are_true(left, right, most):
     assert all(one[0] != other[0] for one, other in pairwise(runs)) and all(words for _, words in runs)
 
 
-def test_differences_of_long_texts_are_few_where_the_texts_are_alike():
+def test_differences_of_long_texts_are_few_where_the_texts_are_similar():
     left = [f"word{i * 7919 % 10007}" for i in range(20_000)]
     right = [word for i, word in enumerate(left) if i % 1000 != 500]
     runs = diff.words(" ".join(left), " ".join(right))

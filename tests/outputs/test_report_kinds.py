@@ -1,4 +1,4 @@
-"""What is said of sets, vectors, codes and strings: in report.html, by `show`, and in tables; and in what two of them differ."""
+"""Sets, vectors, codes and strings in report.html, `show` and tables; and the differences of two of them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_long_codes_are_shown_by_their_ends():
         ({}, None, [], [], [], []),
     ],
 )
-def test_weights_that_differ_are_told_from_elements_that_do(left, right, both, other, removed, kept):
+def test_weights_that_differ_are_distinguished_from_elements_that_do(left, right, both, other, removed, kept):
     found = differences.parts("weighted", json.dumps(left), "" if right is None else json.dumps(right))
     assert found == differences.Parts("element", both, other, removed, kept)
 
@@ -112,7 +112,7 @@ def test_numbers_of_a_long_vector_are_counted():
     assert len(shortened("vector", " ".join(numbers))) < 130
 
 
-# the page, and what is said at the end of a run
+# the page, and the summary of a run
 
 
 def test_distances_have_units(tmp_path):
@@ -125,7 +125,7 @@ def test_distances_have_units(tmp_path):
     assert "Hexadecimal digits that differ are marked: " in said and "|00ff00f|f|" in said and "|00ff00f|e|" in said
 
 
-def test_an_angle_is_told_in_degrees(tmp_path):
+def test_an_angle_is_reported_in_degrees(tmp_path):
     out, _ = made(tmp_path, "vector", [[1, 0], [1, 1]], "--by", "angle", "--within", 45)
     said = page(out)
     assert "|45 degrees (inclusive)|" in said and "Example 1: near-duplicate, distance 45 degrees|" in said
@@ -159,7 +159,7 @@ def test_long_vectors_make_no_long_page(tmp_path):
     assert len(run("show", tmp_path / "out", 3, "-v").stdout) > 100_000
 
 
-def test_the_largest_set_is_told_by_its_elements(tmp_path):
+def test_the_longest_set_has_the_most_elements(tmp_path):
     out, _ = made(tmp_path, "elements", [["a", "b"], ["a", "b", "c"]], "--by", "elements", "--threshold", 0.5, "--keep", "longest")
     assert "|kept set of a cluster|the one with the most elements|" in page(out) and "Kept: |b|" in page(out)
 
@@ -174,7 +174,7 @@ GROUPS = {"tea": "breakfast", "jam": "breakfast"}
 BASKETS = [["milk", "tea"], ["milk", "jam"], ["milk", "tea", "nails"]]
 
 
-def test_groups_are_told_while_they_can_be_read(tmp_path):
+def test_groups_are_reported_while_they_can_be_read(tmp_path):
     (tmp_path / "groups.json").write_text(json.dumps(GROUPS))
     out, _ = made(tmp_path, "elements", BASKETS, "--by", "elements", "--threshold", 0.6, "--groups", tmp_path / "groups.json")
     said = page(out)
@@ -201,8 +201,8 @@ def test_groups_are_told_while_they_can_be_read(tmp_path):
     assert run("report", out).exit_code == 0 and "Elements of one group count as one" in page(out)
 
 
-def test_a_crowded_bucket_names_elements(tmp_path):
-    """Forty elements in common, and sixty of its own: the pairs meet in each bucket, and none is alike."""
+def test_an_overfull_bucket_names_elements(tmp_path):
+    """Forty elements in common, and sixty others: the pairs collide in each bucket, and none is similar."""
     rows = [{"elements": [*range(40), *(1000 * place + i for i in range(60))]} for place in range(1, 400)]
     lw.dedup(rows, out=tmp_path / "out", by="elements", threshold=0.9, bands=2, rows=1, exact=False)
     report = json.loads((tmp_path / "out/report.json").read_text())
@@ -311,7 +311,7 @@ def test_an_array_of_numbers_is_no_text(by):
         lw.pairs(np.zeros((3, 2)), by=by, **({"within": 1} if by == "levenshtein" else {}))
 
 
-def test_pairs_of_codes_promise_all():
+def test_pairs_of_codes_state_full_recall():
     assert lw.pairs(np.array([1, 3], np.uint64), by="hamming", within=1).report["recall"] == 1
 
 
@@ -323,13 +323,13 @@ def test_weighted_sets_exactly_are_all_compared():
     assert lw.dedup(rows, by="weighted", exact=True).report["curve"] == []
 
 
-def test_queries_without_a_value_are_told_of():
+def test_queries_without_a_value_are_reported():
     rows = [{"id": "a", "elements": [1, 2]}, {"id": "b", "elements": [1]}]
     found = lw.neighbors(rows, query=[{"id": "q", "tags": [1, 2]}, {"id": "r", "elements": [1, 2]}], by="elements", k=1, exact=True)
     assert found.report["warnings"] == ["1 of 4 items has no set in the field 'elements' (null, missing or not a set): against/memory.arrow item 1"]
 
 
-def test_rows_that_are_no_objects_are_told_of(tmp_path):
+def test_rows_that_are_no_objects_are_reported(tmp_path):
     (tmp_path / "bare.jsonl").write_text('["a", "b"]\n["a", "c"]\n')
     said = run("pairs", tmp_path / "bare.jsonl", "--by", "elements").stderr
     assert 'no row of bare.jsonl has fields; each row must be an object, such as {"id": 1, "elements": ...}, not a bare value' in said

@@ -40,7 +40,7 @@ def told(found: dict[str, Any]) -> list[str]:
     return [message for message in found["warnings"] if "template" in message]
 
 
-def test_pages_of_a_template_are_told_of() -> None:
+def test_pages_of_a_template_are_reported() -> None:
     found = report(pages(61))
     assert found["counts"]["removed_near"] == 60
     assert found["removals"]["near"] == 60 and found["removals"]["median"] == 180 / 220

@@ -1,4 +1,4 @@
-"""The choice of bands and rows: what it promises, what it refuses, and that it is the same everywhere."""
+"""The choice of bands and rows: its recall, its errors, and that it is the same everywhere."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_default_plans_are_fixed(threshold, layout):
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(2, 100), st.floats(0.01, 0.999), st.sampled_from(["oph", "classic"]), st.integers(1, 10**9))
-def test_the_promise_holds(hundredths, recall, sketch, items):
+def test_the_expected_recall_holds(hundredths, recall, sketch, items):
     threshold = Fraction(hundredths, 100)
     plan = choose(threshold, recall, sketch=sketch, items=items)
     assert exact_probability(threshold, plan.bands, plan.rows) >= Fraction(recall) - Fraction(1, 10**12)
@@ -48,7 +48,7 @@ def test_the_promise_holds(hundredths, recall, sketch, items):
         assert plan.recall >= min(recall + 0.05, max(recall, 0.7)) - 1e-12
 
 
-def test_no_cheaper_layout_keeps_the_promise():
+def test_no_cheaper_layout_has_the_recall():
     """Against every layout, not only those that the search looks at."""
     plan = choose("0.8", 0.95, items=1_000_000)
     others = [(b, r) for b in range(2, 80) for r in range(1, 14) if probability(0.8, b, r) >= 0.95]
@@ -72,12 +72,12 @@ def test_the_curve(bands, rows):
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, 2, math.nan, math.inf, "much", None])
-def test_what_is_no_chance(p):
+def test_what_is_no_probability(p):
     with pytest.raises(UsageError, match=r"a chance of .*: give a number from 0 to 1"):
         probability(p, 20, 5)
 
 
-def test_chances_near_nothing_keep_their_digits():
+def test_probabilities_near_nothing_keep_their_digits():
     """1 - (1 - p)^b computed as written gives 0 here."""
     assert probability(0.001, 10, 6) == pytest.approx(1e-17, rel=1e-9)
 

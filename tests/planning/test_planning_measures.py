@@ -1,4 +1,4 @@
-"""Plans for every measure that has a hash family: what is promised at a similarity or a distance, and what is refused."""
+"""Plans for every measure that has a hash family: the recall at a similarity or a distance, and the errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ASKED = [
 
 @pytest.mark.parametrize(("by", "asked", "p"), ASKED)
 @pytest.mark.parametrize("recall", [0.5, 0.9, 0.99])
-def test_the_promise_at_the_threshold(by, asked, p, recall):
+def test_the_recall_at_the_threshold(by, asked, p, recall):
     plan = lw.plan(by=by, recall=recall, **asked)
     one = plan.collision.at(float(plan.threshold))
     if p is not None:
@@ -56,7 +56,7 @@ def test_every_measure_is_planned_or_refused():
 
 
 def test_the_width_of_a_line_is_chosen():
-    """Of all widths tried, the chosen one with its layout is the cheapest that keeps the promise."""
+    """Among all widths, the chosen one with its layout is the cheapest that reaches the recall."""
     plan = choose(method=parse("l2"), within=3)
     widths = [curve.parameters["width"] for curve in FAMILIES["Line"].curves(parse("l2"), 3.0, None)]
     assert widths == [3 * width for width in WIDTHS]
@@ -72,7 +72,7 @@ def test_the_width_of_a_line_is_chosen():
 
 @pytest.mark.parametrize("within", [2e-11, "2e-11", "1e-300", 1e300])
 @pytest.mark.parametrize("by", ["l1", "l2"])
-def test_tiny_and_huge_distances_are_promised_as_any_other(by, within):
+def test_tiny_and_huge_distances_have_the_expected_recall_as_any_other(by, within):
     """A layout depends on the width in thresholds alone."""
     plan, other = choose(method=parse(by), within=within), choose(method=parse(by), within=1)
     assert float(plan.threshold) == float(within)

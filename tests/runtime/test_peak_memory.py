@@ -109,7 +109,7 @@ def test_a_record_that_cannot_be_held_is_refused_before_the_work_and_held_with_m
         assert used - floor < 1 << 30, f"{(used - floor) >> 20} MiB"
 
 
-def test_what_a_text_takes_is_told_by_its_tokens():
+def test_what_a_text_takes_is_estimated_from_its_tokens():
     import numpy as np
 
     def needed(text: str, unit: str) -> int:
@@ -121,7 +121,7 @@ def test_what_a_text_takes_is_told_by_its_tokens():
     assert needed("漢字", "words") == 4 * 6 + 44 * 3
 
 
-def test_rows_and_pairs_that_take_more_than_the_limit_are_told_but_not_in_the_report(tmp_path, monkeypatch):
+def test_rows_and_pairs_that_take_more_than_the_limit_are_reported_but_not_in_the_report(tmp_path, monkeypatch):
     """The report is the same with any limit; run.json and the progress tell."""
     texts = [{"text": f"word {i // 3} of a text {i % 3}"} for i in range(30)]
     monkeypatch.setattr("likewise.runs.pipeline.ROW_BYTES", 10 << 20)  # 30 such rows take 300 MiB

@@ -60,7 +60,7 @@ def test_results_come_in_order_and_little_is_read_ahead(engine: Threads) -> None
     assert list(in_turn(slowly, range(40), at_once=1)) == [-i for i in range(40)]
 
 
-def test_a_stage_one_at_a_time_never_meets_itself_while_the_next_batch_is_read(engine: Threads) -> None:
+def test_a_stage_one_at_a_time_never_overlaps_itself_while_the_next_batch_is_read(engine: Threads) -> None:
     second, lock = threading.Event(), threading.Lock()
 
     def batches() -> Iterator[int]:
@@ -240,7 +240,7 @@ def test_what_fails_on_a_thread_names_the_file_and_the_run_goes_on_from_there(
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.zst", "a.parquet"])
-def test_a_source_that_has_shrunk_is_told_after_what_was_read_of_it(tmp_path: Path, engine: Threads, name: str) -> None:
+def test_a_source_that_has_shrunk_is_reported_after_what_was_read_of_it(tmp_path: Path, engine: Threads, name: str) -> None:
     """The failure of reading comes through the threads that write."""
     MAKE[name](tmp_path / name, ROWS[:100])
     module = parquet if name == "a.parquet" else lines

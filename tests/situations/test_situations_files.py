@@ -209,7 +209,7 @@ def test_what_came_before_the_damage_is_used_and_written(tmp_path, monkeypatch, 
 # --- rows of every kind
 
 
-def test_rows_without_usable_text_are_told_by_place_and_are_no_copies(tmp_path):
+def test_rows_without_usable_text_are_named_by_place_and_are_no_copies(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(jsonl([{"id": 1, "text": text(1)}, {"id": 2, "text": text(2)}, {"id": 3, "text": None}]))
     (tmp_path / "b.jsonl").write_bytes(
         jsonl([{"id": "1", "text": text(3)}, {"lang": "xx", "text": near(1), "id": "2"}, {"text": text(4), "id": "4"}])

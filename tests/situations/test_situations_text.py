@@ -1,4 +1,4 @@
-"""Situations that broke other tools, rebuilt from scratch: which texts are alike, and what is done about it.
+"""Situations that broke other tools, rebuilt from scratch: which texts are similar, and which are removed.
 
 Every expected value is recomputed here from its definition: sets of tuples, exact fractions, all pairs.
 """

@@ -158,7 +158,7 @@ def test_the_interval_covers_what_is_true(scaled):
     assert held >= collections * 0.95 - 4 * math.sqrt(collections * 0.95 * 0.05)
 
 
-def test_few_pairs_that_are_all_found_promise_little():
+def test_few_pairs_that_are_all_found_prove_little():
     """With 20 pairs found of 20, one cannot rule out a chance of 0.025^(1/20) = 0.83; with none to be seen, nothing."""
     pairs = np.arange(20) * 100 + np.arange(20, 40)
     assert interval(pairs, np.ones(20, bool), np.arange(100), 100, 0) == (pytest.approx(0.025 ** (1 / 20)), 1.0)
@@ -204,7 +204,7 @@ def test_an_output_is_audited_as_it_was_made(tmp_path, name):
 
 
 def test_what_was_left_out_is_left_out_again(tmp_path):
-    """The field, the group and the least size count, and so do the steps that texts are evened out by."""
+    """The field, the group, the minimum size and the normalization steps count."""
     rows = [{"id": i, "body": f"{'aA'[i % 2]} b c d e {i // 2}", "shop": i % 4 // 2} for i in range(40)]
     choices = {"field": "body", "per": "shop", "by": "whitespace:1", "threshold": 0.5, "normalize": "lower", "min_tokens": 2}
     path = write(tmp_path / "in.jsonl", rows)

@@ -1,4 +1,4 @@
-"""What curves, families and plans do with values that are no chances, and that they can be copied and pickled."""
+"""Curves, families and plans with values that are no probabilities; and copies and pickles of them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_what_is_no_similarity_is_refused(wrong):
         MinHash().sensitivity(wrong, 0.5)
 
 
-def test_values_of_other_types_have_their_chance():
+def test_values_of_other_types_have_their_probability():
     assert MinHash().probability(np.array(0.5)) == 0.5
     assert MinHash().probability([[0.1, 0.2], [0.3, 0.4]]).tolist() == [[0.1, 0.2], [0.3, 0.4]]
     assert MinHash(64).standard_error("0.5") == 0.0625
@@ -77,7 +77,7 @@ def test_values_of_other_types_have_their_chance():
 
 @pytest.mark.parametrize("curve", [curves.gaussian_line, curves.cauchy_line, curves.stripe])
 @pytest.mark.parametrize("width", [5e-324, 1e-300, 1.0, 1e300])
-def test_no_distance_has_no_chance(curve, width):
+def test_no_distance_has_no_probability(curve, width):
     """The least and greatest numbers that there are."""
     of = curve(width)
     for distance in (0.0, 5e-324, 1e-300, 1.0, 1e300, 1.7e308, math.inf):

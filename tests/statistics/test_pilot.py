@@ -48,7 +48,7 @@ def dissimilar(plan) -> list[tuple[float, float]]:
 
 
 def test_duplicates_of_a_sample_do_not_grow_with_the_collection():
-    """Forty texts in twenty pairs that share 39 of 41 words: 20 of 780 pairs are alike, and an item has as many in a collection of any size."""
+    """Forty texts in twenty pairs that share 39 of 41 words: 20 of 780 pairs are similar, and an item has as many in a collection of any size."""
     data = [text for i, one in enumerate(texts(20, 0)) for text in (one, one.rsplit(" ", 1)[0] + f" other{i}")]
     plan = lw.plan(data, by="words:1", threshold=0.8)
     assert dissimilar(plan) == [(0.0, pytest.approx(760 / 780))]
@@ -58,7 +58,7 @@ def test_duplicates_of_a_sample_do_not_grow_with_the_collection():
     assert dissimilar(lw.plan(data, by="words:1", threshold=0.96)) == [(0.0, 760 / 780), (pytest.approx(39 / 41), 20 / 780)]
 
 
-def test_which_values_of_a_sample_are_alike():
+def test_which_values_of_a_sample_are_similar():
     """At the threshold itself too: a similarity from it on, a distance up to it."""
     points = measured([0.1, 0.5, 0.8, 0.9], jaccard(), 0.8, 3).points
     assert [(value, share) for value, share, _ in points if share] == [(0.1, 0.25), (0.5, 0.25)]

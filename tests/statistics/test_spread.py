@@ -41,7 +41,7 @@ def test_pairs_of_one_clump_are_found_together() -> None:
     assert variance <= deviation(mean, 1) ** 2
 
 
-def test_a_low_recall_is_told_with_its_spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_low_recall_is_reported_with_its_spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("in.npy", clumps(100))
     low, high = ("--by", "l2", "--within", "8", "--recall", "0.5"), ("--by", "l2", "--within", "8")

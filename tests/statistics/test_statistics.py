@@ -1,4 +1,4 @@
-"""What theory says of MinHash, measured: mean, variance, S-curve and promise, at every set size and on input with structure.
+"""Theory of MinHash, measured: mean, variance, S-curve and recall, at every set size and on structured input.
 
 Seeds are fixed, so a test passes or fails for good; bounds are four standard errors of what theory predicts unless they say otherwise.
 """
@@ -98,7 +98,7 @@ PROMISES = [(0.3, 0.99), (0.5, 0.5), (0.5, 0.99), (0.7, 0.9), (0.8, 0.6), (0.8, 
 
 @pytest.mark.parametrize("union", [10, 20, 40, 100, 200, 1000])
 @pytest.mark.parametrize(("threshold", "recall"), PROMISES)
-def test_the_promise_at_the_threshold(threshold, recall, union, scaled):
+def test_the_recall_at_the_threshold(threshold, recall, union, scaled):
     """The sets of a plan that are exactly at its threshold, small ones too (plan.OPH_BANDS)."""
     plan = choose(threshold, recall)
     trials = min(5_000, 1_000_000 // union) // scaled(1, 10)

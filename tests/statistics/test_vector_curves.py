@@ -94,7 +94,7 @@ def test_ends_of_curves(name):
         assert family.probability(1e12) == pytest.approx(3 / math.pi / 1e12, rel=1e-9)
 
 
-def test_worked_chances():
+def test_worked_probabilities():
     """By hand: 1 - 60/180; 1 - 3/7; 1 - 350/1400; and w = d, where Φ(-1) = 0.158655: 1 - 0.317311 - 0.797885·0.393469 = 0.368746."""
     assert OF_VECTORS["gaussian"].probability(0.5) == pytest.approx(2 / 3)
     assert Hyperplane().probability(distance=60) == 2 / 3  # of the angle itself, not of the angle of its cosine

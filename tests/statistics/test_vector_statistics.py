@@ -1,6 +1,6 @@
-"""What theory says of the families of vectors and codes, measured: mean, variance, ANDs and ORs, independence, promises, structured input.
+"""Theory of the families of vectors and codes, measured: mean, variance, AND-OR constructions, independence, recall, structured input.
 
-Functions are drawn by seed and a pair is drawn anew for each, so trials are independent. Seeds are fixed, so a test passes or fails for
+Functions are drawn by seed, with a new pair for each, so trials are independent. Seeds are fixed, so a test passes or fails for
 good; bounds are four standard errors of what theory predicts unless they say otherwise.
 """
 
@@ -266,7 +266,7 @@ def test_two_normals_at_right_angles_in_the_plane():
 
 
 @pytest.mark.parametrize(("dimension", "rows"), [(4, 4), (8, 8), (16, 12)])
-def test_and_over_one_block_finds_less_than_promised(dimension, rows):
+def test_and_over_one_block_finds_less_than_expected(dimension, rows):
     """Rows of one block agree less often together than independent ones; in the order of ``spread`` they agree as promised."""
     promised = (1 - 30 / 180) ** rows
     slack = error(promised, 900 * 96 // rows)

@@ -171,7 +171,7 @@ def test_bands_agree_as_independent_slots_do():
 
 
 @pytest.mark.parametrize("size", [1, 6, 100])
-def test_slots_are_alike_and_do_not_move_together(size, scaled):
+def test_slots_are_identically_distributed_and_uncorrelated(size, scaled):
     slots, trials = 100, scaled(5000, 500)
     agree = agreement(WeightedMinHash(slots), *random_pairs(trials, size, 0.5, 1.0, 8))
     z = (agree.mean(axis=0) - 0.5) / sqrt(0.25 / trials)
