@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import pickle
 import shutil
+import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -77,7 +80,9 @@ def test_a_column_is_an_array_that_holds_each_value() -> None:
         "gap": pa.array([2**63, None], pa.uint64()),
         "float": pa.array([0.5, None]),
         "text": pa.array(["x", None]),
-        "lists": pa.array([[1], [2, 3]]),
+        "lists": pa.array([[1, 2], [2, 3]]),
+        "day": pa.array([0, None], pa.date32()),
+        "zone": pa.array([0, None], pa.timestamp("s", "UTC")),
         "true": pa.array([True, False]),
     }
     table = lw.Table(pa.table(held))
@@ -87,9 +92,12 @@ def test_a_column_is_an_array_that_holds_each_value() -> None:
         "float": np.float64,
         "text": object,
         "lists": object,
+        "day": np.dtype("M8[D]"),
+        "zone": object,
         "true": bool,
     }
-    assert table["gap"].tolist() == [2**63, None] and table["lists"].tolist() == [[1], [2, 3]]
+    assert table["gap"].tolist() == [2**63, None] and table["lists"].tolist() == [[1, 2], [2, 3]]
+    assert np.isnat(table["day"]).tolist() == [False, True] and table["zone"][0].utcoffset().total_seconds() == 0
     assert np.isnan(table["float"][1]) and table["text"].tolist() == ["x", None]
 
 
@@ -154,6 +162,14 @@ def test_a_table_as_text_fits_its_terminal() -> None:
 def test_a_wide_character_takes_two_columns_and_a_combining_one_none() -> None:
     shown = as_text(Preview("Table", ["id", "n"], [("日本", 1), ("e\u0301", 2), ("abcd", 3)], 3), 80).splitlines()
     assert shown[2:] == ["日本  1", "e\u0301     2", "abcd  3"]
+
+
+def test_values_that_python_lacks_are_shown_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pandas, times that end in nanoseconds have no Python value, and lists of them no text."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    times = pa.array([1], pa.timestamp("ns"))
+    shown = repr(lw.Table(pa.table({"at": times, "list": pa.array([[1]], pa.list_(times.type))}))).splitlines()
+    assert shown[2].startswith("1970-01-01 00:00:00.000000001  ")
 
 
 def test_no_value_reaches_a_terminal_as_a_command() -> None:
@@ -258,6 +274,7 @@ def test_the_head_of_a_table_in_a_file_is_read_alone(tmp_path: Path, monkeypatch
     assert removal.kept.head(3)["position"].tolist() == [0, 2, 4] and isinstance(removal.kept._made, Later)
     repr(removal), removal._repr_html_()
     assert isinstance(removal.removed._made, Later) and isinstance(removal.clusters._made, Later)
+    assert pickle.loads(pickle.dumps(removal)).kept["position"].tolist() == list(range(0, 40, 2))
     assert removal.removed.tail(1)["id"].tolist() == [39]
     assert removal.removed == lw.dedup(tmp_path / "in.jsonl", by="words:9", threshold=0.8).removed
 
@@ -397,6 +414,15 @@ def test_an_input_that_changed_or_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(lw.DataError, match=f"{path}: this input is not there any more, so its items cannot be read again"):
         removal.removed.with_text()
     assert removal.removed.head(0).with_text().columns[:2] == ["id", "text"]
+
+
+def test_standard_input_cannot_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines)))
+    found = lw.pairs("-", **LIKE)
+    with pytest.raises(lw.DataError, match="with_text: standard input is not kept, so its items cannot be read again"):
+        found.with_text()
+    assert len(found) == 3
 
 
 @pytest.mark.parametrize("length", [0, -1, 1.5, True, "9"])

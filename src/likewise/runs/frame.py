@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
 #: Rows converted to Python values at once.
 BATCH = 2**14
+#: Rows up to this one are made or read alone; for one behind it the whole table is.
+FEW = 1_000
 #: Key of `Data.rows` for rows that are input rows themselves.
 ITSELF = ""
 
@@ -160,7 +163,7 @@ class Table:
             if step != 1:
                 raise IndexError(f"step {step}: a slice of rows has step 1")
             size = max(0, end - begin)
-            if isinstance(self._made, Later) and (begin == 0 or end <= BATCH):
+            if isinstance(self._made, Later) and (begin == 0 or end <= FEW):
                 return self._with(self._made.first(begin + size).slice(begin, size))
             return self._with(self._data().slice(begin, size))
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
@@ -321,27 +324,28 @@ ITEMS = ("id", "kept_id", "id_a", "id_b")
 
 
 def as_numpy(column: pa.ChunkedArray) -> np.ndarray:
-    """Return a column as a numpy array; of objects unless it holds numbers, times or truth values without missing ones, or floats."""
+    """Return a column as a numpy array: floats and times with NaN and NaT for missing values; whole numbers and truth values if none is missing.
+
+    Everything else is an array of objects.
+    """
     kind = column.type
-    plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None)
-    if pa.types.is_floating(kind) or (plain and not column.null_count):
+    with_gaps = pa.types.is_floating(kind) or pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None)
+    if with_gaps or ((pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and not column.null_count):
         return column.to_numpy()
     return objects(column.to_pylist())
 
 
 def objects(values: list[Any]) -> np.ndarray:
-    """Return a one-dimensional array of objects."""
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made
+    """Return a one-dimensional array of objects, also of lists of one length."""
+    return np.fromiter(values, object, len(values))
 
 
 def shown_values(column: pa.ChunkedArray) -> list[Any]:
-    """Return a column's values for display; as texts where Python has no such values, such as times in nanoseconds without pandas."""
-    try:
-        return column.to_pylist()
-    except (pa.ArrowException, ValueError, OverflowError, ImportError):
-        return column.cast(pa.string()).to_pylist()
+    """Return a column's values for display; as texts where Python lacks them, as times in nanoseconds without pandas, or as their type."""
+    for values in (column.to_pylist, lambda: column.cast(pa.string()).to_pylist()):
+        with suppress(pa.ArrowException, ValueError, OverflowError, ImportError):
+            return values()
+    return [f"<{column.type}>"] * len(column)
 
 
 def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvFormulas = "escape") -> None:
