@@ -17,6 +17,8 @@ Report = dict[str, Any]
 
 #: Bins of the distribution of similarities, and how many of them a line joins.
 BINS, TOGETHER = 10, 2
+#: Near-duplicates from which on bars show them.
+FEWEST = 10
 #: Parts of the bar: the count in report.json, its name, and its class.
 PARTS = (
     ("kept", "kept", "kept"),
@@ -91,9 +93,9 @@ def html(report: Report, out: Path | None, examples: Preview | None) -> str:
 
 
 def by_value(report: Report) -> Html | None:
-    """Bars of the near-duplicates by similarity or distance, or None."""
+    """Bars of the near-duplicates by similarity or distance; None if there are few, since the examples show them."""
     found = report.get("removals")
-    if not found or not found["near"]:
+    if not found or found["near"] < FEWEST:
         return None
     name = f"Near-duplicates by {report.get('value', 'similarity')} to the record kept in their place"
     return join([tag("p", name), bars([(ranged(first, last), number) for first, last, number in found["by_value"]], "record", name)])
