@@ -1,4 +1,4 @@
-"""likewise finds what is alike in large collections: near-duplicate texts, verified and accounted for.
+"""likewise finds near-duplicates in large collections: documents, sets, vectors, codes and strings. Every result is verified and accounted for.
 
     import likewise as lw
     result = lw.dedup("crawl/*.jsonl", by="words:5", threshold=0.8, out="clean")

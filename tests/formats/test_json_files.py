@@ -256,7 +256,7 @@ def test_annotate_names_positions_where_no_row_has_an_id(tmp_path: Path) -> None
     (tmp_path / "a.jsonl").write_text('{"text": "one two"}\n{"text": "three"}\n{"text": "one two"}\n')
     lw.dedup(tmp_path / "a.jsonl", out=tmp_path / "out", output="annotate")
     rows = [json.loads(line) for line in (tmp_path / "out/annotated/a.jsonl").read_text().splitlines()]
-    assert [(row["likewise_cluster"], row["likewise_witness"]) for row in rows] == [(0, None), (None, None), (0, 0)]
+    assert [(row["likewise_cluster"], row["likewise_kept_id"]) for row in rows] == [(0, None), (None, None), (0, 0)]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])

@@ -180,7 +180,7 @@ def test_ids_of_several_types_keep_theirs_in_json(form: str, ids: list[Any], exp
         assert run("dedup", given, "--by", "words:2", "--threshold", "0.9", "--output", "annotate", "-o", "out").exit_code == 0
         text = (Path("out/annotated") / given.name).read_text()
         records = json.loads(text) if form == "json" else [json.loads(line) for line in text.splitlines()]
-        representatives = [record["likewise_witness"] for record in records if record["likewise_witness"] is not None]
+        representatives = [record["likewise_kept_id"] for record in records if record["likewise_kept_id"] is not None]
         assert same([(representative, None) for representative in representatives], [(first, None) for first, _ in expected])
 
 

@@ -141,7 +141,7 @@ def test_json_output_holds_no_character_that_a_terminal_obeys():
     Path("in.jsonl").write_text(lines, encoding="utf-8", newline="")
     assert run("dedup", "in.jsonl", "-o", "out", "--output", "annotate", "--overwrite").exit_code == 0
     annotated = next(Path("out/annotated").iterdir()).read_text(encoding="utf-8")
-    assert evil in annotated and "likewise_witness" in annotated
+    assert evil in annotated and "likewise_kept_id" in annotated
     assert run("dedup", "in.jsonl", "-o", "out", "--overwrite").exit_code == 0
     assert Path("out/kept/in.jsonl").read_bytes() == lines[: lines.index("\n") + 1].encode()
     shown = [

@@ -93,8 +93,8 @@ def test_items_that_do_not_fit(family, batch, message):
         (lambda: Bits(8).all_of(0), r"all_of\(0\)"),
         (lambda: Bits(8).any_of(True), r"any_of\(True\)"),
         (lambda: curves.amplified(0.5, [("some", 3)]), "a step 'some'"),
-        (lambda: curves.amplified(1.5, [("all", 3)]), "a chance of 1.5: give a number from 0 to 1"),
-        (lambda: curves.amplified(math.nan, []), "a chance of nan"),
+        (lambda: curves.amplified(1.5, [("all", 3)]), "a probability of 1.5: give a number from 0 to 1"),
+        (lambda: curves.amplified(math.nan, []), "a probability of nan"),
     ],
 )
 def test_fields_that_cannot_be_meant(make, message):

@@ -116,7 +116,7 @@ def test_codes_are_brute_force_at_any_distance(within):
 
 
 def walked(items: Items, order: list[int]) -> dict[int, tuple[int, float]]:
-    """The greedy walk by brute force: removed item -> (witness, value)."""
+    """The greedy walk by brute force: removed item -> (representative, value)."""
     similar = items.similar()
     kept: list[int] = []
     removed: dict[int, tuple[int, float]] = {}
@@ -191,7 +191,9 @@ def test_which_one_stays(tmp_path, by, keep):
     path = write(items, tmp_path / "in.jsonl", score=[place * 7 % 5 for place in range(len(items.values))])
     lw.dedup(path, out=tmp_path / "out", keep=keep, **items.choices)
     got, want = decided(tmp_path / "out"), walked(items, KEEPS[keep](items))
-    copies = {item for item, (_, value) in want.items() if value == (0 if items.distance else 1)}  # among copies the witness is a matter of order
+    copies = {
+        item for item, (_, value) in want.items() if value == (0 if items.distance else 1)
+    }  # among copies the representative is a matter of order
     equal({item: found for item, found in got.items() if item not in copies}, {item: found for item, found in want.items() if item not in copies})
     assert got.keys() == want.keys()
 

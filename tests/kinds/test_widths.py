@@ -57,7 +57,7 @@ def test_each_bit_of_each_slot_moves_half_of_the_key(rows):
 
 
 def one_bucket(sets: Sets) -> list[int]:
-    """The witnesses that the walk finds when all items share one bucket."""
+    """The representatives that the walk finds when all items share one bucket."""
     n = len(sets.size)
     keys = np.zeros(n, np.uint64)
     return walk(sets, group(lambda band: keys, keys, 1, split=True)).representative.tolist()

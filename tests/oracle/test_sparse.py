@@ -130,7 +130,7 @@ def test_what_is_cheaper_is_done():
 
 
 def walked(given_: list[Row], by: str, order: list[int]) -> dict[int, int]:
-    """The greedy walk by brute force: removed item -> witness. A copy follows its first."""
+    """The greedy walk by brute force: removed item -> representative. A copy follows its first."""
     found, kept, removed = similar(given_, by), [], {}
     for item in order:
         near = [(-one if by == "cosine" else one, order.index(sum(pair) - item), sum(pair) - item) for pair, one in found.items() if item in pair]

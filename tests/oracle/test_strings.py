@@ -75,7 +75,7 @@ def slow_pairs(texts: Sequence[str], within: int, levenshtein: bool, side: Seque
 
 
 def slow_walk(texts: Sequence[str], within: int, levenshtein: bool, per: Sequence[int]) -> tuple[list[int], list[int], Rows]:
-    """The greedy walk word by word: the witnesses, their distances (-1 for kept strings), and all pairs that were near."""
+    """The greedy walk word by word: the representatives, their distances (-1 for kept strings), and all pairs that were near."""
     representative: list[int] = []
     distances: list[int] = []
     met = []

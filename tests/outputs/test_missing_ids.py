@@ -48,7 +48,7 @@ def test_clusters_whose_representatives_have_no_id_are_named_by_place(tmp_path: 
     assert clusters["id"].to_pylist() == [None, 5, None, 6]
     assert clusters["cluster"].to_pylist() == clusters["component"].to_pylist() == ["in.jsonl:0"] * 2 + ["in.jsonl:1"] * 2
     annotated = [json.loads(line) for line in (tmp_path / "out/annotated/in.jsonl").read_text().splitlines()]
-    assert [row["likewise_witness"] for row in annotated] == [None, None, "in.jsonl:0", "in.jsonl:1", None]
+    assert [row["likewise_kept_id"] for row in annotated] == [None, None, "in.jsonl:0", "in.jsonl:1", None]
     assert [row["likewise_cluster"] for row in annotated] == ["in.jsonl:0", "in.jsonl:1", "in.jsonl:0", "in.jsonl:1", None]
     assert result.report["ids"] == {"missing": 2, "repeated": 0}
     assert [(c["representative"], c["position"]) for c in result.report["clusters"]["largest"]] == [(None, 0), (None, 1)]

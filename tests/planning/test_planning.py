@@ -73,7 +73,7 @@ def test_the_curve(bands, rows):
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, 2, math.nan, math.inf, "much", None])
 def test_what_is_no_probability(p):
-    with pytest.raises(UsageError, match=r"a chance of .*: give a number from 0 to 1"):
+    with pytest.raises(UsageError, match=r"a probability of .*: give a number from 0 to 1"):
         probability(p, 20, 5)
 
 

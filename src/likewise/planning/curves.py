@@ -50,7 +50,7 @@ def checked_probability(p: Any) -> float:
     """Return a probability as a float. Raises UsageError unless it is a number from 0 to 1."""
     number = number_of(p)
     if not 0 <= number <= 1:
-        raise UsageError(f"a chance of {quoted(p)}: give a number from 0 to 1")
+        raise UsageError(f"a probability of {quoted(p)}: give a number from 0 to 1")
     return number
 
 

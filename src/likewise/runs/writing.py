@@ -228,7 +228,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, a
 
 
 def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]:
-    """Return a function of (rows, ``typed``) that makes a table of cluster, witness and similarity, with names unlikely to be taken.
+    """Return a function of (rows, ``typed``) that makes a table of cluster, kept id and similarity, with names unlikely to be taken.
 
     ``typed``: ids of several types are JSON texts, for records in JSON or CSV.
     """
@@ -245,7 +245,7 @@ def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]
         cluster = wrapped(decision.head(rows), ~clustered[rows])
         representative = wrapped(decision.kept_row[rows], ~decision.removed[rows])
         similarity = value_column(decision.similarity[rows], decision.value)
-        heads = {"likewise_cluster": column(cluster, typed), "likewise_witness": column(representative, typed)}
+        heads = {"likewise_cluster": column(cluster, typed), "likewise_kept_id": column(representative, typed)}
         return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
 
     return table

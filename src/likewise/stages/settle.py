@@ -18,7 +18,7 @@ class Settled(NamedTuple):
     """The outcome for n items."""
 
     representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
-    overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the witness; -1 and 0 for a kept item
+    overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the representative; -1 and 0 for a kept item
     out_of: np.ndarray  # int64[n]
 
 
@@ -26,14 +26,14 @@ class Removals(NamedTuple):
     """The removals among n items in priority order, and the matches behind them."""
 
     representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
-    value: np.ndarray  # float64[n]: similarity or distance to the witness; NaN for a kept item, and where nothing was checked
+    value: np.ndarray  # float64[n]: similarity or distance to the representative; NaN for a kept item, and where nothing was checked
     matches: np.ndarray  # int64[m, 2]: verified pairs of an item and an earlier kept item, sorted
     values: np.ndarray  # float64[m]: their similarity or distance
     compared: int  # pairs of items that were compared
 
 
 def settled(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of: np.ndarray, n: int) -> Settled:
-    """Decide n items, numbered in priority order, from their similar pairs. The witness is the most similar kept item, the first of several.
+    """Decide n items, numbered in priority order, from their similar pairs. The representative is the most similar kept item, the first of several.
 
     later, earlier: int64[m], earlier < later, in any order; repeated pairs are allowed. overlap, out_of: int64[m], the similarity of each pair, as
     kernels.compare returns it: two counts, or a score and 1. Ratios are compared exactly.

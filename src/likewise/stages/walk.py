@@ -60,7 +60,7 @@ class Walk:
     """The result of the walk over n items in priority order."""
 
     representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
-    overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the witness
+    overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the representative
     out_of: np.ndarray
     matches: np.ndarray  # int64[m, 4]: the verified pairs: item, kept item, overlap, out of
     compared: int

@@ -63,7 +63,7 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of row groups, given by number. ``most``: maximum bytes of a record; a batch may have BATCH_FACTOR times as many.
 
-    Raises DataError if fewer rows come than the metadata promises.
+    Raises DataError if fewer rows come than the metadata states.
     """
     rows, size = sum(group.rows for group in groups.values()), sum(group.size for group in groups.values())
     step = max(1, min(BATCH_ROWS, CHUNK_BYTES * rows // max(size, 1), BATCH_FACTOR * most // _largest_dictionary(path, groups.values(), columns)))
