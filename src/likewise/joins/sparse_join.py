@@ -110,7 +110,7 @@ class SparseJoin:
         """As `joins.pairs.Join` defines it."""
         n, counts, stop = len(self.vectors), counts or Counts(), Stop(most)
         items, side = among.chosen(n)
-        lists, some = self.lists(items), np.arange(n) if items is None else items
+        lists, some = self.lists(items), np.arange(n) if items is None else np.ascontiguousarray(items)
         sides = np.empty(0, np.uint8)
         if side is not None:
             sides = np.zeros(n, np.uint8)

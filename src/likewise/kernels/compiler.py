@@ -12,6 +12,9 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import update_wrapper, wraps
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -91,7 +94,7 @@ def version(kernel: jit.Kernel, wanted: str, args: tuple) -> Callable:
     with notice.compiling(), interruptible(), global_compiler_lock:
         while jit.OVERLOADS:
             function, options, chooser = jit.OVERLOADS.pop()
-            overload(function, jit_options=options)(chooser)
+            overload(function, jit_options=options)(wraps(chooser)(lambda *kinds, chooser=chooser: placed(chooser(*kinds))))
         made = kept = None
         if loader.linker() is not None:
             kinds = tuple(map(numba.typeof, args))
@@ -140,8 +143,15 @@ def emitted(symbol: str, result: Any) -> store.Kept | None:
 def dispatcher_of(compiled: jit.Compiled) -> Dispatcher:
     if compiled not in DISPATCHERS:
         options = {"nopython": True, "boundscheck": None, **compiled.options}
-        DISPATCHERS[compiled] = Dispatcher(py_func=compiled.py_func, locals={}, targetoptions=options)
+        DISPATCHERS[compiled] = Dispatcher(py_func=placed(compiled.py_func), locals={}, targetoptions=options)
     return DISPATCHERS[compiled]
+
+
+def placed(function: Any) -> Any:
+    """The function with the name of its file shortened, which exceptions put into the code: stored code must not depend on where it was compiled."""
+    code = function.__code__.replace(co_filename="/".join(Path(function.__code__.co_filename).parts[-3:]))
+    copy = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    return update_wrapper(copy, function)
 
 
 def type_of(compiled: jit.Compiled) -> Any:

@@ -233,7 +233,7 @@ def _find(chunk: Chunk, names: list[str], most: int) -> tuple[np.ndarray, ...]:
 
 def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], first: np.ndarray, last: np.ndarray) -> None:
     """Put the items in the cells of these columns into ``records``."""
-    text, offsets = cells(chunk.data, first.reshape(-1, 1), last.reshape(-1, 1))
+    text, offsets = cells(chunk.data, np.ascontiguousarray(first).reshape(-1, 1), np.ascontiguousarray(last).reshape(-1, 1))
     cell = nullable(offsets, text, np.diff(offsets) > 0)
     reader, numbered = sure_reader_of(want.kind), of_payload(want.kind).numbered
     assert reader.from_cells is not None

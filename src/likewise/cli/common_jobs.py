@@ -1,0 +1,187 @@
+"""Small jobs of every verb, data type and format, which call the kernels that users' jobs call, with the same types of arguments."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+
+import likewise as lw
+from likewise.errors import UsageError
+from likewise.verbs.similarity import sketch
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog and runs away from here into the deep dark wood, where nobody has seen it since.",
+    "The quick brown fox jumps over the lazy dog and runs away from here into the deep dark forest, where nobody has seen it since.",
+    'Über die grünen Wiesen läuft ein Fuchs; naïve cafés, Ελληνικά, кириллица, 東京都は日本の首都です。 ภาษาไทย 👩‍🚀 \u200b e\u0301 \\ " /',
+    "Something else entirely\n\nwith two paragraphs\tand a tab, x = f(y) + 1.",
+    "",
+]
+UNITS = ("words:3", "words:1", "whitespace:3", "chars:9", "lines:1", "paragraphs:1", "stopwords:3", "bytes:16", "code:5")
+
+
+def jsonl(folder: Path, field: str, values: list[Any]) -> Path:
+    path = folder / f"{field}.jsonl"
+    path.write_text("".join(json.dumps({"id": str(i), field: value}, ensure_ascii=i % 2 > 0) + "\n" for i, value in enumerate(values)))
+    return path
+
+
+def parquet(folder: Path, field: str, values: Any) -> Path:
+    path = folder / f"{field}.parquet"
+    pq.write_table(pa.table({"id": np.arange(len(values)), field: values}), path)
+    return path
+
+
+def verbs(inputs: Any, folder: Path, **options: Any) -> None:
+    """The verbs over inputs of one data type."""
+    lw.dedup(inputs, **options)
+    lw.pairs(inputs, **options)
+    lw.pairs(inputs, against=inputs, **options)
+    with suppress(UsageError):  # not for every data type
+        lw.dedup(inputs, exact=True, **options)
+        lw.pairs(inputs, exact=True, **options)
+    with suppress(UsageError):
+        lw.pairs(inputs, bands=8, rows=2, **options)
+        lw.dedup(inputs, bands=8, rows=2, **options)
+    with suppress(UsageError):
+        lw.plan(inputs, **options)
+    shutil.rmtree(folder / "audited", ignore_errors=True)
+    lw.dedup(inputs, out=folder / "audited", **options)
+    with suppress(UsageError):
+        lw.audit(folder / "audited")
+    limits: dict[str, Any] = {name: options[name] for name in options.keys() - {"threshold", "within"}}
+    for exact in (None, True):
+        with suppress(UsageError):
+            lw.neighbors(inputs, query=inputs, k=2, exact=exact, **limits)
+
+
+def documents(folder: Path) -> None:
+    """Files of documents."""
+    file = jsonl(folder, "text", TEXTS)
+    lw.dedup(file, out=folder / "out", pairs=True, removed_records=True)
+    lw.audit(folder / "out")
+    verbs(file, folder)
+
+
+def formats(folder: Path) -> None:
+    """The other formats of documents, and documents in memory."""
+    table = pa.table({"id": list(range(len(TEXTS))), "text": TEXTS})
+    pq.write_table(table, folder / "a.parquet")
+    pa.feather.write_feather(table, folder / "a.arrow", compression="uncompressed")
+    (folder / "a.json").write_text(json.dumps(table.to_pylist()))
+    (folder / "a.csv").write_text("id,text\n" + "".join(f'{i},"{text.replace(chr(34), chr(34) * 2)}"\n' for i, text in enumerate(TEXTS)))
+    (folder / "a.tsv").write_text("id\ttext\n" + "".join(f"{i}\t{' '.join(text.split())}\n" for i, text in enumerate(TEXTS)))
+    (folder / "texts").mkdir()
+    for i, text in enumerate(TEXTS):
+        (folder / "texts" / f"{i}.txt").write_text(text)
+    for name in ("a.parquet", "a.arrow", "a.json", "a.csv", "a.tsv", "texts"):
+        lw.dedup(folder / name, out=folder / f"{name}.out")
+    lw.pairs(TEXTS)
+    lw.pairs(table)
+    lw.similarity(TEXTS[0], TEXTS[1])
+
+
+def units(folder: Path) -> None:
+    """Documents by each unit."""
+    for unit in UNITS:
+        lw.pairs(TEXTS, by=unit, threshold=0.5)
+    lw.similarity(TEXTS[0], TEXTS[2], normalize="nfkc,fold,accents,marks,invisible,punct,digits,space")
+
+
+def ways(folder: Path) -> None:
+    """Documents compared in other ways."""
+    for options in ({"verify": "estimate"}, {"sketch": "classic"}, {"verify": "none"}, {"copies": "empty", "min_tokens": 3}):
+        lw.dedup(TEXTS, **options)
+        lw.pairs(TEXTS, **options)
+    lw.pairs(TEXTS, star=True)
+    lw.dedup([*TEXTS, *(f"{TEXTS[0]} {i}" for i in range(200))], by="words:1", threshold=0.3, bands=8, rows=2)  # overfull buckets
+    lw.frequent([["a", "b"], ["a", "b", "c"]], support=2)
+    for by in ("words:3/bag", "words:1/containment"):
+        lw.pairs(TEXTS, by=by, threshold=0.5)
+    for mode in ("oph", "classic"):
+        sketch(TEXTS, mode=mode)
+
+
+def sets(folder: Path) -> None:
+    """Sets of integers and of strings."""
+    integers = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 6], [7, 8, 9], []]
+    for values in (integers, [[str(one) for one in each] for each in integers]):
+        verbs(jsonl(folder, "elements", values), folder, by="elements", threshold=0.5)
+        verbs(parquet(folder, "elements", values), folder, by="elements", threshold=0.5)
+        lw.similarity(values[0], values[1], by="elements")
+    verbs(parquet(folder, "tokens", integers), folder, by="tokens:2", threshold=0.5, field="tokens")
+
+
+def weighted(folder: Path) -> None:
+    """Weighted sets."""
+    values = [{"a": 1.0, "b": 2.0, "c": 1.5}, {"a": 1.0, "b": 2.0}, {"d": 4.0}]
+    verbs(jsonl(folder, "elements", values), folder, by="weighted", threshold=0.5)
+    lw.similarity(values[0], values[1], by="weighted")
+
+
+def vectors(folder: Path) -> None:
+    """Dense vectors of either width."""
+    made = np.random.default_rng(0).normal(size=(40, 8))
+    made[20:] = made[:20] + 0.001
+    for dtype in (np.float32, np.float64):
+        values = made.astype(dtype)
+        np.save(folder / "vectors.npy", values)
+        pq.write_table(pa.table({"vector": pa.array(list(values))}), folder / "vectors.parquet")
+        for by, limit in (("cosine", {"threshold": 0.9}), ("angle", {"within": 20}), ("l2", {"within": 1}), ("l1", {"within": 1})):
+            verbs(folder / "vectors.npy", folder, by=by, **limit)
+            lw.dedup(folder / "vectors.parquet", by=by, **limit)
+            lw.similarity(values[0], values[1], by=by)
+        lw.pairs(values, by="cosine", threshold=0.9)
+        np.save(folder / "queries.npy", values[:3])
+        for by in ("cosine", "l2"):
+            for exact in (False, True):
+                lw.neighbors(folder / "vectors.npy", query=folder / "queries.npy", by=by, k=2, exact=exact)
+    verbs(jsonl(folder, "vector", made.tolist()), folder, by="cosine", threshold=0.9)
+
+
+def sparse(folder: Path) -> None:
+    """Sparse vectors."""
+    values = [{"indices": [1, 5, 9], "values": [1.0, 2.0, 1.0]}, {"indices": [1, 5, 8], "values": [1.0, 2.0, 1.0]}, {"indices": [2], "values": [1.0]}]
+    file = jsonl(folder, "vector", values)
+    for by, limit in (("cosine", {"threshold": 0.8}), ("angle", {"within": 30}), ("l2", {"within": 2}), ("l1", {"within": 2})):
+        verbs(file, folder, by=by, **limit)
+
+
+def codes(folder: Path) -> None:
+    """Binary codes."""
+    values = [f"{7 * i**5 % 2**64:016x}" for i in range(30)] + ["0000000000000001", "0000000000000003"]
+    for file in (jsonl(folder, "code", values), parquet(folder, "code", values)):
+        verbs(file, folder, by="hamming", within=3)
+    lw.similarity(values[0], values[1], by="hamming")
+
+
+def strings(folder: Path) -> None:
+    """Short strings; with RapidFuzz alone."""
+    with suppress(UsageError):
+        for by in ("levenshtein", "edit"):
+            verbs(jsonl(folder, "text", ["duplicate", "duplicated", "duplicat", "something else", "somethingelse"]), folder, by=by, within=2)
+            lw.similarity("duplicate", "duplicated", by=by)
+
+
+def features(folder: Path) -> None:
+    """Sets of feature vectors."""
+    random = np.random.default_rng(0)
+    values = [random.normal(size=(3 + i % 3, 8)).tolist() for i in range(30)]
+    values += values[:5]
+    file = jsonl(folder, "features", values)
+    for by in ("features", "features/chamfer", "features/one-to-many", "features/assignment"):
+        verbs(file, folder, by=by, threshold=0.5)
+    lw.similarity(values[0], values[1], by="features")
+
+
+JOBS: dict[str, Callable[[Path], Any]] = {
+    job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings)
+}

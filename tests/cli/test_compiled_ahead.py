@@ -1,0 +1,214 @@
+"""Kernels that were compiled ahead, and the stores that they are in, in separate processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from command_line import SOURCE, TEXTS
+from likewise.kernels import levels, store
+
+HERE = levels.here()
+#: Says which of the heavy modules a run has imported, and how many kernels it has compiled.
+TOLD = """
+import sys, likewise as lw
+from likewise.kernels import notice
+found = lw.pairs(sys.argv[1]).to_arrow().num_rows, lw.dedup(sys.argv[1]).removed.to_arrow().num_rows
+print(*found, "numba" in sys.modules, notice.kernels)
+"""
+
+pytestmark = pytest.mark.skipif(not HERE, reason="no kernels are compiled ahead for this machine")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the kernels of one job, compiled ahead for the lowest level that this machine has."""
+    package = tmp_path_factory.mktemp("built") / "likewise"
+    shutil.copytree(Path(SOURCE) / "likewise", package, ignore=shutil.ignore_patterns("__pycache__", "compiled"))
+    command = [sys.executable, "-P", "-m", "likewise.cli.compiling", str(package / "kernels/compiled"), "--level", HERE[-1], "--jobs", "documents"]
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": str(package.parent)}, check=True, stdout=subprocess.DEVNULL)
+    return package
+
+
+@pytest.fixture
+def run(built: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run code with the built package and an empty cache; its argument is a file of four documents."""
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in TEXTS.items()))
+
+    def runs(code: str, package: Path = built, **environment: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache"), **environment}
+        return subprocess.run([sys.executable, "-P", "-c", code, str(file)], env=env, capture_output=True, text=True, check=True)
+
+    return runs
+
+
+def test_nothing_is_compiled_and_numba_is_not_imported(run, tmp_path: Path) -> None:
+    done = run(TOLD)
+    assert (done.stdout, done.stderr) == ("3 2 False 0\n", "")
+    assert not list((tmp_path / "cache").rglob("*.kernel"))
+
+
+def test_the_command_says_nothing_of_compiling(run) -> None:
+    code = "import sys; from likewise.cli.main import main; main(['pairs', sys.argv[1]])"
+    assert run(code).stderr.count("compiling") == 0
+
+
+def test_code_of_another_edition_is_not_used(run, built: Path, tmp_path: Path) -> None:
+    """Any change of a kernel's file makes another edition, whatever the file's time."""
+    changed = tmp_path / "changed" / "likewise"
+    shutil.copytree(built, changed)
+    with (changed / "kernels" / "greedy.py").open("a") as file:
+        file.write("# changed\n")
+    code = "from likewise.kernels import store; from pathlib import Path; print(store.ahead() and Path(store.ahead()).name)"
+    assert run(code, changed).stdout == "None\n"
+    touched = built / "kernels" / "greedy.py"
+    os.utime(touched, (1, 1))
+    assert run(code).stdout == f"{HERE[-1]}-{next((built / 'kernels/compiled').iterdir()).name.rpartition('-')[2]}\n"
+
+
+def test_a_named_processor_wants_its_own_code(run) -> None:
+    assert run("from likewise.kernels import store; print(store.ahead())", NUMBA_CPU_NAME="generic").stdout == "None\n"
+
+
+def test_a_kernel_that_was_not_compiled_ahead_is_compiled_once(run) -> None:
+    """And then comes from the cache."""
+    code = """
+import numpy as np
+from likewise.kernels import notice
+from likewise.kernels.bits import differing
+from likewise.kernels.rows import digests
+codes = np.array([[0b101], [0b110]], np.uint64)
+print(differing(codes, codes[::-1].copy()), notice.kernels)
+"""
+    first, second = run(code), run(code)
+    assert (first.stdout, second.stdout) == ("[2 2] 1\n", "[2 2] 0\n")
+    assert first.stderr.startswith("likewise: compiling kernels for this machine; first use only, cached in ")
+    assert second.stderr == ""
+
+
+SUM = """
+from pathlib import Path
+import numpy as np
+from likewise.kernels import notice, store
+from likewise.kernels.bits import differing
+codes = np.array([[0b101], [0b110]], np.uint64)
+{before}
+print(differing(codes, codes[::-1].copy()), notice.kernels)
+"""
+
+
+@pytest.mark.parametrize("damage", ["data[:-100]", "data[:200]", "b''", "data.replace(b'uint64', b'int64', 1)", "data[:-50] + b'x' + data[-49:]"])
+def test_a_damaged_file_is_compiled_again_and_replaced(run, damage: str) -> None:
+    before = f"""
+for path in store.cache().glob("*.kernel"):
+    data = path.read_bytes()
+    path.write_bytes({damage})
+"""
+    assert run(SUM.format(before="")).stdout == "[2 2] 1\n"
+    assert run(SUM.format(before=before)).stdout == "[2 2] 1\n"
+    assert run(SUM.format(before="")).stdout == "[2 2] 0\n"
+
+
+def test_without_numbas_extensions_kernels_are_called_as_numba_does(run) -> None:
+    before = """
+from likewise.kernels import loader
+def missing(name):
+    raise ImportError(name)
+loader.extension = missing
+"""
+    for _ in range(2):
+        assert run(SUM.format(before=before)).stdout == "[2 2] 1\n"
+
+
+def test_code_that_needs_a_missing_symbol_is_compiled_again(run) -> None:
+    """LLVM would end the process."""
+    before = """
+import json
+for path in store.cache().glob("*.kernel"):
+    magic, line, code = path.read_bytes().split(b"\\n", 2)
+    head = json.loads(line)
+    head["needed"].append("no_such_symbol")
+    head["digest"] = store.digest(head, code)
+    path.write_bytes(b"\\n".join([magic, json.dumps(head).encode(), code]))
+"""
+    assert run(SUM.format(before="")).stdout == "[2 2] 1\n"
+    assert run(SUM.format(before=before)).stdout == "[2 2] 1\n"
+
+
+def test_the_callers_own_functions_of_numba_work_before_and_after(run) -> None:
+    """In the same process, for the same processor."""
+    code = """
+import numba, numpy as np
+from numba.core.registry import cpu_target
+from likewise.kernels.bits import differing
+codes = np.array([[0b101], [0b110]], np.uint64)
+
+@numba.njit
+def doubled(values):
+    return values + values.copy(), values.sum()
+
+{first}
+context = cpu_target.target_context
+print(type(context).__name__, type(context.codegen()).__name__, context.codegen()._get_host_cpu_name() == numba.core.codegen.ll.get_host_cpu_name())
+print(doubled(np.arange(3)), doubled(np.arange(3.0)))
+"""
+    expected = "CPUContext JITCPUCodegen True\n(array([0, 2, 4]), 3) (array([0., 2., 4.]), 3.0)\n"
+    for first in (
+        "differing(codes, codes)",
+        "doubled(np.arange(3)); differing(codes, codes)",
+        "differing(codes, codes); differing(codes[:1], codes)",
+    ):
+        assert run(code.format(first=first)).stdout.replace("np.int64(3)", "3").replace("np.float64(3.0)", "3.0") == expected
+    later = """
+import numpy as np
+from likewise.kernels.bits import differing
+codes = np.array([[0b101], [0b110]], np.uint64)
+differing(codes, codes)
+import sys
+assert "numba" not in sys.modules
+import numba, numba._dynfunc, numba.core.runtime._nrt_python
+
+@numba.njit
+def doubled(values):
+    return values + values.copy()
+
+print(doubled(np.arange(3)), differing(codes, codes))
+"""
+    assert run(later).stdout == "[0 2 4] [0 0]\n"
+
+
+def test_threads_and_forks_share_loaded_kernels(run) -> None:
+    code = """
+import os, threading
+import numpy as np
+from likewise.kernels import notice
+from likewise.kernels.bits import differing
+codes = np.array([[0b101], [0b110]], np.uint64)
+results = []
+threads = [threading.Thread(target=lambda: results.append(differing(codes, codes[::-1].copy()).tolist())) for _ in range(8)]
+for each in threads: each.start()
+for each in threads: each.join()
+print(results == [[2, 2]] * 8, notice.kernels, flush=True)
+if not os.fork():
+    print(differing(codes, codes), flush=True)
+    os._exit(0)
+os.wait()
+"""
+    assert run(code).stdout == "True 1\n[0 0]\n"
+
+
+def test_a_file_holds_no_path_of_the_machine_that_compiled_it(built: Path) -> None:
+    files = list((built / "kernels/compiled").rglob("*.kernel"))
+    assert len(files) > 20
+    for file in files:
+        assert str(built).encode() not in file.read_bytes(), file
+    assert {file.name.split("-")[0] for file in files} >= {"json.lines", "text.normalize", "walk.greedy_walk", "shingles.shingle"}
+    assert store.SUFFIX == ".kernel"
