@@ -186,5 +186,5 @@ def test_missing_items_are_left_out_and_one_is_one_however_it_is_written():
 
 
 def test_a_lower_support_needs_a_new_count():
-    with pytest.raises(UsageError, match="counted for 3"):
+    with pytest.raises(UsageError, match="counted with support 3"):
         lw.frequent(LECTURE, support=3).above(2)

@@ -139,6 +139,20 @@ def test_neighbors_without_a_threshold_can_be_cut() -> None:
     assert found.above(0.5)["similarity"].tolist() == [EIGHT_NINTHS, EIGHT_NINTHS]
 
 
+def test_pairs_that_were_not_searched_need_a_new_search(pairs: lw.Pairs) -> None:
+    distances = lw.pairs(["kitten", "sitten"], by="levenshtein", within=2)
+    for call, said in {
+        lambda: pairs.above(0.5): "above(0.5): these pairs have a similarity of at least 0.8; search again with threshold=0.5",
+        lambda: pairs.within(0.1): "within: these pairs have similarities; use above(threshold)",
+        lambda: distances.within(3): "within(3): these pairs have a distance of at most 2; search again with within=3",
+        lambda: distances.above(1): "above: these pairs have distances; use within(distance)",
+    }.items():
+        with pytest.raises(lw.UsageError) as caught:
+            call()
+        assert str(caught.value) == said
+    assert len(distances.within(1)) == 1 and len(distances.within(0.5)) == 0
+
+
 # How results are shown
 
 

@@ -247,7 +247,7 @@ class Table:
     def to_pandas(self) -> Any:
         """Return the table as a pandas.DataFrame. Raises MissingPartError if pandas is not installed."""
         if find_spec("pandas") is None:
-            raise missing_part("tables are given to", "pandas", "pandas")
+            raise missing_part("to_pandas() needs", "pandas", "pandas")
         return self._data().table.to_pandas()
 
     def to_polars(self) -> Any:
@@ -255,7 +255,7 @@ class Table:
         try:
             import polars
         except ImportError as error:
-            raise missing_part("tables are given to", "Polars", "polars") from error
+            raise missing_part("to_polars() needs", "Polars", "polars") from error
         return polars.from_arrow(self._data().table)
 
     def to_native(self) -> Any:

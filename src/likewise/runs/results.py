@@ -113,19 +113,19 @@ class Pairs(Table):
     def above(self, threshold: float) -> Pairs:
         """Return the pairs at or above a higher threshold. Raises UsageError for a lower one, or if the pairs have distances."""
         if "similarity" not in self.columns:
-            raise UsageError("these pairs have distances; take those within a smaller one with `within`")
+            raise UsageError("above: these pairs have distances; use within(distance)")
         searched = self.report["threshold"]
         if searched is not None and threshold < searched:
-            raise UsageError(f"threshold {threshold}: these pairs were searched at {searched}, and a lower one needs a new search")
+            raise UsageError(f"above({threshold}): these pairs have a similarity of at least {searched:g}; search again with threshold={threshold}")
         return self._where(pc.greater_equal(self._data().table["similarity"], threshold), threshold)
 
     def within(self, distance: float) -> Pairs:
         """Return the pairs within a smaller distance. Raises UsageError for a larger one, or if the pairs have similarities."""
         if "distance" not in self.columns:
-            raise UsageError("these pairs have similarities; take those above a higher one with `above`")
+            raise UsageError("within: these pairs have similarities; use above(threshold)")
         searched = self.report["threshold"]
         if searched is not None and distance > searched:
-            raise UsageError(f"within {distance}: these pairs were searched within {searched}, and a greater distance needs a new search")
+            raise UsageError(f"within({distance}): these pairs have a distance of at most {searched:g}; search again with within={distance}")
         return self._where(pc.less_equal(self._data().table["distance"], distance), distance)
 
     def _where(self, chosen: pa.ChunkedArray, threshold: float) -> Pairs:
