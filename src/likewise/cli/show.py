@@ -116,7 +116,7 @@ def hint(removed: Any) -> str:
     if not first:
         return "nothing was removed"
     ids, place = [repr(row["id"]) for row in first if row["id"] is not None], f"{first[0]['source']}:{first[0]['position']}"
-    return f"ids of removed items are, for example, {', '.join(ids)}; or give a place such as {place}" if ids else f"give a place such as {place}"
+    return f"ids of removed items are, for example, {', '.join(ids)}; or use a location such as {place}" if ids else f"use a location such as {place}"
 
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
