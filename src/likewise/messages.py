@@ -197,15 +197,6 @@ def percent(probability: float, *, down: bool = False) -> str:
     return f"{value:.{places}f} %"
 
 
-def at_least(probability: float) -> str:
-    """A guaranteed probability, rounded down to four digits.
-
-    >>> at_least(0.99996), at_least(0.5), at_least(1.0)
-    ('0.9999', '0.5', '1')
-    """
-    return f"{math.floor(probability * 10_000 + 1e-9) / 10_000:g}"
-
-
 def shown(threshold: float) -> str:
     """A threshold in few digits, but enough that it does not look like another, or like 1.
 

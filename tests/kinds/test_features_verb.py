@@ -57,7 +57,7 @@ def test_a_stage_that_fails_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(tokens.TokenVectors, "features_of", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         found.write(tmp_path / "made.parquet", overwrite=True)
-    assert list(progress.seconds) == ["reading", "describing"]
+    assert list(progress.seconds) == ["reading", "extracting features"]
 
 
 # Images

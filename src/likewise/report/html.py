@@ -9,7 +9,7 @@ from likewise.drawing import charts
 from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.kinds import kind_of, of_payload
 from likewise.kinds.kind import MeasureFacts
-from likewise.messages import at_least, by_reason, counted, percent, ranged, share
+from likewise.messages import by_reason, counted, percent, ranged, share
 from likewise.planning import spread
 from likewise.planning.choose import OPH_STEEP_ABOVE
 from likewise.report import curve, wording
@@ -83,7 +83,7 @@ def conditions(report: Report) -> Html:
     """Return the method, the threshold and the expected recall in one line."""
     name = "Maximum distance" if report.get("value") == "distance" else "Threshold"
     recall = report.get("budget", {}).get("recall")
-    said = "recall not guaranteed" if recall is None else f"expected recall {'1' if recall == 1 else f'{sure(report)} {at_least(recall)}'}"
+    said = "recall not guaranteed" if recall is None else f"expected recall {'1' if recall == 1 else f'{sure(report)} {percent(recall, down=True)}'}"
     return tag("p", f"Method: {report['method']['by']}. {name}: {limit_of(report)} ({said}).", class_="faint")
 
 
@@ -233,7 +233,7 @@ def prediction(report: Report) -> str:
     pair, more = (f"at distance {at}", "closer") if falling else (f"at similarity {at}", "more similar")
     missed, needless = ("Left", "right") if falling else ("Right", "left")
     unchecked = "cost time but are rejected by the check" if report["verified"] != "none" else "are removed without a check"
-    said = f"With {layout}{by_hand}, a pair {pair} is found with a probability of {sure(report)} {at_least(expected_recall(report))}; "
+    said = f"With {layout}{by_hand}, a pair {pair} is found with a probability of {sure(report)} {percent(expected_recall(report), down=True)}; "
     said += f"{more} pairs with a higher one. {missed} of the threshold, dotted: pairs that may be missed. On the {needless}, hatched: "
     return said + f"pairs {'beyond' if falling else 'below'} {at} that become candidates anyway (false positives). They {unchecked}."
 
@@ -293,7 +293,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
         return section("Comparisons", *parts)
     if cut := budget["cut"]:
         skipped = f"{counted(cut, 'pair')} in overfull buckets {'was' if cut == 1 else 'were'} skipped"
-        lost = f"{skipped}; this lowers the expected recall to {at_least(budget['recall'])}."
+        lost = f"{skipped}; this lowers the expected recall to {percent(budget['recall'], down=True)}."
         columns = [name for name in wording.BUCKET if any(name in bucket for bucket in budget["buckets"])]
         rows = [[bucket.get(name, "") for name in columns] for bucket in budget["buckets"]]
         parts += [
@@ -301,7 +301,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
             table("The overfull buckets with the most skipped pairs", [wording.BUCKET[name] for name in columns], rows),
         ]
     else:
-        parts.append(tag("p", f"No pair was skipped; the expected recall is {at_least(budget['recall'])}."))
+        parts.append(tag("p", f"No pair was skipped; the expected recall is {percent(budget['recall'], down=True)}."))
     if sizes["by_size"]:
         title = f"Buckets by number of {several}"
         parts += [tag("h3", title), charts.bars(list(sizes["by_size"].items()), "bucket", title)]

@@ -203,7 +203,7 @@ def of_each_file(
                 raise
             return *entry, error.marked
 
-    progress.begin("describing", len(named), "files")
+    progress.begin("extracting features", len(named), "files")
     engine = Threads(options.threads)
     try:
         results = engine.map(stage, named)
@@ -249,7 +249,7 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
 def of_each_text(sources: Sequence[Source], job: Job, known: TokenVectors, column: pa.Array, progress: Progress, to: Extraction) -> Iterator[Batch]:
     """Yield the token vectors of texts in batches. Raises DataError if no token has a vector."""
     assert isinstance(job.method, Text)
-    progress.begin("describing", len(column), "items")
+    progress.begin("extracting features", len(column), "items")
     found = at = 0
     try:
         for source, first, records in rows_of(sources, job):

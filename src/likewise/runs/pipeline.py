@@ -245,7 +245,7 @@ def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) ->
     base, queries = (rows, rows) if same else (rows[~second], rows[second])
     if not len(base) or not len(queries):
         return np.zeros((0, 2), np.int64), np.zeros(0), True
-    begun = "comparing with all" if job.compared.scans(job) else "looking for neighbors"
+    begun = "comparing with all" if job.compared.scans(job) else "searching for neighbors"
     run.begin(begun, len(queries), "items")
     sides = [words_of(collection, run, side) for side in ((base,) if same else (base, queries))]
     found = job.compared.nearest(sides[0], sides[-1], k, job, same=same, workers=run.workers)
