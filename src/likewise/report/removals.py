@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from likewise.drawing.outcome import BINS
 from likewise.io.collection import Collection
 from likewise.job import Job
 from likewise.messages import counted, option
@@ -44,6 +43,8 @@ def removals(collection: Collection, decision: Decision, job: Job) -> Report:
 
 def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:
     """Return [from, to, number of items] from the threshold to equality; ``to`` is exclusive except in the last bin."""
+    from likewise.drawing.outcome import BINS  # `pairs` needs neither this module nor the charts behind it
+
     low, high = (0.0, limit) if distances else (limit, 1.0)
     edges = np.unique(np.round(np.linspace(low, high, BINS + 1), 12))
     if len(edges) == 1:
@@ -55,6 +56,8 @@ def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:
 
 def whole_bins(value: np.ndarray, limit: int) -> list[list[int]]:
     """Return [from, to, number of items] for integer distances from 0 to the maximum; both ends are inclusive."""
+    from likewise.drawing.outcome import BINS
+
     width = -(-(limit + 1) // BINS)
     counts = np.bincount((value // width).astype(np.int64), minlength=-(-(limit + 1) // width))
     return [[first, min(first + width - 1, limit), int(counts[first // width])] for first in range(0, limit + 1, width)]
