@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from likewise.cli.flags import completed
 from likewise.cli.screen import Screen
-from likewise.cli.verbs import verb
+from likewise.cli.verbs import unknown, verb
 
 SHELLS = ("bash", "zsh", "fish")
 INSTALL = """To install it:
@@ -18,10 +19,12 @@ INSTALL = """To install it:
     "completion",
     "bash|zsh|fish",
     examples=("completion bash", "completion fish > ~/.config/fish/completions/likewise.fish"),
-    arguments=[click.Argument(["shell"], metavar="SHELL", type=click.Choice(SHELLS))],
+    arguments=[click.Argument(["shell"], metavar="SHELL", shell_complete=lambda _, __, typed: completed(SHELLS, typed))],
     notes=INSTALL,
 )
 def command(screen: Screen, shell: str) -> None:
+    if shell not in SHELLS:
+        raise unknown("shell", shell, SHELLS)
     from click.shell_completion import get_completion_class
 
     from likewise.cli.main import COMPLETE, main

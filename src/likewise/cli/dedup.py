@@ -146,7 +146,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "recall", "100 % (exact similarity join)"
         return
     guaranteed = budget["recall"] >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
-    layout = f"{plan['bands']} bands x {plan['rows']} rows" if plan["rows"] else f"codes of {plan['bits']:,} bits, all compared"
+    layout = f"{counted(plan['bands'], 'band')} x {counted(plan['rows'], 'row')}" if plan["rows"] else f"codes of {plan['bits']:,} bits, all compared"
     yield "recall", f"{recall_of(report['threshold'], budget['recall'], place, guaranteed)} ({layout})"
     if report.get("spread"):
         yield "spread", spread.described(report["spread"])
@@ -208,6 +208,7 @@ def dry_run_of(screen: Screen, inputs: tuple[str, ...], options: Options, out: P
         screen.data(in_line(f"{source['source']}  {what}"))
     screen.data("")
     rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
+    rows["max-record"] = f"{options.max_record:,} bytes"
     rows["plan"] = layout(job)
     rows["threads"] = str(options.threads or "all")
     rows["memory"] = size(options.memory) if options.memory else "75 % of available memory"
@@ -222,7 +223,7 @@ def layout(job: Job) -> str:
     if job.plan:
         plan = job.plan
         recall = recall_of(float(plan.threshold), plan.recall, at(job.distances))
-        return f"{plan.bands} bands x {plan.rows} rows, {plan.slots} slots; recall: {recall}"
+        return f"{counted(plan.bands, 'band')} x {counted(plan.rows, 'row')}, {counted(plan.slots, 'slot')}; recall: {recall}"
     if job.recall is None:
         return "candidates from encodings; recall: not guaranteed"
     if job.recall != 1:

@@ -16,7 +16,9 @@ import click
 
 from likewise import config, kinds
 from likewise.choices import CHOICES
+from likewise.errors import UsageError
 from likewise.kinds import kind_of
+from likewise.messages import option
 from likewise.methods import STEPS, UNITS
 from likewise.options import KEEP_POLICIES, Options, checked
 from likewise.planning.families import FAMILIES, findable
@@ -297,6 +299,18 @@ class FlagOption(click.Option):
         self.help = brief_text(self.flag) if brief else self.flag.text
         self.help += f"  [{default}]" if default and (len(default) <= SHORT or not brief) else ""
         return super().get_help_record(ctx) or ("", "")
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value as its type. Raises UsageError."""
+        try:
+            return super().type_cast_value(ctx, value)
+        except click.BadParameter:
+            wanted = {"integer": "a whole number", "float": "a number"}.get(
+                self.type.name
+            ) or f"one of {', '.join(getattr(self.type, 'choices', ()))}"
+            error = UsageError(f"{option(str(self.name), value)}: give {wanted}")
+            error.ctx = ctx  # type: ignore[attr-defined]  # main says where the flag was set
+            raise error from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         values = self.flag.values or CHOICES.get(str(self.name))

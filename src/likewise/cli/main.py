@@ -23,7 +23,7 @@ import click
 
 from likewise import __version__, progress
 from likewise.cli.screen import Screen, in_line
-from likewise.cli.verbs import CONTEXT, VERBS, completed_verbs, origin, unknown
+from likewise.cli.verbs import CONTEXT, VERBS, Verb, completed_verbs, name_of, origin, unknown
 from likewise.errors import LikewiseError
 from likewise.messages import on_command_line, options_in
 
@@ -201,9 +201,8 @@ def reported(error: BaseException, short: bool) -> int:
         return print_error([what, *notes], 128 + number)
     if isinstance(error, click.ClickException):
         where = getattr(error, "ctx", None)
-        more = [f"see likewise {where.info_name} --help"] if where is not None and where.parent else []
-        named = [error.param.name] if isinstance(error, click.BadParameter) and error.param is not None and error.param.name else []
-        return fail(error.format_message().rstrip("."), *more, ctx=where, named=named)
+        more = [where.command.usage_line, f"see likewise {where.info_name} --help"] if where is not None and isinstance(where.command, Verb) else []
+        return fail(syntax_message(error), *more, ctx=where)
     if isinstance(error, LikewiseError):
         return fail(on_command_line(error), *notes, ctx=getattr(error, "ctx", None), named=options_in(error))
     if short:
@@ -214,6 +213,17 @@ def reported(error: BaseException, short: bool) -> int:
 
     Screen().say("".join(traceback.format_exception(error)).rstrip())
     return fail("this is a bug in likewise; please report it with the lines above", *notes)
+
+
+def syntax_message(error: click.ClickException) -> str:
+    """The message for a command line that cannot be parsed."""
+    if isinstance(error, click.NoSuchOption):
+        return f"unknown flag {error.option_name}" + (f"; did you mean {error.possibilities[0]}?" if error.possibilities else "")
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return f"{name_of(error.param)} is missing"
+    if isinstance(error, click.BadOptionUsage):
+        return f"{error.option_name} {'needs a value' if 'requires' in error.message else 'takes no value'}"
+    return error.format_message().rstrip(".")
 
 
 def silence(stream: TextIO) -> None:

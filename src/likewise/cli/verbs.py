@@ -59,6 +59,10 @@ class Verb(click.Command):
     def flags(self) -> list[FlagOption]:
         return [param for param in self.params if isinstance(param, FlagOption)]
 
+    @property
+    def usage_line(self) -> str:
+        return f"Usage: likewise {self.name} {self.usage} {'[FLAGS]' * bool(self.flags)}".rstrip()
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         show = click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, help="Show all flags.", callback=show_all_flags)
         return [*super().get_params(ctx), show]
@@ -85,7 +89,7 @@ class Verb(click.Command):
         for example in self.examples:
             formatter.write(f"  likewise {example}\n")
         formatter.write("\n")
-        formatter.write_usage(f"likewise {self.name}", f"{self.usage} {'[FLAGS]' * bool(self.flags)}".strip())
+        formatter.write(f"{self.usage_line}\n")
         if self.notes:
             formatter.write(f"\n{self.notes}\n")
         column = min(COLUMN, max((len(name) for rows in groups.values() for name, _ in rows), default=0) + 4)
