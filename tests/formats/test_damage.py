@@ -310,12 +310,12 @@ DAMAGES: dict[str, Damage] = {
     # what records are made of
     "no number": Damage(
         {
-            LINES: Bad("line 3, column 28", "field 'x1': inf is no coordinate"),
-            ARRAYS: Bad("line 4, column 28", "field 'x1': inf is no coordinate"),
-            CSV: Bad("line 4, column 7", "column 'x1': inf is no coordinate"),
+            LINES: Bad("line 3, column 28", "field 'x1': inf is not a coordinate"),
+            ARRAYS: Bad("line 4, column 28", "field 'x1': inf is not a coordinate"),
+            CSV: Bad("line 4, column 7", "column 'x1': inf is not a coordinate"),
             "txt": ONE,
-            COLUMNAR: Bad(ROW, "column 'x1': inf is no coordinate"),
-            "npy": Bad(ROW, "column 'array', item 2 of 2: inf is no coordinate"),
+            COLUMNAR: Bad(ROW, "column 'x1': inf is not a coordinate"),
+            "npy": Bad(ROW, "column 'array', item 2 of 2: inf is not a coordinate"),
         },
         make=vectors,
         choices=COSINE | {"field": "x0..x1"},

@@ -54,7 +54,7 @@ def test_bad_lines_are_named_and_cost_nothing_else(tmp_path: Path) -> None:
     assert [entry.reason for entry in found.rejected] == [
         "line 3, column 20 (0xe9): this byte is not UTF-8",
         "line 4, column 21 (0xe2): this byte is not UTF-8",
-        "line 5, column 16 (0x4e): a number, true, false or null is misspelled here (NaN and Infinity are no JSON)",
+        "line 5, column 16 (0x4e): a number, true, false or null is misspelled here (NaN and Infinity are not JSON)",
     ]
     assert (found.rejected[0].row, found.rejected[0].raw) == (1, b'{"id":2,"text":"caf\xe9"}')
     assert found.id.to_pylist() == [b"1", None, None, None, b"5"]
@@ -149,7 +149,7 @@ def test_array_elements(tmp_path: Path) -> None:
     found = json_array.parse(chunk, Want(), "x")
     assert found.kind.tolist() == [TEXT, REJECTED, REJECTED, REJECTED, TEXT, REJECTED]
     assert [entry.reason for entry in found.rejected] == [
-        "line 2, column 18 (0x4e): a number, true, false or null is misspelled here (NaN and Infinity are no JSON)",
+        "line 2, column 18 (0x4e): a number, true, false or null is misspelled here (NaN and Infinity are not JSON)",
         "line 2, column 24: a value is expected here",
         "line 3, column 11 (0xff): this byte is not UTF-8",
         "line 4, column 3: a value is expected here",
@@ -249,7 +249,7 @@ def test_seek_and_lines_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert last.line == 0
     assert last.data.tobytes() == chunks[-1].data.tobytes()
     bad = [entry.reason for chunk in all_chunks(path, jsonl, chunks[3].start) for entry in jsonl.parse(chunk, Want(), "x").rejected]
-    assert bad == ["line 1991, column 1 (0x6f): a number, true, false or null is misspelled here (NaN and Infinity are no JSON)"]
+    assert bad == ["line 1991, column 1 (0x6f): a number, true, false or null is misspelled here (NaN and Infinity are not JSON)"]
 
 
 def test_annotate_names_positions_where_no_row_has_an_id(tmp_path: Path) -> None:

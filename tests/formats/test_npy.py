@@ -90,7 +90,7 @@ def test_nan_is_named_by_its_position(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [records.kind.tolist() for records in found] == [[TEXT] * 2, [TEXT, REJECTED], [TEXT]]
     (entry,) = found[1].rejected
     assert (entry.row, entry.raw) == (1, b"[1.0,NaN]")
-    assert entry.reason.startswith("position 3 (rows count from 0), column 'array', item 2 of 2: nan is no coordinate")
+    assert entry.reason.startswith("position 3 (rows count from 0), column 'array', item 2 of 2: nan is not a coordinate")
 
 
 def test_chunks_go_on_from_any_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

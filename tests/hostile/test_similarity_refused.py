@@ -17,12 +17,12 @@ from likewise.items.words import Hasher
 
 #: (by, a bad batch, what the message says). Each against itself.
 REFUSED = [
-    ("cosine", [[1, 2], [1, NAN]], "row 1, item 2 of 2: nan is no coordinate"),
-    ("l2", array([[INF, 2]], np.float32), "row 0, item 1 of 2: inf is no coordinate"),
+    ("cosine", [[1, 2], [1, NAN]], "row 1, item 2 of 2: nan is not a coordinate"),
+    ("l2", array([[INF, 2]], np.float32), "row 0, item 1 of 2: inf is not a coordinate"),
     ("l1", [[1, 2], [1, -INF]], "row 1, item 2 of 2: -inf"),
     ("l2", [[1, 2], [1, 2], [1, 2, 3]], "row 2: has 3 numbers, but the first vector .row 0. has 2 numbers"),
     ("l2", pa.array([[1, 2], [3]]), "row 1: has 1 number, but the first vector .row 0. has 2 numbers"),
-    ("l2", pa.array([[1, 2], None]), "row 1 is None; a vector is wanted"),
+    ("l2", pa.array([[1, 2], None]), "row 1 is None; expected a vector"),
     ("l2", pa.array([[1, 2], [3, None]]), r"row 1 holds lists of whole numbers, such as \[3, None\]"),
     ("l2", pa.array([["a"]]), r"row 0 holds lists of strings, such as \['a'\]; expected vectors"),
     ("l2", pa.array([None, "a"]), "row 0 is None"),
@@ -36,7 +36,7 @@ REFUSED = [
     ("l2", [[1], [1j]], "row 1 holds a value of type complex; give vectors"),
     ("l2", [[1], 5], "row 1 is the number 5; .*one vector alone is a batch of one"),
     ("l2", [[1], "ab"], "row 1 holds strings, such as 'ab'"),
-    ("l2", [[1], [10**400]], "row 1, item 1 of 1: inf is no coordinate"),
+    ("l2", [[1], [10**400]], "row 1, item 1 of 1: inf is not a coordinate"),
     ("l2", array([[1j]]), "got an array of complex128"),
     ("l2", array([[True]]), "got an array of bool"),
     ("l2", "ab", "got str"),
@@ -71,16 +71,16 @@ REFUSED = [
     ("weighted", (array([1]), array([1.0]), array([0, 2])), "offsets rise from 0"),
     ("hamming", [b"ab", b"a"], "row 1: has 8 bits, but the first code .row 0. has 16 bits"),
     ("hamming", [[1, 0], [1]], "row 1: has 1 bit, but the first code .row 0. has 2 bits"),
-    ("hamming", [[1, 0], [1, 2]], "row 1, item 2 of 2: 2 is no bit"),
+    ("hamming", [[1, 0], [1, 2]], "row 1, item 2 of 2: 2 is not a bit"),
     ("hamming", [1, -(2**63) - 1], "row 1 is -9223372036854775809"),
     ("hamming", [1, 2**64], "row 1 is 18446744073709551616"),
-    ("hamming", [array([1], np.uint8), array([1], np.uint16)], "row 1 is of uint16, row 0 of uint8"),
-    ("hamming", array([[1, 2]]), "row 0, item 2 of 2: 2 is no bit"),
+    ("hamming", [array([1], np.uint8), array([1], np.uint16)], "row 1 is of uint16, but row 0 is of uint8"),
+    ("hamming", array([[1, 2]]), "row 0, item 2 of 2: 2 is not a bit"),
     ("hamming", [[]], "row 0 has no bits"),
-    ("hamming", [b"a", None], "row 1 is None; a code is wanted"),
+    ("hamming", [b"a", None], "row 1 is None; expected a code"),
     ("hamming", ["a", b"a"], "row 0 holds strings, and row 1 bytes; give all codes in one form"),
     ("hamming", {1: 2}, "got dict"),
-    ("edit", ["a", None], "row 1 is None; a string is wanted"),
+    ("edit", ["a", None], "row 1 is None; expected a string"),
     ("edit", ["a", 5], "row 1 holds whole numbers, such as 5; expected strings"),
     ("levenshtein", 5, "got int"),
     ("elements", [[1], array(["2020"], "M8[ns]")], "row 1 holds an array of datetime64"),
@@ -154,7 +154,7 @@ def test_sets_and_mappings_are_no_batch():
         ("edit", "give texts:"),
         ("weighted", "give weighted sets:"),
     ):
-        with pytest.raises(lw.UsageError, match=f"{forms} .*got set; a set has no order: give a list, or compare sets with by='elements'"):
+        with pytest.raises(lw.UsageError, match=f"{forms} .*got set; a set has no order; give a list, or compare sets with by='elements'"):
             lw.similarity({"a"}, {"a"}, by=by)
         if by != "weighted":
             with pytest.raises(lw.UsageError, match=f"{forms} .*got dict; give a list of its values"):
@@ -301,7 +301,7 @@ def test_sets_to_sign_come_as_sets_to_compare(given, same):
     [
         ([1, 2], "row 0 holds whole numbers, such as 1; expected sets"),
         ([[1], 2], "row 1 holds whole numbers, such as 2"),
-        ([[1], None], "row 1 is None; a set is wanted"),
+        ([[1], None], "row 1 is None; expected a set"),
         (range(3), "row 0 holds whole numbers, such as 0"),
         ([[[1], [2, 3]]], "row 0 holds lists of lists of whole numbers"),
         ([[1], b"abc"], "row 1 holds a value of type bytes"),
@@ -357,7 +357,7 @@ def test_a_list_of_0_and_1_may_be_one_code_or_many():
     assert lw.similarity(*bits, by="hamming") == 3
     assert lw.similarity([a], [b], by="hamming").tolist() == [3]
     assert lw.similarity(array(a, np.uint64), array(b, np.uint64), by="hamming").tolist() == [0, 1, 0, 1, 1]
-    assert lw.similarity([1, 0], [1, 6], by="hamming").tolist() == [0, 2]  # 6 is no bit
+    assert lw.similarity([1, 0], [1, 6], by="hamming").tolist() == [0, 2]  # 6 is not a bit
     assert lw.similarity([0], [1], by="hamming").tolist() == [1]
 
 

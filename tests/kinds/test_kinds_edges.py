@@ -160,7 +160,7 @@ def test_vectors_without_a_direction_and_without_a_value(tmp_path):
     flags = ["--by", "cosine", "--threshold", "0.99", "--field", "x0..x3", "--recall", "0.9999"]
     refused = run("pairs", path, *flags)
     assert refused.exit_code == 2
-    assert "v.csv, line 7, column 6, id \"n0\", column 'x1': nan is no coordinate of a vector" in refused.stderr
+    assert "v.csv, line 7, column 6, id \"n0\", column 'x1': nan is not a coordinate of a vector" in refused.stderr
     result = run("pairs", path, *flags, "--on-error", "skip", "-o", tmp_path / "out.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [(row["id_a"], row["id_b"]) for row in rows] == [("v0", "v1"), ("v0", "t0"), ("v1", "t0")]
@@ -256,7 +256,7 @@ def test_what_would_be_taken_for_something_else_is_refused():
     parts = {"indptr": np.array([0, 1]), "indices": np.array([1.0]), "data": np.array([1.0]), "shape": (1, 5)}
     for given, choices, said in [
         ([b"abcd", "0f0f"], {"by": "hamming", "within": 1}, "give all codes in one form"),
-        (SimpleNamespace(**parts), {"by": "cosine"}, "indices of float64; they are whole numbers"),
+        (SimpleNamespace(**parts), {"by": "cosine"}, "indices of float64; indices must be whole numbers"),
         ({"a b", "a c"}, {"by": "words:1"}, "an input is set"),
     ]:
         with pytest.raises(lw.UsageError, match=said):
@@ -269,11 +269,11 @@ BAD = {
         '{"vector": [1, 2]}\n{"vector": [1, 2, 3]}\n',
         r"mixed\.jsonl, line 2, .*has 3 numbers, but the first vector \(mixed\.jsonl, item 1\) has 2",
     ),
-    "huge.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, 1e999]}\n', r"huge\.jsonl, line 2, .*'vector'.*inf is no coordinate"),
+    "huge.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, 1e999]}\n', r"huge\.jsonl, line 2, .*'vector'.*inf is not a coordinate"),
     "nan.jsonl": ("l2", '{"vector": [1, 2]}\n{"vector": [1, NaN]}\n', r"nan\.jsonl, line 2"),
     "other.jsonl": ("l2", '{"values": [1, 2]}\n', r"no row of other\.jsonl has the field 'vector'; fields seen: values; .*field="),
     "minus.jsonl": ("weighted", '{"elements": {"a": 1}}\n{"elements": {"a": -1}}\n', r"minus\.jsonl, line 2, .*the weight -1"),
-    "hex.jsonl": ("hamming", '{"code": "ff"}\n{"code": "fg"}\n', r"hex\.jsonl, line 2, .*'fg' are no bytes in hexadecimal"),
+    "hex.jsonl": ("hamming", '{"code": "ff"}\n{"code": "fg"}\n', r"hex\.jsonl, line 2, .*'fg' is not hexadecimal with two digits per byte"),
     "bits.jsonl": (
         "hamming",
         '{"code": "ff"}\n{"code": "ff00"}\n',
@@ -296,7 +296,7 @@ def test_arrays_that_cannot_be_compared_are_named(tmp_path):
     array = np.ones((3, 4), np.float32)
     array[2, 1] = np.nan
     np.save(tmp_path / "v.npy", array)
-    with pytest.raises(lw.DataError, match=r"v\.npy, position 2 \(rows count from 0\).*item 2 of 4: nan is no coordinate"):
+    with pytest.raises(lw.DataError, match=r"v\.npy, position 2 \(rows count from 0\).*item 2 of 4: nan is not a coordinate"):
         lw.pairs(tmp_path / "v.npy", by="l2", within=1)
     np.save(tmp_path / "flat.npy", array[0])
     with pytest.raises(lw.DataError, match=r"flat\.npy: this is an array of float32 of shape \(4,\)"):

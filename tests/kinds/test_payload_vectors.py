@@ -108,8 +108,8 @@ def test_nan_and_infinity_are_refused_with_their_place() -> None:
     assert kinds(records) == [TEXT, REJECTED, REJECTED, NO_TEXT, TEXT]
     assert numbers(records, False) == [[1, 2], [], [], [], [3, 4]]
     assert reasons(records) == [
-        """position 1 (rows count from 0), id "b", column 'x', item 2 of 2: nan is no coordinate of a vector; give a finite number""",
-        """position 2 (rows count from 0), id "c", column 'x', item 1 of 2: -inf is no coordinate of a vector; give a finite number""",
+        """position 1 (rows count from 0), id "b", column 'x', item 2 of 2: nan is not a coordinate of a vector; give a finite number""",
+        """position 2 (rows count from 0), id "c", column 'x', item 1 of 2: -inf is not a coordinate of a vector; give a finite number""",
     ]
     assert records.rejected[0].raw == b"[1.0,NaN]"
     (late,) = list(memory.chunks(table, Want("x"), 2))
@@ -157,7 +157,7 @@ def test_ranges_and_prefixes_of_columns() -> None:
     table = pa.table({"id": [1, 2], "x10": [10.0, 20], "x2": [2.0, None], "x1": [1, 1], "xy": [7, 7], "i1": [0, 0]})
     assert numbers(of_table(table, Want("x1..x2", kind="vector", wide=True))) == [[1, 2], []]
     assert numbers(of_table(table, Want("x*", kind="vector", wide=True))) == [[1, 2, 10, 7], []]
-    assert numbers(of_table(table, Want("i*+x1", kind="vector", wide=True))) == [[0, 1], [0, 1]]  # the id is no coordinate
+    assert numbers(of_table(table, Want("i*+x1", kind="vector", wide=True))) == [[0, 1], [0, 1]]  # the id is not a coordinate
     assert not of_table(table, Want("x1..x3", kind="vector")).found
     assert not of_table(table, Want("z*", kind="vector")).found
     assert numbers(of_lines(['{"x1": 1, "x2": 2}'], Want("x1..x2", kind="vector", wide=True))) == [[1, 2]]
@@ -198,7 +198,7 @@ def test_vectors_in_csv(tmp_path: Path) -> None:
     assert kinds(records) == [TEXT, NO_TEXT, TEXT, NO_TEXT, NO_TEXT, REJECTED, NO_TEXT, REJECTED]
     assert numbers(records) == [[1, 2], [], [3, -40], [], [], [], [], []]
     assert reasons(records) == [
-        """line 7, column 5, id "f", column 'x1': nan is no coordinate of a vector; give a finite number""",
+        """line 7, column 5, id "f", column 'x1': nan is not a coordinate of a vector; give a finite number""",
         "line 10, column 1: the record has 2 cells, but the header has 4",
     ]
     assert records.rejected[0].raw == b"1,f,nan,t"
@@ -235,7 +235,8 @@ def test_vectors_with_nan_zeros_or_another_length_in_csv(tmp_path: Path) -> None
     array = np.array([[float(cell) for cell in line.split(",")[1:]] for line in lines[1:]], np.float32)
     records = of_table(memory.table(array, Want(kind="vector")), Want(kind="vector"))
     assert kinds(records) == [TEXT] * 5 + [REJECTED] * 4 + [TEXT] * 2
-    assert reasons(records)[0] == "position 5 (rows count from 0), column 'text', item 2 of 4: nan is no coordinate of a vector; give a finite number"
+    why = "column 'text', item 2 of 4: nan is not a coordinate of a vector; give a finite number"
+    assert reasons(records)[0] == f"position 5 (rows count from 0), {why}"
 
 
 # -------------------------------------------------------------------------------------------------------------- sparse
@@ -290,12 +291,12 @@ def test_odd_sparse_vectors() -> None:
         return f'{{"indices": {indices}, "values": {values}, "dim": {dim}}}'
 
     rows = {
-        one("[1, 2]", "[1]"): "2 indices and 1 values; a sparse vector has a value for each index",
+        one("[1, 2]", "[1]"): "2 indices and 1 values; a sparse vector needs one value per index",
         one("[-1]", "[1]"): "index -1 is out of range; indices go from 0 to 2^64 - 1",
-        one("[3, 1]", "[1, 1e999]"): "inf is no coordinate of a vector; give a finite number",
+        one("[3, 1]", "[1, 1e999]"): "inf is not a coordinate of a vector; give a finite number",
         one("[1, 1]", "[1e308, 1e308]"): "the values at index 1 add up beyond the range of float64; scale the vectors",
         one("[18446744073709551616]", "[1]", "null"): "index 18446744073709551616 is out of range; indices go from 0 to 2^64 - 1",
-        one("[1]", "[1]", "-3"): "a dimension of -1; give 0 or more",
+        one("[1]", "[1]", "-3"): "dim=-1; give 0 or more",
         one("[18446744073709551615]", "[1]"): "index 18446744073709551615 is out of range: the dimension is 9",
     }
     records = of_json(*rows, kind="sparse")
@@ -382,20 +383,20 @@ def test_lists_of_0_and_1_are_bits_and_strings_hexadecimal() -> None:
     assert records.width.tolist() == [3, 2, 16, 16, 64, 0, 64]
     wrong = of_json("[1, 2]", "-9223372036854775809", "18446744073709551616", '"xyz0"', '"abc"', kind="code")
     assert kinds(wrong) == [REJECTED] * 5
-    assert reasons(wrong)[0] == "line 1, column 7, field 'x', item 2 of 2: 2 is no bit; a list is the bits of a code, 0 or 1"
-    assert "-9223372036854775809 is no code" in reasons(wrong)[1]
+    assert reasons(wrong)[0] == "line 1, column 7, field 'x', item 2 of 2: 2 is not a bit; a list holds the bits of a code, 0 or 1"
+    assert "-9223372036854775809 is not a code" in reasons(wrong)[1]
     assert codes(of_json("-1", "-9223372036854775808", kind="code")) == ["ff" * 8, "00" * 7 + "80"]
     column = pa.array([[1, 0, 1], [0, 2, 7]], pa.list_(pa.int64()))
     assert codes(of_column(column, "code")) == ["05" + 14 * "0", ""]
     assert reasons(of_column(column, "code")) == [
-        "position 1 (rows count from 0), column 'x', item 2 of 3: 2 is no bit; a list of integers is the bits of a code, 0 or 1"
+        "position 1 (rows count from 0), column 'x', item 2 of 3: 2 is not a bit; a list of integers is the bits of a code, 0 or 1"
     ]
     for strings in (pa.array(["FF00", None, "0x00ff", "", "zz", "abc"]), pa.array(["FF00", None, "00ff", "", "zz", "abc"]).dictionary_encode()):
         records = of_column(strings, "code")
         assert kinds(records) == [TEXT, NO_TEXT, TEXT, TEXT, REJECTED, REJECTED]
         assert codes(records)[:4] == ["ff00" + 12 * "0", "", "00ff" + 12 * "0", ""]
         assert records.width.tolist() == [16, 0, 16, 0, 0, 0]
-        assert "'z' is no hexadecimal digit" in reasons(records)[0]
+        assert "'z' is not a hexadecimal digit" in reasons(records)[0]
         assert "3 hexadecimal digits; two make a byte" in reasons(records)[1]
     inner = pa.table({"doc": pa.array([{"h": "ff"}])})
     assert codes(of_table(inner, Want("doc.h", kind="code"))) == ["ff" + 14 * "0"]
@@ -406,6 +407,6 @@ def test_codes_in_csv(tmp_path: Path) -> None:
     path.write_text('id,phash\na,d1d1b1a1e1c1ffff\nb,\nc,"00"\nd,xx\n')
     records = of_file(path, Want("phash", kind="code"))
     assert (kinds(records), codes(records)) == ([TEXT, NO_TEXT, TEXT, REJECTED], ["d1d1b1a1e1c1ffff", "", "00" * 8, ""])
-    assert reasons(records)[0].startswith("""line 5, column 3, id "d", column 'phash', item 1 of 2: 'x' is no hexadecimal digit""")
+    assert reasons(records)[0].startswith("""line 5, column 3, id "d", column 'phash', item 1 of 2: 'x' is not a hexadecimal digit""")
     with pytest.raises(UsageError, match="a code is in one column"):
         of_file(path, Want("id+phash", kind="code"))

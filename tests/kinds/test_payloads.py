@@ -348,7 +348,7 @@ def test_lists_of_items() -> None:
     assert codes(bare([1, -1], "code")) == ["01" + 14 * "0", "ff" * 8]
     with pytest.raises(UsageError, match="from -2\\^63 to 2\\^64 - 1"):
         bare([1, -(2**63) - 1], "code")
-    with pytest.raises(UsageError, match="an element is a whole number or a string"):
+    with pytest.raises(UsageError, match="an element must be a whole number or a string"):
         bare([{1, (2, 3)}], "elements")
     with pytest.raises(UsageError, match="holds a"):
         bare([[1, object()]], "elements")

@@ -58,9 +58,9 @@ def test_what_is_no_sparse_vector_is_refused_by_row():
         ([*one, {"indices": [1, 2], "values": [1]}], "row 1: 2 indices and 1 values"),
         ([*one, {"indices": [-1], "values": [1]}], "row 1, item 1 of 1: index -1 is out of range"),
         ([*one, {"indices": [4], "values": [1], "dim": 4}], "row 1, item 1 of 1: index 4 is out of range: the dimension is 4"),
-        ([*one, {"indices": [1], "values": [math.nan]}], "row 1, item 1 of 1: nan is no coordinate"),
+        ([*one, {"indices": [1], "values": [math.nan]}], "row 1, item 1 of 1: nan is not a coordinate"),
         ([*one, {"indices": [1], "values": ["x"]}], "row 1 holds records"),
-        ([*one, {"indices": [1], "values": [10**400]}], "row 1, item 1 of 1: inf is no coordinate"),
+        ([*one, {"indices": [1], "values": [10**400]}], "row 1, item 1 of 1: inf is not a coordinate"),
         ([*one, {"indices": [1, 1], "values": [1e308, 1e308]}], "row 1: the values at index 1 add up beyond"),
         (csr([{1: 1.0}, {7: 1.0}], 5), "row 1, item 1 of 1: index 7 is out of range: the dimension is 5"),
         (csr([{1: 1.0}, {2: 1.0}], indices=np.array([1, -2])), "row 1, item 1 of 1: index -2 is out of range: it counts from 0"),
@@ -84,7 +84,7 @@ def test_signatures_are_those_of_dense_vectors_to_the_last_bit(family):
 
 def test_families_that_must_turn_all_coordinates_say_so():
     for family in (Hyperplane(mode="orthogonal"), Hyperplane(mode="rotated"), CrossPolytope(7)):
-        with pytest.raises(lw.UsageError, match=r"sparse vectors are not written out|vectors that are written out"):
+        with pytest.raises(lw.UsageError, match=r"sparse vectors are not written out|dense vectors"):
             family.signature(csr([{1: 1.0}], 7))
     with pytest.raises(lw.UsageError, match="row 1 is the zero vector"):
         Hyperplane().signature(csr([{1: 1.0}, {}]))

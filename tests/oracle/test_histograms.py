@@ -298,7 +298,7 @@ GOOD = [[1.0, 2.0], [3.0, 4.0]]
         ((np.ones((3, 2)), np.array([0, 4])), "offset 1 is 4"),
         ((np.array([[1, 2], [3, math.inf]]), np.array([0, 1, 2])), "row 1: feature 1 of 1 holds inf"),
         (pa.array([[[1.0, 2.0]], []], pa.list_(pa.list_(pa.float64()))), "row 1 has no features"),
-        (pa.array([[[1.0, 2.0]], None]), "row 1 is None; a set of features is wanted"),
+        (pa.array([[[1.0, 2.0]], None]), "row 1 is None; expected a set of features"),
         (pa.array([[[1.0, 2.0]], [[3.0, 4.0], [math.nan, 4.0]]]), "row 1: feature 2 of 2 holds nan"),
     ],
 )

@@ -211,11 +211,11 @@ def test_texts_as_arrow_stores_them(kind):
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ([b"ok", b"e\xcc"], "row 1: a text that is not UTF-8 at its byte 1 .0xcc."),  # what kernels would read beyond the last text
-        ([b"x\xc3", b"\xa9"], "row 0: a text that is not UTF-8 at its byte 1 .0xc3."),  # together they would be one letter
-        ([b"a"] * 4 + [b"\xf0"] * 9, "row 4: a text that is not UTF-8 at its byte 0 .0xf0."),
-        ([b"a", b"ab\xc0\x80"], "row 1: a text that is not UTF-8 at its byte 2 .0xc0."),
-        ([b"a", b"\xf4\x90\x80\x80"], "row 1: a text that is not UTF-8 at its byte 0 .0xf4."),
+        ([b"ok", b"e\xcc"], "row 1: the text is not UTF-8 at byte 1 .0xcc."),  # what kernels would read beyond the last text
+        ([b"x\xc3", b"\xa9"], "row 0: the text is not UTF-8 at byte 1 .0xc3."),  # together they would be one letter
+        ([b"a"] * 4 + [b"\xf0"] * 9, "row 4: the text is not UTF-8 at byte 0 .0xf0."),
+        ([b"a", b"ab\xc0\x80"], "row 1: the text is not UTF-8 at byte 2 .0xc0."),
+        ([b"a", b"\xf4\x90\x80\x80"], "row 1: the text is not UTF-8 at byte 0 .0xf4."),
     ],
 )
 def test_bytes_that_are_not_utf8_never_reach_a_kernel(raw, message, wrap):
@@ -234,7 +234,7 @@ def test_damaged_arrow_strings_are_refused():
     for by in ("elements", "weighted", "hamming"):
         with pytest.raises(lw.DataError, match="on the left, an Arrow array of string is damaged"):
             lw.similarity(raw, raw, by=by)
-    with pytest.raises(lw.DataError, match="on the left, row 1: a text that is not UTF-8 at its byte 0"):
+    with pytest.raises(lw.DataError, match="on the left, row 1: the text is not UTF-8 at byte 0"):
         lw.similarity(raw, raw, by="edit")
     wild = pa.Array.from_buffers(pa.list_(pa.int64()), 2, [None, pa.py_buffer(np.array([0, 9, 2], np.int32))], children=[pa.array([1, 2])])
     far = pa.Array.from_buffers(pa.binary(), 2, [None, pa.py_buffer(np.array([0, 2**20, 1], np.int32)), pa.py_buffer(b"a")])
@@ -278,7 +278,7 @@ def test_token_ids_have_an_order_and_repeats():
         (b"a b", "row 0 holds a value of type bytes; give token ids"),
         (["a b"], r"row 0 holds lists of strings, such as \['a b'\]; expected token ids"),
         ([[1], ["a"]], r"row 1 holds lists of strings, such as \['a'\]"),
-        ([[1], None], "row 1 is None; a list of token ids is wanted"),
+        ([[1], None], "row 1 is None; expected a list of token ids"),
         ([[1], {1}], "row 1 is .1.; a set has no order"),
         ([iter([1])], "row 0 holds a value of type list_iterator"),
         ([[1.0]], "row 0 holds lists of floats"),

@@ -17,7 +17,7 @@ from likewise.io import placing
 from situations import jsonl, text
 
 ROWS = [{"id": i, "text": text(i % 3), "elements": [i % 3, 4, 5]} for i in range(6)]
-#: A token that no text holds is one more vector; the line that is no JSON is rejected.
+#: A token that no text holds is one more vector; the line that is not JSON is rejected.
 VECTORS = "".join(f"{word} {number} 1\n" for number, word in enumerate(sorted({word for row in ROWS for word in row["text"].split()})))
 
 

@@ -49,7 +49,7 @@ def test_a_query_without_a_direction_has_no_neighbors_and_one_of_nan_is_refused(
     rows = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], np.float32)
     found = lw.neighbors(rows, query=np.zeros((1, 4), np.float32), by="cosine", k=2)
     assert len(found) == 0 and any("zero vector" in said for said in found.report["warnings"])
-    with pytest.raises(DataError, match="nan is no coordinate of a vector"):
+    with pytest.raises(DataError, match="nan is not a coordinate of a vector"):
         lw.neighbors(rows, query=np.array([[1, np.nan, 0, 0]], np.float32), by="cosine", k=2)
-    with pytest.raises(DataError, match="nan is no coordinate of a vector"):
+    with pytest.raises(DataError, match="nan is not a coordinate of a vector"):
         lw.pairs(np.array([[1, np.nan, 0, 0], [1, 2, 3, 4]], np.float32), by="cosine", threshold=0.99)

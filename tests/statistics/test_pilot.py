@@ -230,7 +230,7 @@ def test_batches_in_every_form_that_similarity_takes(by):
         ("l2", [], "at least two items"),
         ("hamming", b"ab", "got a single code"),
         ("hamming", {1, 2}, "got set"),
-        ("hamming", ["xy", "cd"], ".x. is no hexadecimal digit"),
+        ("hamming", ["xy", "cd"], ".x. is not a hexadecimal digit"),
         ("edit", ["ab", "cd"], "this measure has no hash family"),
         ("cosine", "vectors.parquet", "vectors.parquet: no such file"),
         ("cosine", [Path("vectors.parquet")], "vectors.parquet: no such file"),

@@ -52,7 +52,7 @@ def codes(batch: Any) -> Codes:
     if not len(rows):
         return read_only(np.empty((0, 0), np.uint64)), 0
     if not rows.width.all():
-        raise UsageError(f"row {int(rows.width.argmin())} has no bits; a code has one at least")
+        raise UsageError(f"row {int(rows.width.argmin())} has no bits; a code needs at least one")
     words = np.ascontiguousarray(rows.used).view(np.uint64).reshape(len(rows), -1)
     return read_only(words), int(rows.width[0])
 
@@ -62,7 +62,7 @@ def from_python(rows: list[Any]) -> pa.Array:
     if all(row is None or is_whole(row) for row in rows):
         for place, row in enumerate(rows):
             if row is not None and not is_word(row):
-                raise UsageError(f"row {place} is {shown(row)}; a code as a number is from -2^63 to 2^64 - 1; give longer ones as bytes")
+                raise UsageError(f"row {place} is {shown(row)}; a code given as a number is from -2^63 to 2^64 - 1; give longer codes as bytes")
         return pa.array([row if row is None else int(row) % 2**64 for row in rows], pa.uint64())
     refuse_mixed(rows)
     octets = [isinstance(row, OCTETS) for row in rows]
@@ -85,7 +85,7 @@ def refuse_mixed(rows: list[Any]) -> None:
     if len(there) > 1 and any(isinstance(kind, np.dtype) and kind.kind == "u" for kind in there):
         first = next(kind for kind in kinds if kind is not type(None))
         place = next(place for place, kind in enumerate(kinds) if kind not in (first, type(None)))
-        raise UsageError(f"row {place} is of {kinds[place]}, row {kinds.index(first)} of {first}; give all codes in one form")
+        raise UsageError(f"row {place} is of {kinds[place]}, but row {kinds.index(first)} is of {first}; give all codes in one form")
 
 
 def is_code(kind: pa.DataType) -> bool:
@@ -130,15 +130,17 @@ def octets_of(value: Any) -> bytes | Fault | None:
     if isinstance(value, list):
         wrong = next((place for place, bit in enumerate(value) if bit not in (0, 1)), None)
         if wrong is not None:
-            return Fault(f"{value[wrong]} is no bit; a list is the bits of a code, 0 or 1", wrong, len(value))
+            return Fault(f"{value[wrong]} is not a bit; a list holds the bits of a code, 0 or 1", wrong, len(value))
         return np.packbits(np.array(value, bool), bitorder="little").tobytes()
     if isinstance(value, int):
         if not is_word(value):
-            return Fault(f"{value} is no code; a whole number is one of 64 bits, -2^63 to 2^64 - 1; give longer ones in hexadecimal, as a string")
+            return Fault(
+                f"{value} is not a code; a whole number is a code of 64 bits, from -2^63 to 2^64 - 1; give longer ones as hexadecimal strings"
+            )
         return (value % 2**64).to_bytes(8, "little")
     if isinstance(value, str):
         found = HEXADECIMAL.fullmatch(value)  # bytes.fromhex alone would ignore white space
-        return bytes.fromhex(found[1]) if found else Fault(f"{value!r:.40} are no bytes in hexadecimal, two digits each")
+        return bytes.fromhex(found[1]) if found else Fault(f"{value!r:.40} is not hexadecimal with two digits per byte")
     return value
 
 
@@ -165,7 +167,7 @@ def of_bits(rows: Rows) -> Rows:
     sizes = rows.sizes
     if rows.values.dtype != bool:
         other = (rows.values != 0) & (rows.values != 1)
-        rows.refuse(other, lambda at: f"{rows.values[at]} is no bit; a list of integers is the bits of a code, 0 or 1")
+        rows.refuse(other, lambda at: f"{rows.values[at]} is not a bit; a list of integers is the bits of a code, 0 or 1")
     offsets = ends(-(-sizes // 64) * 64)
     spread = np.zeros(int(offsets[-1]), bool)
     used = rows.used
@@ -179,7 +181,7 @@ def hexadecimal(texts: pa.LargeBinaryArray) -> Rows:
         texts = binary.from_list(text and text.removeprefix(b"0x") for text in texts.to_pylist())
     offsets, data = binary.parts(texts)
     rows = Rows(texts.is_null().to_numpy(zero_copy_only=False), offsets, DIGITS[data])
-    rows.refuse(rows.values == NO_DIGIT, lambda at: f"{chr(data[at])!r} is no hexadecimal digit; a string is the bytes of a code in hexadecimal")
+    rows.refuse(rows.values == NO_DIGIT, lambda at: f"{chr(data[at])!r} is not a hexadecimal digit; a string is the bytes of a code in hexadecimal")
     for row in np.flatnonzero(rows.sizes % 2 == 1).tolist():
         rows.faults.setdefault(row, Fault(f"{rows.sizes[row]} hexadecimal digits; two make a byte"))
     dropped = rows.gone.copy()

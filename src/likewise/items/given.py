@@ -91,7 +91,7 @@ def hint(given: Any, hints: Sequence[tuple[type | tuple[type, ...], str]]) -> st
 
 HINTS: tuple[tuple[type, str], ...] = (
     (Iterator, "it can be read once only: give a list of it"),
-    (AbstractSet, "a set has no order: give a list, or compare sets with by='elements'"),
+    (AbstractSet, "a set has no order; give a list, or compare sets with by='elements'"),
     (Mapping, "give a list of its values"),
 )
 
@@ -99,7 +99,7 @@ HINTS: tuple[tuple[type, str], ...] = (
 def refuse_masked(array: Any, where: str) -> None:
     """Raises UsageError for a masked array."""
     if isinstance(array, np.ma.MaskedArray):
-        raise UsageError(f"{where}; got a masked array, whose mask would be ignored: give .filled(value), or leave out what is masked")
+        raise UsageError(f"{where}; got a masked array, whose mask would be ignored: give .filled(value), or remove the masked values")
 
 
 def is_whole(value: Any) -> bool:
@@ -118,7 +118,7 @@ def borders(offsets: NDArray[Any], most: int) -> NDArray[np.int64]:
     rule = f"offsets rise from 0 to the number of values, {most}, one more of them than items"
     refuse_masked(offsets, rule)
     if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
-        raise UsageError(f"{rule}; got {shown(offsets)}, and they are a 1-D array of whole numbers")
+        raise UsageError(f"{rule}; got {shown(offsets)}; offsets must be a 1-D array of whole numbers")
     outside = (offsets < 0) | (offsets > most)
     if outside.any():
         raise UsageError(f"{rule}; offset {outside.argmax()} is {offsets[outside.argmax()]}")

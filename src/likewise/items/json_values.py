@@ -50,9 +50,9 @@ def otherwise(text: bytes, other: Callable[[Any], Any]) -> Any:
     try:
         value = json.loads(text.decode("utf-8", "surrogatepass"))
     except json.JSONDecodeError as error:
-        return Fault(f"is no JSON: {error}")
+        return Fault(f"is not JSON: {error}")
     except RecursionError:
-        return Fault("is no value of this kind; its brackets nest too deep to tell more")
+        return Fault("is nested too deeply")
     except ValueError:  # Python and msgspec refuse to read an integer of that many digits
         return Fault("holds a whole number of thousands of digits; give it as a string")
     return other(value)

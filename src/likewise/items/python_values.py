@@ -44,7 +44,7 @@ def of_csr(given: Any, made: Callable[[np.ndarray, pa.Array, pa.Array, int], pa.
     if len(offsets) - 1 != given.shape[0]:
         raise UsageError(f"got a sparse matrix of shape {tuple(given.shape)} whose indptr is for {len(offsets) - 1} rows")
     if indices.dtype.kind not in "iu":
-        raise UsageError(f"got a sparse matrix with indices of {indices.dtype}; they are whole numbers")
+        raise UsageError(f"got a sparse matrix with indices of {indices.dtype}; indices must be whole numbers")
     return made(offsets, of_numbers(indices), of_numbers(data.view(np.uint8) if data.dtype == bool else data), given.shape[1])
 
 
@@ -79,7 +79,7 @@ def as_list(row: Any, place: int) -> Any:
     if hasattr(row, "__array__"):
         return of_known_type(np.asarray(row), place)
     if isinstance(row, AbstractSet):  # Arrow would store it as a list
-        raise UsageError(f"row {place} is {shown(row)}; a set has no order: give a list")
+        raise UsageError(f"row {place} is {shown(row)}; a set has no order; give a list")
     if not isinstance(row, Sequence) or isinstance(row, SINGLE):
         return row
     if len(row) and isinstance(row[0], np.timedelta64):  # Arrow would store it as an integer among others

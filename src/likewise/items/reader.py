@@ -221,4 +221,4 @@ def refuse(rows: Rows, values: pa.Array, reader: Reader) -> None:
         where = f"row {row}" + (f", item {fault.item + 1} of {fault.of}" if fault.item >= 0 else "")
         raise UsageError(f"{where}: {fault.what}")
     other = unusable.of_column(values.slice(row, 1), np.ones(1, bool))
-    raise UsageError(f"row {row} " + (f"holds {other}; {unusable.needed(other, reader.kind)}" if other else f"is None; a {reader.item} is wanted"))
+    raise UsageError(f"row {row} " + (f"holds {other}; {unusable.needed(other, reader.kind)}" if other else f"is None; expected a {reader.item}"))

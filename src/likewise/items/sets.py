@@ -90,7 +90,7 @@ def ordered(given: AbstractSet, row: int) -> list[Any]:
     try:
         return sorted(given, key=lambda element: (2, 0) if is_missing(element) else (isinstance(element, str), element))
     except TypeError:
-        raise UsageError(f"row {row} is {shown(given)}; an element is a whole number or a string") from None
+        raise UsageError(f"row {row} is {shown(given)}; an element must be a whole number or a string") from None
 
 
 def from_arrow(values: pa.Array, want: Want) -> Rows | None:

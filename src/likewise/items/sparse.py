@@ -119,7 +119,7 @@ def nonempty(vectors: Sparse, what: str) -> Sparse:
     """Return the vectors. Raises UsageError with the row of the first without coordinates; ``what`` names what needs a direction, as "its angle"."""
     empty = vectors.sizes == 0
     if empty.any():
-        raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; take such rows out first")
+        raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; remove such rows first")
     return vectors
 
 
@@ -208,9 +208,9 @@ def entries(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[n
     faults = {**indices.faults, **values.faults}
     uneven = ~gone & (indices.sizes != values.sizes)
     for at in np.flatnonzero(uneven).tolist():
-        faults.setdefault(at, Fault(f"{indices.sizes[at]} indices and {values.sizes[at]} values; a sparse vector has a value for each index"))
+        faults.setdefault(at, Fault(f"{indices.sizes[at]} indices and {values.sizes[at]} values; a sparse vector needs one value per index"))
     for at in np.flatnonzero(~gone & said & (dim < 0)).tolist():
-        faults.setdefault(at, Fault(f"a dimension of {dim[at]}; give 0 or more"))
+        faults.setdefault(at, Fault(f"dim={dim[at]}; give 0 or more"))
     bad = gone | uneven
     indices, values = indices.without(bad), values.without(bad)
     index, value = (part.used for part in (indices, values))
@@ -221,7 +221,7 @@ def entries(indices: Rows, values: Rows, dim: NDArray[np.int64], said: NDArray[n
     out = below | (said[row] & (word >= dim.astype(np.uint64)[row]))
     found.refuse(below, lambda at: f"index {index[at]} is out of range: it counts from 0")
     found.refuse(out, lambda at: f"index {index[at]} is out of range: the dimension is {dim[row[at]]}")
-    found.refuse(~np.isfinite(value), lambda at: f"{value[at]} is no coordinate of a vector; give a finite number")
+    found.refuse(~np.isfinite(value), lambda at: f"{value[at]} is not a coordinate of a vector; give a finite number")
     good = np.ones(len(gone), bool)
     good[list(faults)] = False
     return merged(found, row[good[row]], word[good[row]], value[good[row]])

@@ -63,14 +63,14 @@ def refuse_others(values: pa.LargeBinaryArray) -> None:
     """Raises DataError for the first row that is not UTF-8. Lone surrogates are allowed."""
     for row, raw in enumerate(values.to_pylist()):
         if raw is not None and (at := binary.utf8_fault(raw)) is not None:
-            raise DataError(f"row {row}: a text that is not UTF-8 at its byte {at} (0x{raw[at]:02x}): decode it from what it is in, or leave it out")
+            raise DataError(f"row {row}: the text is not UTF-8 at byte {at} (0x{raw[at]:02x}); decode it with its own encoding, or leave it out")
 
 
 def strings(batch: Any) -> list[str]:
     """A batch of raw strings, not normalized. Raises the errors of `encoded`, and UsageError for None."""
     values = encoded(batch, "string")
     if values.null_count:
-        raise UsageError(f"row {values.is_null().to_numpy(zero_copy_only=False).argmax()} is None; a string is wanted")
+        raise UsageError(f"row {values.is_null().to_numpy(zero_copy_only=False).argmax()} is None; expected a string")
     return [raw.decode("utf-8", "surrogatepass") for raw in values.to_pylist()]
 
 

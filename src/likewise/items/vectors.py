@@ -36,13 +36,13 @@ def vectors(batch: Any) -> Vectors:
     """
     column = column_of(batch, READER)
     if pa.types.is_struct(column.type):
-        raise UsageError("give vectors that are written out; got sparse ones")
+        raise UsageError("give dense vectors; got sparse vectors")
     wide = is_wide(column.type) or pa.types.is_null(column.type)
     rows = read_column(column, READER, Want(kind=READER.kind, wide=wide))
     if not len(rows):
         return read_only(np.empty((0, getattr(column.type, "list_size", 0)), np.float64 if wide else np.float32))
     if not rows.sizes.all():
-        raise UsageError(f"row {int(rows.sizes.argmin())} has no numbers; a vector has one dimension at least")
+        raise UsageError(f"row {int(rows.sizes.argmin())} has no numbers; a vector needs at least one")
     return read_only(np.ascontiguousarray(rows.used.reshape(len(rows), -1)))
 
 
@@ -63,7 +63,7 @@ def nonzero(vectors: Vectors, what: str) -> Vectors:
     """Return the vectors. Raises UsageError with the row of the first zero vector; ``what`` names what needs a direction, as "its angle"."""
     empty = ~vectors.any(axis=1)
     if empty.any():
-        raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; take such rows out first")
+        raise UsageError(f"row {int(empty.argmax())} is the zero vector, which has no direction: {what} is undefined; remove such rows first")
     return vectors
 
 
@@ -71,7 +71,7 @@ def of_dimension(items: Vectors, dimension: int) -> Vectors:
     """Return the vectors. Raises UsageError if their dimension is not that of the family."""
     found = items.shape[1]
     if len(items) and found != dimension:
-        raise UsageError(f"row 0 has {found} numbers, and this family is for vectors of {dimension}: make one with dimension={found}")
+        raise UsageError(f"row 0 has {found} numbers, but this family is for vectors of {dimension} numbers; make a family with dimension={found}")
     return items
 
 
@@ -126,7 +126,7 @@ def _number(text: bytes) -> float | None:
 def checked(rows: Rows, want: Want) -> Rows:
     """Return rows of numbers with their widths. Numbers that are not finite are faults."""
     if not np.isfinite(rows.values).all():
-        rows.refuse(~np.isfinite(rows.values), lambda at: f"{rows.values[at]} is no coordinate of a vector; give a finite number")
+        rows.refuse(~np.isfinite(rows.values), lambda at: f"{rows.values[at]} is not a coordinate of a vector; give a finite number")
     rows.width = rows.sizes
     return rows
 

@@ -56,7 +56,7 @@ REASONS = (
     "a string is not closed in this record",
     "this byte is not UTF-8",
     "a value is expected here",
-    "a number, true, false or null is misspelled here (NaN and Infinity are no JSON)",
+    "a number, true, false or null is misspelled here (NaN and Infinity are not JSON)",
     "a key in quotes is expected here",
     "a colon is expected here",
     "a comma or the closing bracket is expected here",

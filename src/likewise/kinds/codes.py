@@ -95,7 +95,7 @@ class Codes(Stored):
 
         if codes.ambiguous(a) and codes.ambiguous(b):
             raise UsageError(
-                f"a list of {len(a)} whole numbers, all 0 or 1, may be the bits of one code or {len(a)} codes of 64 bits; "
+                f"a list of {len(a)} whole numbers, all 0 or 1, could be the bits of one code or {len(a)} codes of 64 bits; "
                 "give bits as bool, [bit == 1 for bit in bits], and codes as np.array(codes, np.uint64)"
             )
         return codes.codes

@@ -41,7 +41,7 @@ def values(a: Any, b: Any, measure: int, order: float = 0.0, direction: str = ""
     """
     if not isinstance(a, Sparse) or not isinstance(b, Sparse):
         raise UsageError(
-            f"sparse vectors on the {'left' if isinstance(a, Sparse) else 'right'}and dense ones on the other side; give both in the same form"
+            f"sparse vectors on the {'left' if isinstance(a, Sparse) else 'right'} and dense ones on the other side; give both in the same form"
         )
     same_size(len(a), len(b))
     if direction:

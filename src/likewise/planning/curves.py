@@ -57,7 +57,7 @@ def checked_probability(p: Any) -> float:
 def checked_kind(kind: Any) -> str:
     """Return a key of STEPS. Raises UsageError for any other value."""
     if not isinstance(kind, str) or kind not in STEPS:
-        raise UsageError(f"a step {kind!r}: a step is ('all', r), of which all must agree, or ('any', b), of which one must")
+        raise UsageError(f"step {kind!r}: give ('all', r), of which all must agree, or ('any', b), of which one must")
     return kind
 
 

@@ -113,5 +113,5 @@ def shifts(counts: list[int], base: int) -> np.ndarray:
     """The first number of each band, consecutive from ``base``, then the next free one: int64[bands + 1]. Raises UsageError for too many."""
     ends = base + np.concatenate(([0], np.cumsum(counts)))
     if ends[-1] > MOST_BUCKETS:
-        raise UsageError(f"{ends[-1]:,} buckets are more than can be numbered ({MOST_BUCKETS:,}); take fewer bands or a higher threshold")
+        raise UsageError(f"{ends[-1]:,} buckets are more than the maximum of {MOST_BUCKETS:,}; use fewer bands or a higher threshold")
     return ends
