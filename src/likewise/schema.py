@@ -18,6 +18,9 @@ ROW_COLUMNS: dict[str, np.dtype] = {
     "score": np.dtype("f8"),  # the value that --keep max:F or min:F orders by
 }
 
+#: Bins of the distribution of similarities in report.json.
+BINS = 10
+
 #: The outcome of each row, and the pairs behind it: the arrays of results.Decision.
 DECISION_COLUMNS: dict[str, np.dtype] = {
     "kept_row": np.dtype("i8"),

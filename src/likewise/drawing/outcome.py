@@ -12,11 +12,12 @@ from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
 from likewise.messages import by_reason, ranged
+from likewise.schema import BINS
 
 Report = dict[str, Any]
 
-#: Bins of the distribution of similarities, and how many of them a line joins.
-BINS, TOGETHER = 10, 2
+#: Bins that a line joins.
+TOGETHER = 2
 #: Near-duplicates from which on bars show them.
 FEWEST = 10
 #: Parts of the bar: the count in report.json, its name, and its class.

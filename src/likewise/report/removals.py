@@ -19,6 +19,7 @@ from likewise.job import Job
 from likewise.messages import counted, option
 from likewise.methods import Text
 from likewise.runs.results import Decision
+from likewise.schema import BINS
 
 Report = dict[str, Any]
 
@@ -56,7 +57,6 @@ def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:
 
 def whole_bins(value: np.ndarray, limit: int) -> list[list[int]]:
     """Return [from, to, number of items] for integer distances from 0 to the maximum; both ends are inclusive."""
-    from likewise.drawing.outcome import BINS
 
     width = -(-(limit + 1) // BINS)
     counts = np.bincount((value // width).astype(np.int64), minlength=-(-(limit + 1) // width))
