@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -16,10 +17,11 @@ from click.testing import Result
 
 import likewise as lw
 from command_line import LIKE, TEXT, TEXTS, lines, run
-from likewise.cli import demo, doctor
+from likewise.cli import compiling, demo, doctor
 from likewise.cli.progress import Bar, Lines, progress_on
 from likewise.cli.screen import Screen
 from likewise.errors import no_room
+from likewise.kernels import levels, store
 
 pytestmark = pytest.mark.usefixtures("docs")
 
@@ -187,6 +189,37 @@ def test_doctor_finds_this_installation_well() -> None:
     assert document["schema"] == "likewise/doctor/1" and document["ok"] is True
     status = {check["name"]: check["status"] for check in document["checks"]}
     assert status["numba"] == status["kernels"] == status["memory"] == "ok"
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_doctor_compiles_into_the_package_if_it_may_else_into_the_cache(installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(store, "AHEAD", tmp_path / "site-packages" / "likewise" / "kernels" / "compiled")
+    monkeypatch.setattr(store, "cache", lambda: tmp_path / "cache")
+    monkeypatch.setattr(doctor.sysconfig, "get_path", lambda name: str(tmp_path / ("site-packages" if installed else "other")))
+    monkeypatch.setattr(doctor, "checks", lambda: iter(()))
+    monkeypatch.setattr(levels, "here", lambda: ["x86-64-v4", "x86-64-v3"])
+    (tmp_path / "site-packages" / "likewise" / "kernels").mkdir(parents=True)
+
+    def build(*arguments: object) -> int:
+        calls.append(arguments)
+        if arguments:
+            folder = store.AHEAD / f"x86-64-v3-{store.edition('x86-64-v3')}"
+            folder.mkdir(parents=True)
+            (folder / f"a{store.SUFFIX}").touch()
+        return 31
+
+    monkeypatch.setattr(compiling, "build", build)
+    store.ahead.cache_clear()
+    try:
+        said = run("doctor", "--compile").stderr
+        again = run("doctor", "--compile").stderr
+    finally:
+        store.ahead.cache_clear()
+    place = store.AHEAD / f"x86-64-v3-{store.edition('x86-64-v3')}" if installed else tmp_path / "cache"
+    assert re.search(rf"compiled 31 kernels in [\d.]+ s, kept in {re.escape(str(place))}\n", said)
+    assert calls == ([(store.AHEAD, "x86-64-v3")] if installed else [(), ()])
+    assert ("1 kernel compiled ahead already" in again) == installed
 
 
 def test_doctor_reports_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -21,10 +22,21 @@ def project(tmp_path: Path) -> Project:
 def test_the_first_run_builds_and_the_second_does_not(project: Project) -> None:
     done = project.run("dedup", "a b", given="what is piped in", cwd=project.folder)
     (folder,) = project.environments()
-    assert done.stderr == "setting up .venv (once, about a minute)\n"
+    first, second = done.stderr.splitlines()
+    assert first == "setting up .venv (once, about two minutes)"
+    assert re.fullmatch(r"compiled 3 kernels for this machine in \d+ s", second)
     assert done.stdout == f"{folder}/bin/python 1 {project.folder} ['dedup', 'a b'] what is piped in\n"
     assert project.run().stderr == "" and project.calls() == 1
     assert (project.root / ".venv").is_symlink() and (project.root / ".venv").resolve() == folder
+
+
+def test_kernels_are_compiled_once_and_a_failure_costs_a_warning(project: Project) -> None:
+    (project.folder / "no compiler").touch()
+    done = project.run()
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[1:] == ["kernels could not be compiled ahead; they are compiled when they are first used"]
+    assert project.run().stderr == ""
+    assert (project.folder / "compiled").read_text() == "--jobs documents formats\n"
 
 
 @pytest.mark.parametrize("how", ["link", "link to a link", "relative link", "PATH", "relative", "CDPATH"])

@@ -19,6 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTALLED = sysconfig.get_path("purelib")
 #: A package that prints how it was started.
 PACKAGE = "import os, sys\nprint(sys.executable, sys.flags.isolated, os.getcwd(), sys.argv[1:], sys.stdin.read())\n"
+#: Its compiler, which records its calls, and fails while a file `no compiler` exists.
+COMPILER = """import pathlib, sys
+folder = pathlib.Path({folder!r})
+with open(folder / "compiled", "a") as calls:
+    print(*sys.argv[1:], file=calls)
+sys.exit(1) if (folder / "no compiler").exists() else print(3, "kernels")
+"""
 #: A Python whose pip records its calls, waits while a file `wait` exists, and fails while a file `fail` exists.
 PYTHON = """#!/bin/bash
 folder={folder} self={self} python={python} installed={installed}
@@ -51,8 +58,9 @@ class Project:
         (self.root / "requirements.txt").write_text("a==1\n")
         self.paths = [SOURCE, INSTALLED] if package else [INSTALLED]  # searched before src/
         if not package:
-            (self.root / "src" / "likewise").mkdir(parents=True)
+            (self.root / "src" / "likewise" / "cli").mkdir(parents=True)
             (self.root / "src" / "likewise" / "__main__.py").write_text(PACKAGE)
+            (self.root / "src" / "likewise" / "cli" / "compiling.py").write_text(COMPILER.format(folder=str(self.folder)))
         self.python("bin")
 
     def python(self, name: str) -> Path:

@@ -37,7 +37,7 @@ def build(out: Path | None = None, level: str | None = None, jobs: Sequence[str]
             environment |= {**processor, "NUMBA_CACHE_DIR": str(folder / "store")}
         for name in jobs or JOBS:
             (folder / name).mkdir()
-        command = [sys.executable, "-P", "-m", "likewise.cli.compiling", "--jobs-in", made]
+        command = [sys.executable, "-I" if sys.flags.isolated else "-P", "-m", "likewise.cli.compiling", "--jobs-in", made]
         count = min(workers or usable_cores(), len(jobs or JOBS))
         processes = [subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) for _ in range(count)]  # noqa: S603 - this program
         try:

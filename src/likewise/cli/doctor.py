@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -14,7 +17,7 @@ import click
 from likewise import __version__
 from likewise.cli.screen import Screen, counted, duration, in_line, size
 from likewise.cli.verbs import verb
-from likewise.errors import install
+from likewise.errors import LikewiseError, install
 
 #: Distributions without which nothing works, and those that only some results need: name -> what for.
 ESSENTIAL = ("numpy", "numba", "pyarrow", "msgspec", "xxhash", "click", "rich")
@@ -34,8 +37,10 @@ class Check(NamedTuple):
     fix: str = ""
 
 
-@verb("doctor", "", examples=("doctor", "doctor --json"), flags="json quiet color")
-def command(screen: Screen) -> int:
+@verb("doctor", "", examples=("doctor", "doctor --compile"), flags="compile json quiet color")
+def command(screen: Screen, compile: bool = False) -> int:
+    if compile:
+        compile_ahead(screen)
     found = []
     for check in checks():
         found.append(check)
@@ -48,6 +53,47 @@ def command(screen: Screen) -> int:
     else:
         screen.say("likewise works here" if working else "likewise does not work here; see the broken parts above")
     return 0 if working else 2
+
+
+def compile_ahead(screen: Screen) -> None:
+    """Compile all kernels, side by side, and say where they are kept. Raises LikewiseError if that fails.
+
+    If this user may write to the installed package, they are compiled for every processor of the lowest level that this machine has, for all users
+    and for copies of the installation, such as an image. Otherwise, and in a clone, they are compiled for this machine, into the user's cache.
+    """
+    from likewise.cli import compiling
+    from likewise.kernels import levels, store
+
+    if folder := store.ahead():
+        screen.say(f"{counted(stored(folder), 'kernel')} compiled ahead already, in {folder}")
+        return
+    began = time.perf_counter()
+    screen.say("compiling all kernels, which takes a few minutes")
+    level = levels.here()[-1:]
+    try:
+        number = compiling.build(store.AHEAD, level[0]) if level and may_install() else compiling.build()
+    except RuntimeError as error:
+        raise LikewiseError(str(error)) from error
+    store.ahead.cache_clear()
+    place = store.ahead() or store.cache()
+    took = duration(time.perf_counter() - began)
+    screen.say(
+        f"compiled {counted(number, 'kernel')} in {took}, kept in {place}" if place else f"compiled for {took}, but no folder can keep kernels"
+    )
+
+
+def may_install() -> bool:
+    """True if the package is installed, not used from a clone, and this user may write to it."""
+    from likewise.kernels import store
+
+    installed = any(store.AHEAD.is_relative_to(sysconfig.get_path(name)) for name in ("purelib", "platlib"))
+    return installed and os.access(store.AHEAD.parent, os.W_OK)
+
+
+def stored(folder: Path) -> int:
+    from likewise.kernels import store
+
+    return sum(1 for _ in folder.glob(f"*{store.SUFFIX}"))
 
 
 def checks() -> Iterator[Check]:
@@ -112,8 +158,6 @@ SELF_TESTS: dict[str, Callable[[], bool]] = {"similarity": similarity_agrees, "s
 
 
 def cores() -> Check:
-    import os
-
     from likewise.engines.threads import usable_cores
 
     return Check("threads", "ok", f"{usable_cores()}, on a machine of {counted(os.cpu_count() or 1, 'core')}")
@@ -130,7 +174,10 @@ def cache() -> Check:
     """Kernels that are not kept have to be compiled again in each run."""
     from likewise.kernels import store
 
-    folder = store.cache()
-    if folder is None:
-        return Check("cache", "slow", "no folder can be written to, so each run compiles anew", "set NUMBA_CACHE_DIR to a folder of yours")
-    return Check("cache", "ok", f"{folder}, {counted(sum(1 for _ in folder.glob(f'*{store.SUFFIX}')), 'compiled kernel')}")
+    ahead, folder = store.ahead(), store.cache()
+    found = [f"{counted(stored(ahead), 'kernel')} compiled ahead in {ahead}"] if ahead else []
+    if folder is not None:
+        found.append(f"{counted(stored(folder), 'kernel')} compiled on this machine in {folder}")
+        return Check("cache", "ok", ", ".join(found))
+    nowhere = "no folder can be written to, so each run compiles its kernels again"
+    return Check("cache", "ok" if ahead else "slow", ", ".join([*found, nowhere]), "set NUMBA_CACHE_DIR to a folder of yours")

@@ -254,6 +254,7 @@ FLAGS: dict[str, Flag] = {
         values=FOLDER,
     ),
     "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise], here or in a folder above", values=FILE),
+    "compile": Flag(RUN, "--compile", "Compile all kernels now, so that no later run waits for it.", settings=SWITCH),
     "json": Flag(MESSAGES, "--json", "Print one JSON document (likewise schema describes it).", settings=SWITCH, brief=""),
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 if anything was found.", settings=SWITCH),
     "quiet": Flag(MESSAGES, "-q --quiet", "Print results and errors only.", settings=SWITCH),

@@ -1,0 +1,72 @@
+"""A wheel with kernels that were compiled when it was built: its first run, in an empty home, compiles nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from likewise.kernels import levels, store
+
+ROOT = Path(__file__).resolve().parents[2]
+LEVELS = levels.here()
+
+
+def built(folder: Path, ahead: str) -> Path:
+    """A wheel of this project. ahead: the levels and jobs whose kernels are compiled, by tools/wheel_hook.py."""
+    command = [sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "AHEAD": ahead})
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.mark.skipif(not LEVELS, reason="this processor has no level that kernels are compiled ahead for")
+def test_the_first_removal_of_an_installed_wheel_compiles_nothing(tmp_path: Path) -> None:
+    level = LEVELS[-1]
+    wheel = built(tmp_path / "wheel", f"{level} documents")
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    assert wheel.name.split("-")[2:4] == [python, python]
+    assert wheel.stem.split("-")[4] == sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    site, home = tmp_path / "site", tmp_path / "home"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    home.mkdir()
+    (kernels,) = (site / "likewise" / "kernels" / "compiled").iterdir()
+    assert kernels.name == f"{level}-{store.edition(level)}"
+
+    texts = ("one two three four five six", "one two three four five seven", "nothing like the others here")
+    (tmp_path / "three.jsonl").write_text("".join(json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(texts)))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "NUMBA_", "PYTHON"))}
+    env = {**kept, "HOME": str(home), "PYTHONPATH": str(site)}
+    command = [
+        sys.executable,
+        "-P",
+        "-X",
+        "importtime",
+        "-m",
+        "likewise",
+        "dedup",
+        "three.jsonl",
+        "-o",
+        "out",
+        "--by",
+        "words:2",
+        "--threshold",
+        "0.6",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    assert "removed   1 " in done.stderr
+    assert not list(home.rglob(f"*{store.SUFFIX}")) and "compiling" not in done.stderr
+    assert "| numba" not in done.stderr  # in the list of imports
+
+
+def test_a_wheel_may_be_built_for_every_platform(tmp_path: Path) -> None:
+    wheel = built(tmp_path, "")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(store.SUFFIX)]

@@ -1,0 +1,57 @@
+"""Compiles kernels ahead when a wheel is built, for each level of processors that this machine can run (`likewise.kernels.levels`).
+
+An installed wheel then compiles nothing, as long as it runs with the Python and the Numba that it was built with. The wheel gets the tag of this
+Python and platform. Where nothing can be compiled, and with AHEAD="" in the environment, it is a wheel for every platform, whose kernels are
+compiled when they are first used. AHEAD may name levels, and jobs of `likewise.cli.common_jobs`; by default it is all of both.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+VARIABLE = "AHEAD"
+#: The folder in the wheel (`likewise.kernels.store.AHEAD`).
+PLACE = "likewise/kernels/compiled"
+
+
+class AheadHook(BuildHookInterface):
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        wanted = os.environ.get(VARIABLE)
+        if self.target_name != "wheel" or version == "editable" or wanted == "":
+            return
+        self.folder = Path(tempfile.mkdtemp(prefix="likewise-wheel-"))
+        try:
+            here = self.python("-c", "from likewise.kernels import levels; print(*levels.here())").split()
+            named = (wanted or "").split()
+            jobs = [name for name in named if name not in here]
+            for level in [level for level in here if level in named] or here:
+                began = time.perf_counter()
+                kernels = self.python("-m", "likewise.cli.compiling", str(self.folder), "--level", level, "--jobs", *jobs)
+                self.app.display_info(f"compiled {kernels.strip()} for {level} in {time.perf_counter() - began:.0f} s")
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.app.display_warning(f"kernels are not compiled ahead, so the first use will wait for it: {error}")
+            return
+        if any(self.folder.iterdir()):
+            build_data["force_include"][str(self.folder)] = PLACE
+            build_data |= {"pure_python": False, "infer_tag": True}
+
+    def python(self, *arguments: str) -> str:
+        """Run the likewise of this folder, with the packages that the build has; its output."""
+        path = os.pathsep.join([str(Path(self.root) / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing is added to the project
+        return subprocess.run([sys.executable, "-P", *arguments], env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if hasattr(self, "folder"):
+            shutil.rmtree(self.folder, ignore_errors=True)
