@@ -54,15 +54,15 @@ def show_runs(screen: Screen, runs: list[tuple[str, str]]) -> None:
 
 def members(parts: Any, *, whole: bool) -> Iterator[tuple[str, str]]:
     """The elements of two sets: those of both, and those of one only."""
-    from likewise.runs.shown import listed as listing
+    from likewise.runs.shown import listed
 
     weights = [f"{name}: {removed} in removed, {kept} in kept" for name, removed, kept in parts.other]
     other = "other value" if parts.unit == "coordinate" else "other weight"
     rows = [("in both", parts.both), (other, weights), ("only in removed", parts.removed), ("only in kept", parts.kept)]
-    for name, said in rows:
-        if said or name != other:
-            listed = ", ".join(said) if whole else listing(said, parts.unit)
-            yield name, f"{counted(len(said), parts.unit)}{': ' * bool(said)}{harmless(listed)}"
+    for name, elements in rows:
+        if elements or name != other:
+            text = ", ".join(elements) if whole else listed(elements, parts.unit)
+            yield name, f"{counted(len(elements), parts.unit)}{': ' * bool(elements)}{harmless(text)}"
 
 
 def columns(kind: str, removed: str, kept: str, *, whole: bool) -> Iterator[tuple[str, str]]:

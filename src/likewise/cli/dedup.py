@@ -87,8 +87,8 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
-        rests = f", of which {counts['cut_short']:,} stand for the rest of a file" if counts["cut_short"] else ""
-        yield "rejected", f"{counts['rejected']:,}  (unreadable{rests}; see {out / 'rejected.jsonl'})"
+        cut = f", of which {counts['cut_short']:,} stand for the rest of a file" if counts["cut_short"] else ""
+        yield "rejected", f"{counts['rejected']:,}  (unreadable{cut}; see {out / 'rejected.jsonl'})"
     if clusters["number"]:
         largest = clusters["largest"][0]
         yield "clusters", f"{clusters['number']:,}, the largest with {counted(largest['items'], 'item')} (representative {removals.called(largest)})"

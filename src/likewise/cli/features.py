@@ -67,8 +67,8 @@ def command(
         return
     lost = f"; {counted(len(made.rejected), 'input')} could not be read, see {listed}" if made.rejected else ""
     known = f"; {made.unknown:,} tokens have no vector" if made.unknown else ""
-    said = f"{counted(made.features, 'feature')} of {made.dimension} numbers, of {counted(made.items, 'item')}, in {out}"
-    screen.say(f"{said}; {progress.time_in_all}{known}{lost}")
+    written = f"wrote {counted(made.features, 'feature')} of {counted(made.items, 'item')} to {out}, dimension {made.dimension}"
+    screen.say(f"{written}; {progress.time_in_all}{known}{lost}")
     progress.steps()
 
 
@@ -92,7 +92,7 @@ def folder_in(work: str | None) -> Iterator[Path]:
 
 
 def check(target: Path, rejected_path: Path, inputs: Sequence[str], vectors: str | None, *, overwrite: bool, skips: bool) -> None:
-    """Check, before any work, that the outputs can and may be written. skips: ``aside`` may be written. Raises UsageError."""
+    """Check, before any work, that the outputs can and may be written. skips: ``rejected_path`` may be written. Raises UsageError."""
     check_file(target, overwrite=overwrite, formats=[".parquet"])
     if skips:
         flag = f"-o {target}: rejected inputs go into"
