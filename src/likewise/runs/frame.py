@@ -283,12 +283,13 @@ class Table:
         if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
             raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
         data = self._data()
-        table = data.table
-        for name in [name for name in table.column_names if name in ITEMS]:
-            text, texts = name.replace("id", "text"), self._origin.snippets(self._rows(name), length)
+        table, names = data.table, [name for name in data.table.column_names if name in ITEMS]
+        texts = self._origin.snippets(np.concatenate([self._rows(name) for name in names]), length)  # of all columns, so that a source is read once
+        for number, name in enumerate(names):
+            text = name.replace("id", "text")
             if text in table.column_names:
                 table = table.drop_columns([text])
-            table = table.add_column(table.column_names.index(name) + 1, text, texts)
+            table = table.add_column(table.column_names.index(name) + 1, text, texts.slice(number * len(table), len(table)))
         return self._with(data._replace(table=table))
 
     def _rows(self, name: str) -> np.ndarray:
