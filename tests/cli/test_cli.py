@@ -87,6 +87,18 @@ def test_a_field_that_no_row_has() -> None:
 # dedup
 
 
+def test_one_step_of_normalization_replaces_the_default_steps() -> None:
+    """The default steps compose characters and convert to lower case; ``lower`` does not compose."""
+    rows = [{"id": 1, "text": "a caf\u00e9"}, {"id": 2, "text": "A CAF\u00c9"}, {"id": 3, "text": "a cafe\u0301"}]
+    Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = {}
+    for steps in ((), ("--normalize", "lower"), ("--normalize", "none")):
+        lines = run("pairs", "n.jsonl", "--by", "words:1", "--threshold", "1", *steps).stdout.splitlines()
+        found[steps] = {(row["id_a"], row["id_b"]) for row in map(json.loads, lines)}
+    assert [*found.values()] == [{(1, 2), (1, 3), (2, 3)}, {(1, 2)}, set()]
+    assert "normalize        lower\n" in run("dedup", "n.jsonl", "--normalize", "lower", "--dry-run").stdout
+
+
 def test_dedup_accounts_for_everything_on_standard_error() -> None:
     result = run("dedup", "docs.jsonl", "-o", "out", *LIKE)
     assert result.exit_code == 0 and result.stdout == ""

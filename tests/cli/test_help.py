@@ -57,6 +57,8 @@ def test_help_of_a_verb_begins_with_its_purpose_and_two_examples(name: str) -> N
         purpose, gap, first, second, rest = result.stdout.splitlines()[:5]
         assert purpose == VERBS[name] and gap == rest == ""
         assert all(example.startswith(f"  likewise {name}") for example in (first, second))
+        (usage,) = (line for line in result.stdout.splitlines() if line.startswith("Usage: "))
+        assert usage.split(" ") == usage.split() and usage.startswith(f"Usage: likewise {name}")
 
 
 @pytest.mark.parametrize("name", VERBS)

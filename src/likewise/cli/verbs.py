@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 #: Every verb and its purpose, in order of use; the module of the same name defines it as ``command``.
 VERBS = {
     "demo": "Deduplicate the text files of this Python installation.",
-    "dedup": "Remove near-duplicates, and account for every record.",
+    "dedup": "Remove near-duplicates and account for every record.",
     "show": "Show a removed item next to the one kept in its place.",
     "report": "Write report.html of an output folder again.",
-    "audit": "Measure the recall on a sample, with an exact search.",
+    "audit": "Measure the recall on a sample with an exact search.",
     "plan": "Plan bands and rows for a threshold: recall, memory, time.",
     "pairs": "List all similar pairs, inside one collection or between two.",
     "neighbors": "Find the most similar items for each query.",
     "features": "Extract feature vectors from images, videos or documents.",
-    "doctor": "Check this installation, and report missing parts.",
+    "doctor": "Check this installation and report missing parts.",
     "schema": "Print the JSON Schema of a --json document.",
     "completion": "Print a completion script for bash, zsh or fish.",
     "help": "Show the help of a verb.",
@@ -61,7 +61,7 @@ class Verb(click.Command):
 
     @property
     def usage_line(self) -> str:
-        return f"Usage: likewise {self.name} {self.usage} {'[FLAGS]' * bool(self.flags)}".rstrip()
+        return " ".join(filter(None, ["Usage: likewise", self.name, self.usage, "[FLAGS]" * bool(self.flags)]))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         show = click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, help="Show all flags.", callback=show_all_flags)
@@ -269,7 +269,7 @@ def misspelled_variables() -> list[str]:
 
 
 def origin(ctx: click.Context | None, names: Iterable[str]) -> str:
-    """The place where the first of these options that was not set on the command line was set; empty if there is none."""
+    """The place of the first of these options that is set elsewhere than on the command line; empty if all are set there."""
     if ctx is None or not isinstance(ctx.command, Verb):
         return ""
     for name in names:
