@@ -60,10 +60,10 @@ def histograms(task: Task, axes: int, bits: int, tables: int, normalize: str, ma
     matching.every(function, asked[:2], made)
     alone, _ = timed(lambda: matching.every(function, asked, made))
     matched, scores = timed(lambda: matching.every(function, asked, made, run=pool.map))
-    told = row(task, seconds, matched, scores.size, made[0].nbytes, task.precision(scores), one_core_us=alone / scores.size * 1e6)
+    measured = row(task, seconds, matched, scores.size, made[0].nbytes, task.precision(scores), one_core_us=alone / scores.size * 1e6)
     if not choices.get("best"):
-        return told
-    return told | reranked(task, sets, pool, scores, seconds + matched, **choices)
+        return measured
+    return measured | reranked(task, sets, pool, scores, seconds + matched, **choices)
 
 
 def reranked(task: Task, sets: Any, pool: Any, scores: np.ndarray, before: float, best: int, again: int, **_: Any) -> dict[str, Any]:
@@ -129,18 +129,18 @@ def exact(task: Task, count: int, both: bool, axes: int, function: str = "chamfe
 
 def sweep(task: Task) -> list[dict[str, Any]]:
     """Accuracy, bytes and time by the bits of a bin, B, and the number of tables, N; a bit kept of each bin, and a byte with square roots."""
-    told = []
+    measured = []
     for kept, more in (("bit", {"normalize": "none", "one_bit": True}), ("byte", {"normalize": "sqrt"})):
         for bits in (6, 7, 8, 9, 10, 11, 12, 13):
             for tables in (1, 2, 5, 10, 20, 40):
                 if tables << bits <= 2**17:
                     found = histograms(task, 32, bits, tables, match="correlation", **more)
-                    told.append({"kept": kept, "bits": bits, "tables": tables, **found})
+                    measured.append({"kept": kept, "bits": bits, "tables": tables, **found})
                     print(
                         f"{kept} B {bits:2} N {tables:2} {found['bytes']:7,} bytes mAP {found['mAP']:.4f} embed {found['embed_us_per_set']:.0f} us",
                         flush=True,
                     )
-    return told
+    return measured
 
 
 ROOTS = {"axes": 32, "bits": 8, "tables": 10, "normalize": "sqrt", "match": "correlation"}
@@ -189,13 +189,13 @@ def main() -> None:
             python = Path(sys.executable) if name.startswith("likewise") else PEERS
             if not contest.installed(name, python):
                 continue
-            told = contest.answer(name, [str(python), __file__, str(options.data), "--tasks", task, "--work", name])
-            table.setdefault(task, {})[name] = told
-            more = f"  one core {told['one_core_us']:.3f} us" if "one_core_us" in told else ""
-            more += f"  reranked in {told['rerank_s']:.2f} s" if "rerank_s" in told else ""
+            measured = contest.answer(name, [str(python), __file__, str(options.data), "--tasks", task, "--work", name])
+            table.setdefault(task, {})[name] = measured
+            more = f"  one core {measured['one_core_us']:.3f} us" if "one_core_us" in measured else ""
+            more += f"  reranked in {measured['rerank_s']:.2f} s" if "rerank_s" in measured else ""
             print(
-                f"{task:3}  {name:46} mAP {told['mAP']:.4f}  {told['bytes']:7,} bytes  embed {told['embed_us_per_set']:7.0f} us  "
-                f"match {told['match_us_per_pair']:10.3f} us  total {told['total_s']:8.2f} s{more}",
+                f"{task:3}  {name:46} mAP {measured['mAP']:.4f}  {measured['bytes']:7,} bytes  embed {measured['embed_us_per_set']:7.0f} us  "
+                f"match {measured['match_us_per_pair']:10.3f} us  total {measured['total_s']:8.2f} s{more}",
                 flush=True,
             )
     contest.keep(table, options.json)

@@ -102,21 +102,21 @@ def test_one_step_of_normalization_replaces_the_default_steps() -> None:
 def test_dedup_accounts_for_everything_on_standard_error() -> None:
     result = run("dedup", "docs.jsonl", "-o", "out", *LIKE)
     assert result.exit_code == 0 and result.stdout == ""
-    told = lines(result.stderr)
-    assert told["read"].startswith("4 items from 1 source, ")
-    assert told["kept"] == "2"
-    assert told["removed"] == "2  (1 exact copy, 1 near-duplicate)"
-    assert told["clusters"] == "1, the largest with 3 items (representative 'a')"
-    assert re.fullmatch(r"at least 99\.\d+ % of pairs at 0\.7 \(\d+ bands x \d+ rows\)", told["recall"])
-    assert told["output"] == "out" and told["next"] == "likewise show out b"
+    printed = lines(result.stderr)
+    assert printed["read"].startswith("4 items from 1 source, ")
+    assert printed["kept"] == "2"
+    assert printed["removed"] == "2  (1 exact copy, 1 near-duplicate)"
+    assert printed["clusters"] == "1, the largest with 3 items (representative 'a')"
+    assert re.fullmatch(r"at least 99\.\d+ % of pairs at 0\.7 \(\d+ bands x \d+ rows\)", printed["recall"])
+    assert printed["output"] == "out" and printed["next"] == "likewise show out b"
     assert "\x1b" not in result.stderr
 
 
 def test_what_to_look_at_can_be_typed_whatever_it_is_called(folder: Path) -> None:
     rows = [{"id": name, "text": TEXT} for name in ("x", "-a\nb'\x1b")]
     (folder / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told = lines(run("dedup", "odd.jsonl", "-o", "my out", *LIKE).stderr)["next"]
-    assert told == "likewise show 'my out' -- $'-a\\nb\\'\\x1b'"
+    printed = lines(run("dedup", "odd.jsonl", "-o", "my out", *LIKE).stderr)["next"]
+    assert printed == "likewise show 'my out' -- $'-a\\nb\\'\\x1b'"
     (folder / "docs.jsonl").rename("odd\n.jsonl")
     assert lines(run("plan", "odd\n.jsonl").stdout)["next"].startswith("likewise dedup $'odd\\n.jsonl' -o clean ")
 
@@ -124,8 +124,8 @@ def test_what_to_look_at_can_be_typed_whatever_it_is_called(folder: Path) -> Non
 def test_reasons_for_a_lower_recall_are_reported() -> None:
     plan = {"bands": 16, "rows": 6, "sketch": "oph", "recall": 0.9923}
     budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 12.6, "recall": 0.9514}
-    told = dict(recall_lines({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
-    assert told == {
+    printed = dict(recall_lines({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
+    assert printed == {
         "recall": "at least 95.1 % of pairs at 0.8 (16 bands x 6 rows)",
         "skipped": "5,000 comparisons in overfull buckets; a sample of 1,000 contained 2 similar pairs (at most 13 pairs missed, 95 % confidence)",
         "verified": "by estimates from signatures; similarities are not exact",

@@ -38,9 +38,9 @@ def out(folder: Path) -> Path:
 def test_show_a_removed_item_beside_its_representative(out: Path) -> None:
     result = run("show", out, "b")
     assert result.exit_code == 0 and result.stderr == ""
-    told = lines(result.stdout)
-    assert told["removed"] == "'b'  at docs.jsonl:1" and told["kept"] == "'a'  at docs.jsonl:0"
-    assert told["why"] == "near-duplicate: similarity 0.8947 by words:2 (threshold 0.7)"
+    printed = lines(result.stdout)
+    assert printed["removed"] == "'b'  at docs.jsonl:1" and printed["kept"] == "'a'  at docs.jsonl:0"
+    assert printed["why"] == "near-duplicate: similarity 0.8947 by words:2 (threshold 0.7)"
     assert result.stdout.rstrip().endswith("dark [-forest-]{+wood+}") and "\x1b" not in result.stdout
 
 

@@ -114,15 +114,15 @@ def test_ctrl_c_while_the_main_thread_compiles_is_put_off() -> None:
 
 
 def test_compiling_is_announced_once_and_predicts_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    told = ScreenProgress(Screen())
-    monkeypatch.setattr(notice, "LISTENERS", (told.compiling, told.compiling_ended))
-    told.begin("reading", 100, "items")
+    printed = ScreenProgress(Screen())
+    monkeypatch.setattr(notice, "LISTENERS", (printed.compiling, printed.compiling_ended))
+    printed.begin("reading", 100, "items")
     for added in (1, 2):
         assert fresh(added)(1) == 1 + added
-        assert 0 < told.compiled <= time.perf_counter() - told._since
+        assert 0 < printed.compiled <= time.perf_counter() - printed._since
     assert capsys.readouterr().err == "compiling kernels (first use only) ...\n"
-    told._since, told.compiled, told.done = time.perf_counter() - 30, 20.0, 50
-    assert told.state() == "50 % of 100 items, 5 items/s"
+    printed._since, printed.compiled, printed.done = time.perf_counter() - 30, 20.0, 50
+    assert printed.state() == "50 % of 100 items, 5 items/s"
 
 
 def test_after_a_failure_the_next_kernel_is_heard_again(listened: list[str]) -> None:

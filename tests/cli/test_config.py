@@ -151,8 +151,8 @@ def test_a_preset_wins_over_what_the_file_says_of_the_same() -> None:
 
     def plan(*args: str) -> tuple[list, str]:
         result = CliRunner().invoke(main, ["plan", "--json", *args])
-        told = json.loads(result.stdout)
-        return [told[name] for name in ("by", "threshold", "bands", "rows", "chosen_by")], result.stderr.partition(": ")[2]
+        printed = json.loads(result.stdout)
+        return [printed[name] for name in ("by", "threshold", "bands", "rows", "chosen_by")], result.stderr.partition(": ")[2]
 
     assert plan("--preset", "fineweb") == (["words:5", 0.75, 14, 8, "preset fineweb"], "seed\n")
     assert plan("--preset", "fineweb", "--bands", "9", "--rows", "8") == (["words:5", 0.75, 9, 8, "hand"], "seed\n")

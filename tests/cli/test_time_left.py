@@ -97,26 +97,26 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_work_of_an_earlier_run_counts_as_done_but_not_as_speed(clock: list[float]) -> None:
-    told = ScreenProgress(Screen(quiet=True))
-    told.begin("reading", 1000, "items")
-    told.resumed(800)
-    assert told.state() == "80 % of 1,000 items"
+    printed = ScreenProgress(Screen(quiet=True))
+    printed.begin("reading", 1000, "items")
+    printed.resumed(800)
+    assert printed.state() == "80 % of 1,000 items"
     for _ in range(50):
         clock[0] += 0.1
-        told.advance(1)
-    assert told.state() == "85 % of 1,000 items, 10 items/s, 15.0 s left"
-    assert told.bytes_read == 0
+        printed.advance(1)
+    assert printed.state() == "85 % of 1,000 items, 10 items/s, 15.0 s left"
+    assert printed.bytes_read == 0
 
 
 def test_each_stage_is_estimated_by_itself(clock: list[float]) -> None:
-    told = ScreenProgress(Screen(quiet=True))
+    printed = ScreenProgress(Screen(quiet=True))
     for stage, each in (("reading", 1), ("joining", 10)):
-        told.begin(stage, 1000, "items")
-        assert " left" not in told.state()
+        printed.begin(stage, 1000, "items")
+        assert " left" not in printed.state()
         for _ in range(50):
             clock[0] += 0.1
-            told.advance(each)
-    assert told.state() == "50 % of 1,000 items, 100 items/s, 5.0 s left"
+            printed.advance(each)
+    assert printed.state() == "50 % of 1,000 items, 100 items/s, 5.0 s left"
 
 
 class Heard(lw.Progress):

@@ -47,10 +47,10 @@ def test_help_names_every_option(verb):
 
 
 def test_help_tells_the_defaults_that_there_are():
-    told = {name: text.strip('"') for name, text in re.findall(r"(?m)^    ``(\w+)`` .* \((\S+)\)$", lw.dedup.__doc__)}
-    there = {name: str(defaults()[name]) for name in told.keys() - {"field"} if not isinstance(defaults().get(name), bool | None)}
+    printed = {name: text.strip('"') for name, text in re.findall(r"(?m)^    ``(\w+)`` .* \((\S+)\)$", lw.dedup.__doc__)}
+    there = {name: str(defaults()[name]) for name in printed.keys() - {"field"} if not isinstance(defaults().get(name), bool | None)}
     assert {"by", "keep", "recall", "seed", "verify"} <= there.keys()
-    assert {name: told[name] for name in there} == there
+    assert {name: printed[name] for name in there} == there
 
 
 @pytest.mark.parametrize("verb", ("dedup", "pairs", "neighbors", "audit", "plan"))

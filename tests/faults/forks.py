@@ -107,28 +107,28 @@ class Stage:
 
     def run(self, arguments: list[str], round: Path, fault: Fault | None) -> Ended:
         """A command line in a fork of this process, in the folder of a round."""
-        told = self.base / "told"
-        shutil.rmtree(told, ignore_errors=True)
-        told.mkdir()
+        printed = self.base / "told"
+        shutil.rmtree(printed, ignore_errors=True)
+        printed.mkdir()
         for name in ("said", "steps"):
-            (told / name).touch()
+            (printed / name).touch()
         sys.stdout.flush()
         sys.stderr.flush()
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS.values())  # nothing strikes this module's own code in the fork
         pid = os.fork()
         if not pid:
-            self._forked(arguments, round, fault, told)
+            self._forked(arguments, round, fault, printed)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS.values())
         status = waited_for(pid, fault)
-        return Ended(status, (told / "said").read_text(errors="replace"), (told / "steps").read_text(errors="replace").splitlines())
+        return Ended(status, (printed / "said").read_text(errors="replace"), (printed / "steps").read_text(errors="replace").splitlines())
 
-    def _forked(self, arguments: list[str], round: Path, fault: Fault | None, told: Path) -> NoReturn:
+    def _forked(self, arguments: list[str], round: Path, fault: Fault | None, printed: Path) -> NoReturn:
         status = ASTRAY
         try:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.chdir(round)
             tempfile.tempdir = str(round / "temporary")
-            said, steps = (os.open(told / name, os.O_WRONLY | os.O_APPEND) for name in ("said", "steps"))
+            said, steps = (os.open(printed / name, os.O_WRONLY | os.O_APPEND) for name in ("said", "steps"))
             os.dup2(os.open(self.given / "piped" if self.job.stdin else os.devnull, os.O_RDONLY), 0)
             os.dup2(said, 1)
             os.dup2(said, 2)

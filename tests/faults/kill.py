@@ -50,7 +50,7 @@ LAST_STEPS = 40
 TWICE = 2
 
 
-def judged(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: int | None, before: int) -> None:
+def checked(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: int | None, before: int) -> None:
     """What holds whenever a run has ended, however it did.
 
     had: whole lines of the journal that it went on from, None where there was nothing to go on from. before: how many runs came before it.
@@ -75,9 +75,9 @@ def judged(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: in
         said = f"^likewise: error: .+: {os.strerror(getattr(errno, fault.what))}; ."
         check(done.status == 2, f"status {done.status} after {fault.what}", done)
         check(re.search(said, done.said, re.MULTILINE) is not None, "not said what was refused, where, and what to do", done)
-    told = "to continue: likewise" in done.said
-    if fault.what != "KILL" and (told or fault.after is None):
-        check(told == can_go_on, f"how to go on is {'not ' if can_go_on else ''}said", done)
+    printed = "to continue: likewise" in done.said
+    if fault.what != "KILL" and (printed or fault.after is None):
+        check(printed == can_go_on, f"how to go on is {'not ' if can_go_on else ''}said", done)
 
 
 def lines(ran: Ended | Stage) -> int:
@@ -103,7 +103,7 @@ def disturbed(stage: Stage, folder: Path, faults: list[Fault], counts: Counter[s
     for number, fault in enumerate([*faults, None]):
         had = stage.journal(folder) if stage.can_go_on(folder) else None
         done = stage.run(command, folder, fault)
-        judged(stage, folder, done, fault, had, number)
+        checked(stage, folder, done, fault, had, number)
         if done.status == 0 or fault is None:
             counts["ended before it came"] += fault is not None
             break

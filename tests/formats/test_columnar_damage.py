@@ -73,9 +73,9 @@ def test_footers_say_what_pyarrow_says(tmp_path: Path, codec: str) -> None:
     found = footer.groups(tmp_path / "a.parquet")
     assert len(found) == meta.num_row_groups == 18
     for number, group in enumerate(found):
-        told = meta.row_group(number)
-        assert (group.rows, group.size) == (told.num_rows, told.total_byte_size)
-        chunks = [told.column(i) for i in range(told.num_columns)]
+        printed = meta.row_group(number)
+        assert (group.rows, group.size) == (printed.num_rows, printed.total_byte_size)
+        chunks = [printed.column(i) for i in range(printed.num_columns)]
         named = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
         assert group.columns == [(c.path_in_schema, named.get(c.compression, c.compression), c.dictionary_page_offset or 0) for c in chunks]
 

@@ -243,8 +243,8 @@ def read(given: Given, folder: Path) -> str:
     counts = result.report["counts"]
     assert counts["kept"] + counts["removed"] + counts["rejected"] == counts["read"]
     assert failed == (counts["rejected"] > 0), counts
-    told = [json.loads(line) for line in (out / "rejected.jsonl").read_text("utf-8").split("\n") if line]
-    assert len(told) == counts["rejected"] and all(entry["reason"] and entry["source"] for entry in told)
+    printed = [json.loads(line) for line in (out / "rejected.jsonl").read_text("utf-8").split("\n") if line]
+    assert len(printed) == counts["rejected"] and all(entry["reason"] and entry["source"] for entry in printed)
     if counts["kept"]:
         try:
             again = dedup(out / "kept" / given.name, given.kind).report["counts"]

@@ -145,7 +145,7 @@ def test_a_file_that_is_given_by_several_names_is_read_once_and_that_is_reported
     Path("a.jsonl").write_text(lines("text", ["one two three", "four five six"]))
     Path("link.jsonl").symlink_to("a.jsonl")
     Path("hard.jsonl").hardlink_to("a.jsonl")
-    for again, told in (
+    for again, printed in (
         ("a.jsonl", "a.jsonl"),
         ("./a.jsonl", "a.jsonl"),
         ("a.json*", "a.jsonl"),
@@ -154,7 +154,7 @@ def test_a_file_that_is_given_by_several_names_is_read_once_and_that_is_reported
     ):
         found = lw.dedup([Path("a.jsonl"), Path(again)])
         assert found.report["counts"]["read"] == 2
-        assert f"1 file was given more than once and read once, such as {told}" in found.report["warnings"]
+        assert f"1 file was given more than once and read once, such as {printed}" in found.report["warnings"]
     Path("b.jsonl").write_text(lines("text", ["seven"]))
     said = lw.dedup([Path(name) for name in ("a.jsonl", "b.jsonl", "a.jsonl", "b.jsonl", "link.jsonl")]).report["warnings"]
     assert "2 files were given more than once and read once, such as a.jsonl" in said

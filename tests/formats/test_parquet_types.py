@@ -73,7 +73,7 @@ def schema(path: Path) -> list[str]:
     return [re.sub(", is_from_converted_type=(true|false)", "", line) for line in str(pq.ParquetFile(path).schema).splitlines()[2:]]
 
 
-def told(path: Path, number: int = 2) -> str:
+def printed(path: Path, number: int = 2) -> str:
     """The name of the logical type of a leaf."""
     return str(pq.ParquetFile(path).schema.column(number).logical_type).partition("(")[0].upper()
 
@@ -90,7 +90,7 @@ def test_types_stay(kind: str, where: str):
     }[where]
     path = make(column, name, fields)
     number = 3 if where == "map" else 2
-    assert told(path, number) == kind.partition(" ")[0]
+    assert printed(path, number) == kind.partition(" ")[0]
     out = write(path)
     assert schema(out) == schema(path)
     read = pq.read_table(path)
@@ -184,7 +184,7 @@ def test_other_lists_of_foreign_names_are_written():
     table = pq.read_table(path).append_column("lists", texts)
     pq.write_table(table, path, store_schema=False, use_compliant_nested_type=False)
     annotate(path, "column", {CONVERTED: 21})
-    assert told(write(path)) == "INTERVAL"
+    assert printed(write(path)) == "INTERVAL"
 
 
 def test_any_changed_byte_of_such_a_footer_ends_no_process():

@@ -210,10 +210,10 @@ def test_fingerprints_chosen_to_fill_one_place_are_sorted_nevertheless():
     out = np.empty(n, np.uint64)
     found = distinct(values, n, np.empty(n, np.uint32), out)
     assert (out[:found] == np.unique(values)).all()
-    crowd = np.concatenate([values[:50_000], values[:50_000]])
-    before = crowd.copy()
-    repeats(crowd, len(crowd), np.empty(2 * len(crowd), np.uint64), np.empty(2 * len(crowd), np.uint32))
-    assert len(np.unique(crowd)) == len(np.unique(np.stack([before, crowd]), axis=1)[0]) == len(crowd)
+    large_group = np.concatenate([values[:50_000], values[:50_000]])
+    before = large_group.copy()
+    repeats(large_group, len(large_group), np.empty(2 * len(large_group), np.uint64), np.empty(2 * len(large_group), np.uint32))
+    assert len(np.unique(large_group)) == len(np.unique(np.stack([before, large_group]), axis=1)[0]) == len(large_group)
 
 
 # --- floods: many items in one bucket, of which none is like another

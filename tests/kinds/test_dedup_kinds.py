@@ -194,7 +194,7 @@ def test_a_long_search_is_announced(monkeypatch, by, more):
     result = lw.dedup(rows_of(by), by=by, progress=progress, **GIVEN[by][1], **more)
     kind = "codes" if by == "hamming" else "vectors"
     assert said == [f"{len(GIVEN[by][0])} {kind} will be compared; expect about 0 minutes on one core"]
-    assert said[0] in result.report["warnings"] and {told for stage, told in begun if stage == "comparing"} == {1}
+    assert said[0] in result.report["warnings"] and {printed for stage, printed in begun if stage == "comparing"} == {1}
 
 
 def test_the_share_of_pairs_that_is_wanted():

@@ -305,10 +305,10 @@ def test_bad_sets_are_named_or_set_aside(tmp_path, why, bad):
         pq.write_table(pa.table({"features": pa.array(rows, pa.list_(pa.list_(pa.float64())))}), tmp_path / "bad.parquet")
         given["bad.parquet, position 2"] = tmp_path / "bad.parquet"
     for where, form in given.items():
-        told = "NaN and Infinity are not JSON" if why.endswith("nan") and form is path else why
+        printed = "NaN and Infinity are not JSON" if why.endswith("nan") and form is path else why
         with pytest.raises(DataError) as refused:
             lw.pairs(form, by="features")
-        assert where in str(refused.value) and told in str(refused.value)
+        assert where in str(refused.value) and printed in str(refused.value)
         result = lw.dedup(form, by="features", on_error="skip")
         assert result.report["counts"] | {"rejected": 1, "removed": 1, "kept": 2} == result.report["counts"]
 

@@ -122,8 +122,8 @@ def test_the_command_accounts_for_all(photos, tmp_path, capsys):
     assert "--on-error skip lists such files in FILE.rejected.jsonl beside -o FILE and continues" in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
     assert run("features", photos, "-o", out, "--on-error", "skip", "--json", "--most", 20) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["kind"], told["items"], told["rejected"], told["features"]) == ("images", 4, 1, 60)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["kind"], printed["items"], printed["rejected"], printed["features"]) == ("images", 4, 1, 60)
     (line,) = (tmp_path / "photos.parquet.rejected.jsonl").read_text().splitlines()
     assert json.loads(line)["source"] == "broken.jpg"
     assert run("features", photos / "a.jpg", "-o", out) == 2  # it exists

@@ -288,18 +288,18 @@ def test_pairs_at_the_threshold_are_found_as_often_as_expected(by):
     field = {"elements": "elements", "weighted": "elements", "hamming": "code"}.get(by, "vector")
     rows = [{"id": place, field: value} for place, value in enumerate(values)]
     planned = lw.dedup(rows, by=by, recall=0.8, exact=False, **limit)
-    promised = planned.report["budget"]["recall"]
-    error = math.sqrt(PAIRS * promised * (1 - promised))
+    expected_recall = planned.report["budget"]["recall"]
+    error = math.sqrt(PAIRS * expected_recall * (1 - expected_recall))
     if by in ("elements", "weighted"):
-        assert 0.8 <= promised < 0.95
-        assert len(planned.removed) == pytest.approx(PAIRS * promised, abs=4 * error)
+        assert 0.8 <= expected_recall < 0.95
+        assert len(planned.removed) == pytest.approx(PAIRS * expected_recall, abs=4 * error)
     else:
-        assert promised >= 0.8 and len(planned.removed) >= PAIRS * promised - 4 * error - 1
+        assert expected_recall >= 0.8 and len(planned.removed) >= PAIRS * expected_recall - 4 * error - 1
         assert planned.report["curve"] == [] or by != "hamming"
     banded = lw.dedup(rows, by=by, recall=0.8, exact=False, slots=500, **limit)  # asked for by hand
-    promised = banded.report["method"]["plan"]["recall"]
-    assert 0.8 <= promised < 0.95
-    assert len(banded.removed) == pytest.approx(PAIRS * promised, abs=4 * math.sqrt(PAIRS * promised * (1 - promised)))
+    expected_recall = banded.report["method"]["plan"]["recall"]
+    assert 0.8 <= expected_recall < 0.95
+    assert len(banded.removed) == pytest.approx(PAIRS * expected_recall, abs=4 * math.sqrt(PAIRS * expected_recall * (1 - expected_recall)))
     pairs = lw.pairs(rows, by=by, recall=0.8, exact=False, **limit).to_arrow()
     assert all(b == a + 1 and a % 2 == 0 for a, b in zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist(), strict=True))
     assert len(pairs) >= PAIRS * 0.8 - 3 * math.sqrt(PAIRS * 0.16)

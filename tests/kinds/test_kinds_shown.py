@@ -81,8 +81,8 @@ def test_show_tells_sets_apart_by_element(tmp_path):
         "only in kept     1 element: tea",
     ]
     assert shown.stderr == ""
-    told = json.loads(run("show", out, "b", "--json").stdout)
-    assert told["removed"]["value"] == ["7", 7, "jam"] and told["kept"]["value"] == ["tea", 7, "7"] and told["similarity"] == 0.5
+    printed = json.loads(run("show", out, "b", "--json").stdout)
+    assert printed["removed"]["value"] == ["7", 7, "jam"] and printed["kept"]["value"] == ["tea", 7, "7"] and printed["similarity"] == 0.5
     assert run("show", out, "a").stdout.splitlines()[1] == "  'b'  at in.jsonl:1  near  0.5000"
 
 
@@ -127,8 +127,8 @@ def test_show_tells_vectors_codes_and_strings(tmp_path, by, field, stays, gone, 
     shown = run("show", out, "gone")
     assert f"why      near-duplicate: distance {distance} by {by} (maximum {distance if ' ' in distance else 1})\n" in shown.stdout
     assert shown.stdout.endswith(said) and shown.stderr == ""
-    told = json.loads(run("show", out, "gone", "--json").stdout)
-    assert (told["removed"]["text" if field == "text" else "value"], told["distance"]) == (gone, pytest.approx(float(distance.split()[0])))
+    printed = json.loads(run("show", out, "gone", "--json").stdout)
+    assert (printed["removed"]["text" if field == "text" else "value"], printed["distance"]) == (gone, pytest.approx(float(distance.split()[0])))
     assert "'none'  at in.jsonl:2 was kept: it has no " in run("show", out, "none").stdout
     (tmp_path / "in.jsonl").write_text((tmp_path / "in.jsonl").read_text().replace(*changed))
     assert f"the inputs have changed since {out} was made: the distance of these items was {distance}, and it is " in run("show", out, "gone").stderr

@@ -166,9 +166,9 @@ def test_structured_elements(structure, bits, mode):
     assert ratio < 1 + 4 * sqrt(2 / seeds)
     if mode == "classic":
         assert ratio > 1 - 4 * sqrt(2 / seeds)
-    met = agree.reshape(seeds, 16, 8).all(axis=2).any(axis=1).mean()
+    matched = agree.reshape(seeds, 16, 8).all(axis=2).any(axis=1).mean()
     probability = 1 - (1 - p**8) ** 16
-    assert abs(met - probability) < 4 * sqrt(probability * (1 - probability) / seeds) + (
+    assert abs(matched - probability) < 4 * sqrt(probability * (1 - probability) / seeds) + (
         0.02 if mode == "oph" else 0
     )  # slots of oph are slightly dependent
 
@@ -224,12 +224,12 @@ def test_bands_collide_as_the_curve_says():
     family, trials = BBit(32, 2, "classic"), 8000
     cascade = family.all_of(4).any_of(8)
     a, b = random_pairs(trials, 10, 5, 5)
-    met = cascade.agree(cascade.signature(a), cascade.signature(b))
+    matched = cascade.agree(cascade.signature(a), cascade.signature(b))
     probability = cascade.probability(0.5)
     assert probability == pytest.approx(1 - (1 - 0.625**4) ** 8)
-    assert abs(met.mean() - probability) < 4 * sqrt(probability * (1 - probability) / trials)
+    assert abs(matched.mean() - probability) < 4 * sqrt(probability * (1 - probability) / trials)
     same = (family.band_keys_of(family.signature(a), 8, 4) == family.band_keys_of(family.signature(b), 8, 4)).any(axis=0)
-    assert (same == met).all()
+    assert (same == matched).all()
 
 
 def test_the_probability_of_two_bits():

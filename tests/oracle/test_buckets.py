@@ -32,9 +32,9 @@ def numbered(keys: list[int]) -> list[int]:
 def test_equal_keys_have_one_number(keys):
     wanted, sizes = numbered(keys), Counter(numbered(keys))
     del sizes[-1]
-    for way, told in {number_equal: len(sizes), number: [sizes[each] for each in range(len(sizes))]}.items():
+    for way, printed in {number_equal: len(sizes), number: [sizes[each] for each in range(len(sizes))]}.items():
         found = np.full(len(keys), 7, np.int32)
-        assert np.array_equal(way(np.array(keys, np.uint64), found), told)
+        assert np.array_equal(way(np.array(keys, np.uint64), found), printed)
         assert found.tolist() == wanted
 
 

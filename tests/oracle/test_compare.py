@@ -15,7 +15,7 @@ from likewise.kernels.walk import bucket_pairs
 from likewise.measures import measure
 
 
-def met(words: list[np.ndarray], rule) -> dict[tuple[int, int], tuple[int, int]]:
+def matched(words: list[np.ndarray], rule) -> dict[tuple[int, int], tuple[int, int]]:
     """All pairs of items that are similar by the rule, with the returned overlaps: all items are in one bucket."""
     n = len(words)
     size = np.array([len(item) for item in words], np.uint32)
@@ -35,7 +35,7 @@ def all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def expect(words, rule, value: np.ndarray, similar: np.ndarray, *, distances: bool) -> None:
     """The similar pairs, each with its exact value; scores and values have the same order."""
-    found = met(words, rule)
+    found = matched(words, rule)
     left, right = all_pairs(len(words))
     assert set(found) == set(zip(left[similar].tolist(), right[similar].tolist(), strict=True))
     assert 0 < len(found) < len(left)
@@ -90,7 +90,7 @@ def test_weighted_sets_are_compared_by_the_measure():
 
 def test_sets_stay_whole_numbers():
     sets = [np.arange(10, dtype=np.uint64), np.arange(2, 10, dtype=np.uint64), np.arange(5, 30, dtype=np.uint64)]
-    assert met(sets, SetRule(4, 5, EXACT)) == {(0, 1): (8, 10)}
+    assert matched(sets, SetRule(4, 5, EXACT)) == {(0, 1): (8, 10)}
 
 
 def test_scores_of_distances():

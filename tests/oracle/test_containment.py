@@ -126,8 +126,8 @@ def test_groups_of_elements():
 
 def test_it_is_said_that_none_is_missed():
     found = lw.pairs([[1, 2], [1, 2, 3]], by="elements/containment", threshold="0.5")
-    told = {name: found.report["method"][name] for name in ("by", "exact", "plan", "verify")}
-    assert told == {"by": "elements/containment", "exact": True, "plan": None, "verify": "exact"}
+    printed = {name: found.report["method"][name] for name in ("by", "exact", "plan", "verify")}
+    assert printed == {"by": "elements/containment", "exact": True, "plan": None, "verify": "exact"}
     assert (found.report["recall"], found.report["threshold"], found.report["value"]) == (1, 0.5, "similarity")
     assert len(found.above(1.0)) == 1
     assert len(lw.pairs([[1, 2], [1, 2, 3]], by="elements/containment", threshold="0.5", recall=1)) == 2

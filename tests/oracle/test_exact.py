@@ -83,19 +83,19 @@ def slow_walk(sets: Sequence[set[int]], threshold: Fraction, per: Sequence[int])
     """The definition of the greedy walk, with one bucket for each group: representatives, similarities, and all verified pairs."""
     representative: list[int] = []
     value: list[Fraction] = []
-    met = []
+    matched = []
     for item, mine in enumerate(sets):
         best, at = Fraction(0), -1
         for kept in range(item):
             if representative[kept] < 0 and per[kept] == per[item]:
                 common, union = len(mine & sets[kept]), len(mine | sets[kept])
                 if at_least(common, union, threshold):
-                    met.append((item, kept))
+                    matched.append((item, kept))
                     if Fraction(common, union) > best:
                         best, at = Fraction(common, union), kept
         representative.append(at)
         value.append(best)
-    return representative, value, met
+    return representative, value, matched
 
 
 thresholds = st.sampled_from(["3/10", "1/3", "1/2", "2/3", "3/5", "4/5", "9/10", "1"]).map(Fraction)
@@ -175,12 +175,12 @@ def test_removal_is_that_of_the_definition(sets, threshold, data):
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(sets), max_size=len(sets)))
     with keys_of(data.draw(depths)), held(data.draw(st.integers(1, 9)), data.draw(st.sampled_from([1, 4, 20, 10**6]))):
         found = walk_of(sets, threshold, per=np.array(per, np.uint64))
-    representative, value, met = slow_walk(sets, threshold, per)
+    representative, value, matched = slow_walk(sets, threshold, per)
     assert found.representative.tolist() == representative
     assert found.value[found.representative >= 0].tolist() == [float(v) for v in value if v]
     assert np.isnan(found.value[found.representative < 0]).all()
-    assert [tuple(row) for row in found.matches.tolist()] == met
-    assert found.values.tolist() == [len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a, b in met]
+    assert [tuple(row) for row in found.matches.tolist()] == matched
+    assert found.values.tolist() == [len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a, b in matched]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_elements_may_be_any_words_and_offsets_may_begin_anywhere():
     assert listed(SetJoin(ranked(shifted, offsets + 2), Fraction(3, 4)).pairs()) == want
 
 
-def crowd(n: int, seed: int = 5) -> list[set[int]]:
+def large_group(n: int, seed: int = 5) -> list[set[int]]:
     """Baskets in which small numbers are common, with some near-duplicates of earlier ones."""
     draw = np.random.default_rng(seed)
     sets: list[set[int]] = []
@@ -245,7 +245,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
     monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
     monkeypatch.setattr(prefix, "MATCHES_OF_A_TASK", 300)
     monkeypatch.setattr(prefix, "COMPARED_AT_ONCE", 200)
-    sets = crowd(1000)
+    sets = large_group(1000)
     engine = Threads(threads)
     done: list[int] = []
     choices = {"workers": Workers(engine.run, threads, done.append)}
@@ -266,7 +266,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
         engine.close()
 
 
-#: The work of a join of crowd(1000), and of removal part by part: visited index entries, counted overlaps. A higher number means a weaker filter.
+#: The work of a join of large_group(1000), and of removal part by part: visited index entries, counted overlaps. A higher number means a weaker filter.
 COUNTED = {
     Fraction(4, 5): [(1991, 283), (1744, 227)],  # 273 pairs
     Fraction(1, 2): [(60057, 1598), (49491, 1163)],  # 844 pairs
@@ -309,9 +309,9 @@ def test_keys_of_more_elements_visit_fewer_entries(depth):
     pairs = every_pair(sets, threshold)
     assert found == pairs and len(pairs) > 300
     kept = walk.representative < 0
-    met = [(a, b) for a, b, _ in pairs if kept[a]]  # an item is removed exactly if an earlier similar item is kept
-    assert np.flatnonzero(~kept).tolist() == sorted({b for _, b in met})
-    assert {(row[1], row[0]) for row in walk.matches.tolist()} == set(met)
+    matched = [(a, b) for a, b, _ in pairs if kept[a]]  # an item is removed exactly if an earlier similar item is kept
+    assert np.flatnonzero(~kept).tolist() == sorted({b for _, b in matched})
+    assert {(row[1], row[0]) for row in walk.matches.tolist()} == set(matched)
     assert (joined.visited, walked.visited) == VISITED[depth]
 
 
@@ -363,7 +363,7 @@ def test_too_many_elements_are_refused():
 
 
 def test_cost_grows_with_what_is_visited_and_falls_with_the_threshold():
-    sets = ranked(*arrays(crowd(4000)))
+    sets = ranked(*arrays(large_group(4000)))
     costs = [SetJoin(sets, Fraction(t, 10)).cost for t in (3, 5, 8, 10)]
     assert costs == sorted(costs, reverse=True)
     assert costs[0] > 3 * costs[3]

@@ -115,7 +115,7 @@ class Counted:
             self.found += seen.found
 
 
-def crowd(kind: str, n: int) -> tuple[Join, bool]:
+def large_group(kind: str, n: int) -> tuple[Join, bool]:
     """A join of n nearly equal items of a kind; and True if its values are distances."""
     draw = np.random.default_rng(0)
     if kind == "hamming":
@@ -145,7 +145,7 @@ def test_a_large_group_costs_its_members_a_few_comparisons(kind, monkeypatch):
     monkeypatch.setattr("likewise.joins.edit_join.MEASURED_AT_ONCE", 2**12)
     monkeypatch.setattr("likewise.joins.sparse_join.ROWS", 2**12)
     n, counts = 5000, Counts()
-    join, distances = crowd(kind, n)
+    join, distances = large_group(kind, n)
     counted = Counted(join)
     found = removals(counted, n, counts, distances=distances)
     assert (found.representative[1:] == 0).all() and len(found.matches) == n - 1
@@ -156,8 +156,8 @@ def test_a_large_group_costs_its_members_a_few_comparisons(kind, monkeypatch):
 def test_a_large_group_in_the_command(tmp_path):
     """Two groups of 2,500 similar vectors in a file: the counts in the report."""
     draw = np.random.default_rng(1)
-    crowds = np.repeat(draw.normal(size=(2, 32)), 2500, axis=0) + draw.normal(0, 1e-3, (5000, 32))
-    np.save(tmp_path / "v.npy", draw.permutation(crowds).astype(np.float32))
+    large_groups = np.repeat(draw.normal(size=(2, 32)), 2500, axis=0) + draw.normal(0, 1e-3, (5000, 32))
+    np.save(tmp_path / "v.npy", draw.permutation(large_groups).astype(np.float32))
     result = lw.dedup(tmp_path / "v.npy", by="cosine", threshold=0.9, out=tmp_path / "out")
     assert result.report["counts"]["kept"] == 2 and result.report["matched"] == 4998
     assert result.compared < 10**6 and result.report["budget"]["cut"] == 0

@@ -105,8 +105,8 @@ def test_bands_of_rotated_slots_have_the_expected_recall(dimension, degrees, row
     error = groups.mean(axis=1).std() / math.sqrt(SEEDS)
     assert abs(groups.mean() - expected) < 4 * error + 0.01 * expected
     some = groups[:, : bands // 4 * 4].reshape(SEEDS, -1, 4).any(axis=2)
-    promised = 1 - (1 - expected) ** 4
-    assert some.mean() > promised - 4 * some.mean(axis=1).std() / math.sqrt(SEEDS) - 0.005
+    expected_recall = 1 - (1 - expected) ** 4
+    assert some.mean() > expected_recall - 4 * some.mean(axis=1).std() / math.sqrt(SEEDS) - 0.005
 
 
 def axis(dimension: int, *places: int) -> np.ndarray:

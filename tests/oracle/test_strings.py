@@ -61,8 +61,8 @@ def held(first: int, most: int) -> Iterator[None]:
 
 def removed(found: Removals) -> tuple[list[int], list[float], list[tuple[float, ...]]]:
     """Witnesses, their distances (-1 for kept strings), and all pairs that were near, as `slow_walk` gives them."""
-    met = [(*pair, value) for pair, value in zip(found.matches.tolist(), found.values.tolist(), strict=True)]
-    return found.representative.tolist(), np.nan_to_num(found.value, nan=-1).tolist(), met
+    matched = [(*pair, value) for pair, value in zip(found.matches.tolist(), found.values.tolist(), strict=True)]
+    return found.representative.tolist(), np.nan_to_num(found.value, nan=-1).tolist(), matched
 
 
 def slow_pairs(texts: Sequence[str], within: int, levenshtein: bool, side: Sequence[int] | None = None, per: Sequence[int] | None = None) -> Rows:
@@ -78,18 +78,18 @@ def slow_walk(texts: Sequence[str], within: int, levenshtein: bool, per: Sequenc
     """The greedy walk word by word: the representatives, their distances (-1 for kept strings), and all pairs that were near."""
     representative: list[int] = []
     distances: list[int] = []
-    met = []
+    matched = []
     for item, text in enumerate(texts):
         near = [
             (distance, kept)
             for kept in range(item)
             if representative[kept] < 0 and per[kept] == per[item] and (distance := slow_distance(text, texts[kept], levenshtein)) <= within
         ]
-        met += sorted((item, kept, distance) for distance, kept in near)
+        matched += sorted((item, kept, distance) for distance, kept in near)
         distance, kept = min(near, default=(-1, -1))
         representative.append(kept)
         distances.append(distance)
-    return representative, distances, met
+    return representative, distances, matched
 
 
 @st.composite

@@ -206,19 +206,19 @@ def pairs_at(measure: str, limit: float, count: int, dimension: int, seed: int) 
 )
 def test_a_pair_at_the_limit_is_found_as_often_as_expected(measure, limit, dimension, coding, bands, rows):
     """Over 12 seeds and 700 pairs each. Pairs of one seed share their hyperplanes, so the error is that of the seeds' shares."""
-    shares, promises = [], []
+    shares, expected_recalls = [], []
     for seed in range(12):
         vectors = pairs_at(measure, limit, 700, dimension, seed)
         prepared = prepare(vectors, measure, limit, seed)
         layout = Layout(prepared.codings[coding], bands, rows)
         found = listed(vector_join(prepared, layout).pairs())
         shares.append(np.mean([(2 * k, 2 * k + 1) in found for k in range(700)]))
-        promises.append(layout.recall)
+        expected_recalls.append(layout.recall)
     error = np.std(shares) / math.sqrt(len(shares)) + 0.5 / math.sqrt(700 * len(shares))
-    assert 0.4 < np.mean(promises) < 0.99
-    assert np.mean(shares) > np.mean(promises) - 3 * error
+    assert 0.4 < np.mean(expected_recalls) < 0.99
+    assert np.mean(shares) > np.mean(expected_recalls) - 3 * error
     if measure in ("cosine", "angle"):  # of the others, the promise is for the worst pair
-        assert np.mean(shares) < np.mean(promises) + 3 * error + 0.01
+        assert np.mean(shares) < np.mean(expected_recalls) + 3 * error + 0.01
 
 
 @measured

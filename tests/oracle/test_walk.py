@@ -45,9 +45,9 @@ def buckets_of(keys: np.ndarray, *, split: bool):
 def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tuple[list[int], list[Fraction], int]:
     """Greedy removal by the specification: (representatives, similarities, pairs of kept items that share a bucket and did not meet in it)."""
     named, n = keys.tolist(), len(sets)
-    met = [candidates_in(named, band, candidates.BUDGET, candidates.FINER) for band in range(len(named))]
+    matched = [candidates_in(named, band, candidates.BUDGET, candidates.FINER) for band in range(len(named))]
     mates: dict[int, set[int]] = {item: set() for item in range(n)}
-    for later, earlier in set().union(*met):
+    for later, earlier in set().union(*matched):
         mates[later].add(earlier)
     representative, value = [-1] * n, [Fraction(-1)] * n
     for item in range(n):
@@ -56,7 +56,9 @@ def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tu
             if representative[mate] < 0 and similarity >= threshold and similarity > value[item]:
                 representative[item], value[item] = mate, similarity
     kept = [item for item in range(n) if representative[item] < 0]
-    cut = sum(named[band][a] == named[band][b] and (b, a) not in met[band] for band in range(len(named)) for a, b in itertools.combinations(kept, 2))
+    cut = sum(
+        named[band][a] == named[band][b] and (b, a) not in matched[band] for band in range(len(named)) for a, b in itertools.combinations(kept, 2)
+    )
     return representative, value, cut
 
 
@@ -246,7 +248,7 @@ def test_an_odd_sketch_by_hand():
 def test_sets_differ_by_no_less_than_their_odd_sketches_say(common, some, others):
     a, b = sorted(common | some), sorted(common | others)
     sketches = odd_sketches(np.array(a + b, np.uint64), np.array([0, len(a), len(a) + len(b)]))
-    apart, told = len(set(a) ^ set(b)), fewest_apart_alone(sketches, 0, sketches, 1)
-    assert told <= apart
-    assert (apart - told) % 2 == 0  # two elements in one bin are not seen, or all are
-    assert told == apart or len({value % 512 for value in set(a) ^ set(b)}) < apart
+    apart, printed = len(set(a) ^ set(b)), fewest_apart_alone(sketches, 0, sketches, 1)
+    assert printed <= apart
+    assert (apart - printed) % 2 == 0  # two elements in one bin are not seen, or all are
+    assert printed == apart or len({value % 512 for value in set(a) ^ set(b)}) < apart

@@ -168,7 +168,7 @@ def test_what_a_kill_leaves_is_taken_up_or_reported(tmp_path, system, users):
         work.close(remove=True)
 
     (tmp_path / "precious").write_bytes(b"mine")
-    number, told, started = 0, [], True
+    number, printed, started = 0, [], True
     while started:
         number += 1
         if users:
@@ -177,7 +177,7 @@ def test_what_a_kill_leaves_is_taken_up_or_reported(tmp_path, system, users):
         try:
             run()
         except UsageError as error:
-            told.append(str(error))
+            printed.append(str(error))
             assert "delete the folder" in str(error)
             for path in (tmp_path / "w").iterdir():
                 path.unlink()
@@ -188,10 +188,10 @@ def test_what_a_kill_leaves_is_taken_up_or_reported(tmp_path, system, users):
             assert list((tmp_path / "w").iterdir()) == []
             (tmp_path / "w").rmdir()
     assert number > 8
-    assert sum("interrupted run left this work folder" in said for said in told) >= 1
+    assert sum("interrupted run left this work folder" in said for said in printed) >= 1
     in_steps = not hasattr(os, "O_TMPFILE")
-    assert sum("was killed while it made this work folder" in said for said in told) == int(in_steps)
-    assert not any("is not a work folder" in said for said in told)
+    assert sum("was killed while it made this work folder" in said for said in printed) == int(in_steps)
+    assert not any("is not a work folder" in said for said in printed)
 
 
 def test_another_run_that_comes_first_is_reported(tmp_path, monkeypatch, system):

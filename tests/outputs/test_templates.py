@@ -36,7 +36,7 @@ def report(texts: list[str], **choices: Any) -> dict[str, Any]:
     return lw.dedup(texts, **{"by": "words:1", "exact": True, **choices}).report
 
 
-def told(found: dict[str, Any]) -> list[str]:
+def printed(found: dict[str, Any]) -> list[str]:
     return [message for message in found["warnings"] if "template" in message]
 
 
@@ -45,7 +45,7 @@ def test_pages_of_a_template_are_reported() -> None:
     assert found["counts"]["removed_near"] == 60
     assert found["removals"]["near"] == 60 and found["removals"]["median"] == 180 / 220
     assert found["removals"]["by_value"][0] == [0.8, 0.82, 60]
-    [message] = told(found)
+    [message] = printed(found)
     assert message.startswith(
         "1 large cluster looks like pages of one template rather than duplicates: 60 documents were removed, most at a similarity from 0.8 to 0.9. "
         "The kept document is 0 (60 removed, 100 % in this range). Check some with likewise show"
@@ -61,12 +61,12 @@ def test_edited_and_exact_copies_are_not() -> None:
     found = report([*copies(100), *["one text that is there often"] * 100])
     assert found["counts"]["removed_near"] == 99 and found["counts"]["removed_exact"] == 99
     assert found["removals"]["by_value"][-1] == [0.98, 1.0, 99] and found["removals"]["median"] == 198 / 202
-    assert found["removals"]["templates"]["number"] == 0 and not told(found)
+    assert found["removals"]["templates"]["number"] == 0 and not printed(found)
 
 
 @pytest.mark.parametrize(("number", "warned"), [(30, 0), (31, 1)])
 def test_small_clusters_are_not(number: int, warned: int) -> None:
-    assert len(told(report(pages(number)))) == warned
+    assert len(printed(report(pages(number)))) == warned
 
 
 @pytest.mark.parametrize(("higher", "warned"), [(10, 1), (11, 0)])
@@ -74,12 +74,12 @@ def test_three_quarters_lie_in_the_lower_half(higher: int, warned: int) -> None:
     """30 pages below 0.9, and ``higher`` variants of the kept page with a similarity of 198 / 202."""
     first = pages(1)[0].split()
     near = [" ".join(first[:-2] + words(f"edit{i}n", 2)) for i in range(higher)]
-    assert len(told(report([*pages(31), *near]))) == warned
+    assert len(printed(report([*pages(31), *near]))) == warned
 
 
 def test_several_are_named_the_largest_first_and_the_rest_counted() -> None:
     texts = [text.replace("menu", f"kind{kind}menu").replace("page", f"kind{kind}page") for kind in range(4) for text in pages(32 + kind)]
-    [message] = told(report(texts))
+    [message] = printed(report(texts))
     assert message.startswith("4 large clusters each look like pages of one template rather than duplicates: 130 documents were removed")
     named = [f"{first} ({number} removed, 100 % in this range)" for first, number in ((99, 34), (65, 33), (32, 32))]
     assert f"The kept documents are {', '.join(named)} and others. " in message

@@ -331,9 +331,15 @@ def test_in_a_line():
 def test_a_plan_as_json():
     plan = choose("0.8")
     assert json.loads(json.dumps(plan.to_dict())) == plan.to_dict()
-    told = plan.to_dict()
-    assert (told["bands"], told["rows"], told["slots"], told["threshold"], told["threshold_exact"]) == (16, 6, 96, 0.8, "4/5")
-    assert (told["recall"], told["target"], told["sketch"], told["tune"], told["chosen_by"]) == (plan.recall, 0.99, "oph", "recall", "plan")
+    printed = plan.to_dict()
+    assert (printed["bands"], printed["rows"], printed["slots"], printed["threshold"], printed["threshold_exact"]) == (16, 6, 96, 0.8, "4/5")
+    assert (printed["recall"], printed["target"], printed["sketch"], printed["tune"], printed["chosen_by"]) == (
+        plan.recall,
+        0.99,
+        "oph",
+        "recall",
+        "plan",
+    )
 
 
 def test_predicted_bytes():

@@ -272,9 +272,9 @@ def test_codes_of_many_bits_are_counted_in_bins():
 
 
 def test_no_plan_holds_infinity():
-    told = lw.plan(by="l2", within=1e299, family="Stripe", bands=3, rows=3).to_dict()
-    assert told["approximate_threshold"] is None
-    assert all(not isinstance(value, float) or math.isfinite(value) for value in told.values())
+    printed = lw.plan(by="l2", within=1e299, family="Stripe", bands=3, rows=3).to_dict()
+    assert printed["approximate_threshold"] is None
+    assert all(not isinstance(value, float) or math.isfinite(value) for value in printed.values())
 
 
 def test_nothing_is_certain_but_what_is():

@@ -127,15 +127,15 @@ def test_rows_and_pairs_that_take_more_than_the_limit_are_reported_but_not_in_th
     monkeypatch.setattr("likewise.runs.pipeline.ROW_BYTES", 10 << 20)  # 30 such rows take 300 MiB
     reports = []
     for memory, notes in (("256M", 1), ("1G", 0)):
-        told = lw.Progress()
-        reports.append(lw.dedup(texts, out=tmp_path / memory, memory=memory, progress=told).report)
-        assert len(told.notes) == notes and all("30 records take about 301 MiB" in note for note in told.notes)
-        assert json.loads((tmp_path / memory / "run.json").read_text())["notes"] == [note.replace("memory=", "memory") for note in told.notes]
+        printed = lw.Progress()
+        reports.append(lw.dedup(texts, out=tmp_path / memory, memory=memory, progress=printed).report)
+        assert len(printed.notes) == notes and all("30 records take about 301 MiB" in note for note in printed.notes)
+        assert json.loads((tmp_path / memory / "run.json").read_text())["notes"] == [note.replace("memory=", "memory") for note in printed.notes]
     assert reports[0] == reports[1]
     monkeypatch.setattr("likewise.runs.pipeline.PAIR_BYTES", 200 << 20)
-    told = lw.Progress()
-    assert len(lw.pairs(["a b c d e f", "a b c d e f", "x"], memory="256M", progress=told)) == 1 and not told.notes
-    assert len(lw.pairs(["a b c d e f"] * 4, memory="256M", progress=told)) == 6
-    assert told.notes == ["6 pairs of copies take about 1,200 MiB, more than memory= allows; the run continues and may exceed the limit"]
-    assert len(lw.pairs(["a b c d e f", "a b c d e g", "a b c d e h"], by="words:1", threshold=0.5, memory="256M", progress=told)) == 3
-    assert len(told.notes) == 2 and "pairs so far take about" in told.notes[1]
+    printed = lw.Progress()
+    assert len(lw.pairs(["a b c d e f", "a b c d e f", "x"], memory="256M", progress=printed)) == 1 and not printed.notes
+    assert len(lw.pairs(["a b c d e f"] * 4, memory="256M", progress=printed)) == 6
+    assert printed.notes == ["6 pairs of copies take about 1,200 MiB, more than memory= allows; the run continues and may exceed the limit"]
+    assert len(lw.pairs(["a b c d e f", "a b c d e g", "a b c d e h"], by="words:1", threshold=0.5, memory="256M", progress=printed)) == 3
+    assert len(printed.notes) == 2 and "pairs so far take about" in printed.notes[1]

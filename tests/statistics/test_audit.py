@@ -250,11 +250,11 @@ def test_what_the_command_says(tmp_path):
 def test_what_the_command_says_in_json(tmp_path):
     path = write(tmp_path / "in.jsonl", sets_at(pairs=30))
     run("dedup", path, "-o", tmp_path / "out", "--by", "elements", "--exact")
-    told = json.loads(run("audit", tmp_path / "out", "--json").stdout)
-    assert told["schema"] == "likewise/audit/1"
+    printed = json.loads(run("audit", tmp_path / "out", "--json").stdout)
+    assert printed["schema"] == "likewise/audit/1"
     want = {"items": 60, "sampled": 60, "pairs": 30, "found": 30, "expected_recall": 1, "recall": 1, "precision": 1}
-    assert {name: told[name] for name in want} == want and told["missed"] == []
-    assert (told["threshold"], told["value"], told["by_value"]) == (0.8, "similarity", [[0.8, pytest.approx(0.82), 30, 30]])
+    assert {name: printed[name] for name in want} == want and printed["missed"] == []
+    assert (printed["threshold"], printed["value"], printed["by_value"]) == (0.8, "similarity", [[0.8, pytest.approx(0.82), 30, 30]])
     assert "expected   100 %\n" in run("audit", tmp_path / "out").stdout
     nothing = json.loads(run("audit", write(tmp_path / "no.jsonl", sets_at(both=1, more=5)), "--by", "elements", "--json").stdout)
     assert (nothing["pairs"], nothing["recall"], nothing["low"], nothing["high"]) == (0, None, 0.0, 1.0)

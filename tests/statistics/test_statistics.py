@@ -93,11 +93,11 @@ def test_a_band_agrees_no_more_often_than_chance(union, mode):
     assert same < 1.03 * 0.4**8 + 4 * sqrt(0.4**8 / (20_000 * 16))
 
 
-PROMISES = [(0.3, 0.99), (0.5, 0.5), (0.5, 0.99), (0.7, 0.9), (0.8, 0.6), (0.8, 0.99), (0.8, 0.999), (0.9, 0.9), (0.9, 0.99)]
+GUARANTEES = [(0.3, 0.99), (0.5, 0.5), (0.5, 0.99), (0.7, 0.9), (0.8, 0.6), (0.8, 0.99), (0.8, 0.999), (0.9, 0.9), (0.9, 0.99)]
 
 
 @pytest.mark.parametrize("union", [10, 20, 40, 100, 200, 1000])
-@pytest.mark.parametrize(("threshold", "recall"), PROMISES)
+@pytest.mark.parametrize(("threshold", "recall"), GUARANTEES)
 def test_the_recall_at_the_threshold(threshold, recall, union, scaled):
     """The sets of a plan that are exactly at its threshold, small ones too (plan.OPH_BANDS)."""
     plan = choose(threshold, recall)

@@ -268,10 +268,10 @@ def test_two_normals_at_right_angles_in_the_plane():
 @pytest.mark.parametrize(("dimension", "rows"), [(4, 4), (8, 8), (16, 12)])
 def test_and_over_one_block_finds_less_than_expected(dimension, rows):
     """Rows of one block agree less often together than independent ones; in the order of ``spread`` they agree as promised."""
-    promised = (1 - 30 / 180) ** rows
-    slack = error(promised, 900 * 96 // rows)
-    assert meets(dimension, 30, spread=1, rows=rows) < promised - slack
-    assert abs(meets(dimension, 30, spread=32, rows=rows) - promised) < slack
+    expected_recall = (1 - 30 / 180) ** rows
+    slack = error(expected_recall, 900 * 96 // rows)
+    assert meets(dimension, 30, spread=1, rows=rows) < expected_recall - slack
+    assert abs(meets(dimension, 30, spread=32, rows=rows) - expected_recall) < slack
 
 
 @pytest.mark.parametrize(("dimension", "spread", "ceiling"), [(2, 32, 0.8), (8, 8, 0.8), (16, 8, 0.85), (16, 1, 0.85)])

@@ -168,12 +168,12 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
             b = order[other]
             if crossing and side[a] == side[b] and side[a] != 3:
                 continue
-            met = False
+            collided = False
             for earlier in range(band):
                 if bucket[earlier, a] >= 0 and bucket[earlier, a] == bucket[earlier, b]:
-                    met = True
+                    collided = True
                     break
-            if met:
+            if collided:
                 continue
             compared += 1
             common, out_of = np.int64(0), np.int64(0)
