@@ -169,7 +169,7 @@ def foreign_list() -> Path:
 def test_a_column_whose_type_would_be_lost_is_refused_by_name_before_the_run(monkeypatch):
     foreign_list()
     said = refused("dedup", "a.parquet", "-o", "out")
-    assert "a.parquet: the column 'spans.list.array_element' has a type that Arrow does not have" in said and "--output ids" in said
+    assert "a.parquet: the column 'spans.list.array_element' has a type that Arrow lacks" in said and "--output ids" in said
     assert not Path("out").exists() and not Path("out.work").exists()
     assert run("dedup", "a.parquet", "-o", "ids", "--output", "ids").exit_code == 0
     refused("dedup", "a.parquet", "-o", "ids-2", "--output", "ids", "--removed-records")

@@ -402,7 +402,7 @@ def test_a_long_join_of_an_audit_is_announced_once(monkeypatch):
     monkeypatch.setattr(search, "LONG", 5000)
     sets = [[place % 7, place % 5 + 10, place + 100] for place in range(30)]
     (said,) = lw.audit(sets, by="elements", threshold=0.5, exact=True).warnings
-    assert "30 sets are to be joined" in said
+    assert "30 sets will be joined" in said
 
 
 @pytest.mark.parametrize("by", ["elements", "words:1", "weighted"])
