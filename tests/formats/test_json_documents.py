@@ -81,7 +81,7 @@ def test_damage_is_named(tmp_path: Path) -> None:
     counts = lw.dedup(path, on_error="skip").report["counts"]
     assert (counts["kept"], counts["rejected"]) == (2, 1)
     path.write_text('{\n "text": "one two"\n}\n{\n "text": "cut')
-    with pytest.raises(DataError, match="line 4, column 1: the JSON document that begins here is not closed"):
+    with pytest.raises(DataError, match="line 4, column 1: the JSON document that begins here is never closed"):
         lw.dedup(path)
     assert lw.dedup(path, on_error="skip").report["counts"]["kept"] == 1
 

@@ -84,7 +84,7 @@ def test_signatures_are_those_of_dense_vectors_to_the_last_bit(family):
 
 def test_families_that_must_turn_all_coordinates_say_so():
     for family in (Hyperplane(mode="orthogonal"), Hyperplane(mode="rotated"), CrossPolytope(7)):
-        with pytest.raises(lw.UsageError, match=r"sparse vectors are not written out|dense vectors"):
+        with pytest.raises(lw.UsageError, match=r"sparse vectors are not expanded|dense vectors"):
             family.signature(csr([{1: 1.0}], 7))
     with pytest.raises(lw.UsageError, match="row 1 is the zero vector"):
         Hyperplane().signature(csr([{1: 1.0}, {}]))

@@ -266,7 +266,7 @@ def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
         engine.close()
 
 
-#: The work of a join of large_group(1000), and of removal part by part: visited index entries, counted overlaps. A higher number means a weaker filter.
+#: The work of a join of large_group(1000), and of removal part by part: index entries visited, overlaps counted. Higher numbers mean a weaker filter.
 COUNTED = {
     Fraction(4, 5): [(1991, 283), (1744, 227)],  # 273 pairs
     Fraction(1, 2): [(60057, 1598), (49491, 1163)],  # 844 pairs
