@@ -397,7 +397,7 @@ def test_long_inputs_are_read_from_the_chunk_of_each_row(tmp_path: Path) -> None
 @pytest.mark.parametrize("form", ["memory", "parquet", "jsonl", "gz"])
 @pytest.mark.parametrize("step", [1, 1_000])
 def test_each_text_is_that_of_its_id(form: str, step: int, tmp_path: Path) -> None:
-    """Of all rows, which are read in one pass, and of few, each of which is read alone."""
+    """All rows are read in one pass, and each of a few rows alone."""
     texts = {number: f"{number // 2} two three four" for number in range(6_000)}
     table = pa.table({"id": [f"i{number}" for number in texts], "text": [*texts.values()]})
     given: Any = table
@@ -474,6 +474,26 @@ def test_kept_records_come_back_as_the_type_that_came_in() -> None:
     vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
     assert lw.dedup(vectors, by="cosine", threshold=0.9).kept.to_native().tolist() == [[1, 0], [0, 1]]
     assert lw.dedup(texts, limit=2, **LIKE).kept.to_native() == texts[:1]
+
+
+def test_a_frame_that_selects_by_position_makes_the_selection_itself() -> None:
+    """As pandas and its relatives do, which keep an index, types that Arrow lacks, and a class of their own."""
+
+    class Frame:
+        columns = ("text",)
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return pa.table({"text": [row["text"] for row in ROWS]}).__arrow_c_stream__(requested_schema)
+
+        @property
+        def iloc(self) -> Any:
+            return Chosen()
+
+    class Chosen:
+        def __getitem__(self, rows: np.ndarray) -> list[int]:
+            return rows.tolist()
+
+    assert lw.dedup(Frame(), **LIKE).kept.to_native() == [0, 3]
 
 
 def test_a_frame_of_pandas_keeps_its_index_and_types() -> None:

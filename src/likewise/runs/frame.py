@@ -325,7 +325,7 @@ ITEMS = ("id", "kept_id", "id_a", "id_b")
 
 
 def as_numpy(column: pa.ChunkedArray) -> np.ndarray:
-    """Return a column as a numpy array: floats and times with NaN and NaT for missing values; whole numbers and truth values if none is missing.
+    """Return a column as a numpy array: floats and times with NaN and NaT for missing values; whole numbers and truth values without missing ones.
 
     Everything else is an array of objects.
     """
