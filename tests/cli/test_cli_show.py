@@ -166,11 +166,11 @@ def test_report_without_the_inputs_has_no_examples(out: Path) -> None:
     Path("docs.jsonl").unlink()
     before = (out / "report.html").read_bytes()
     result = run("report", out)
-    assert result.exit_code == 2 and "report.html stays as it is, with its examples, since the items cannot be read again" in result.stderr
+    assert result.exit_code == 2 and "report.html is unchanged, because the items of its examples cannot be read again" in result.stderr
     assert (out / "report.html").read_bytes() == before
     (out / "report.html").unlink()
     result = run("report", out)
-    assert result.exit_code == 0 and "the page shows no examples" in result.stderr and (out / "report.html").exists()
+    assert result.exit_code == 0 and "the page has no examples" in result.stderr and (out / "report.html").exists()
 
 
 def test_an_output_of_data_from_python_says_so(folder: Path) -> None:
@@ -179,7 +179,7 @@ def test_an_output_of_data_from_python_says_so(folder: Path) -> None:
     before = Path("out/report.html").read_bytes()
     assert b"<del>forest</del>" in before
     assert "items came from Python, not from a file" in run("show", "out", "b").stderr
-    assert "stays as it is" in run("report", "out").stderr and Path("out/report.html").read_bytes() == before
+    assert "is unchanged, because" in run("report", "out").stderr and Path("out/report.html").read_bytes() == before
     result = run("audit", "out")
     assert result.exit_code == 2 and "out: this output was made from data in memory, which is not stored; audit the data" in result.stderr
 

@@ -357,7 +357,7 @@ def test_the_command_line_plans_for_files_of_items(tmp_path):
     path = saved("l2", tmp_path)[1]
     result = CliRunner().invoke(main, ["plan", str(path), "--by", "l2", "--within", "0.5"])
     assert result.exit_code == 0, result.stderr
-    assert "30 items: about" in result.stdout and "by a sample of 30" in result.stdout and "4 numbers each" in result.stdout
+    assert "For 30 items of 4 numbers each:" in result.stdout and "estimated from a sample of 30" in result.stdout
     assert f"next  likewise dedup {path} -o clean --by l2 --within 0.5 --bands" in result.stdout
 
 

@@ -15,6 +15,7 @@ from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError
 from likewise.io import rejects
 from likewise.io.placing import apart, check_file
+from likewise.messages import option
 
 
 @verb(
@@ -61,7 +62,7 @@ def command(
     elif overwrite and rejects.are_in(rejected_path):
         rejected_path.unlink()  # of the file that was replaced
     if made.empty:
-        progress.warn(f"{counted(made.empty, 'item has', 'items have')} no features, and an empty list in the file")
+        progress.warn(f"{counted(made.empty, 'item has', 'items have')} no features and an empty list in the file")
     if screen.json:
         screen.document({"schema": "likewise/features/1", **made.report, "out": str(target.absolute())})
         return
@@ -81,7 +82,7 @@ def folder_in(work: str | None) -> Iterator[Path]:
     if work is not None and made:
         Path(work).mkdir(mode=0o700, parents=True)
     elif work is not None and not Path(work).is_dir():
-        raise UsageError(f"--work {work}: this is a file, but intermediate files need a folder; choose another path")
+        raise UsageError(f"{option('work', work)}: this is a file, but intermediate files need a folder; choose another path")
     try:
         with tempfile.TemporaryDirectory(prefix="likewise-", dir=work) as folder:
             yield Path(folder)
@@ -98,7 +99,7 @@ def check(target: Path, rejected_path: Path, inputs: Sequence[str], vectors: str
         flag = f"-o {target}: rejected inputs go into"
         check_file(rejected_path, overwrite=True, flag=flag)
         if rejected_path.exists() and not rejects.are_in(rejected_path):
-            raise UsageError(f"-o {target}: rejected inputs go into {rejected_path}, which exists and lists no such inputs; choose another path")
+            raise UsageError(f"{flag} {rejected_path}, which exists and is not such a list; choose another path")
         check_file(rejected_path, overwrite=overwrite, flag=flag)
     if target.exists() or rejected_path.exists():
         files = read(inputs, vectors)

@@ -12,7 +12,7 @@ from likewise.cli.screen import Screen, counted, duration, percent, size, typed,
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError
 from likewise.kinds.kind import ASKED, TARGET
-from likewise.messages import in_document, quoted, shown
+from likewise.messages import in_document, option, shown
 from likewise.methods import parse
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def command(
     from likewise.planning.presets import PRESETS
 
     if layouts is not None and (given := [name for name in ("bands", "rows") if name in choices]):
-        raise UsageError(f"--layouts and --{given[0]} exclude each other; give one of them")
+        raise UsageError(f"{option('layouts')} and {option(given[0])} exclude each other; give one of them")
     preset = PRESETS.get(choices.get("preset", ""))
     by = choices.get("by") or (preset.by if preset else "words:5")
     chart = None if svg is None else Path(svg)
@@ -147,7 +147,7 @@ def parse_layouts(text: str | None) -> list[dict[str, int]]:
         return [{}]
     pairs = [layout.strip().lower().partition("x") for layout in text.split(",")]
     if len(pairs) > MOST_LAYOUTS or not all(is_count(bands) and is_count(rows) for bands, _, rows in pairs):
-        raise UsageError(f"--layouts {quoted(text)}: give up to {MOST_LAYOUTS} layouts as BANDSxROWS, such as 2x25,5x10,10x5")
+        raise UsageError(f"{option('layouts', text)}: give up to {MOST_LAYOUTS} layouts as BANDSxROWS, such as 2x25,5x10,10x5")
     return [{"bands": int(bands), "rows": int(rows)} for bands, _, rows in pairs]
 
 

@@ -32,8 +32,8 @@ def command(screen: Screen, out: str) -> None:
             shown = list(examples(originals))
         except DataError as error:
             if target.exists():
-                raise DataError(f"{target} stays as it is, with its examples, since the items cannot be read again: {error.marked}") from error
-            screen.warn(f"the page shows no examples, since the items cannot be read again: {error.marked}")
+                raise DataError(f"{target} is unchanged, because the items of its examples cannot be read again: {error.marked}") from error
+            screen.warn(f"the page has no examples, because the items cannot be read again: {error.marked}")
             shown = []
         page = html.render(originals.report, originals.run, shown)
     with new_file(target, overwrite=True, flag="OUT") as file:
