@@ -139,6 +139,9 @@ def test_the_page_says_what_the_report_holds():
         assert row in page.rows
     assert page.rows.index(["b.jsonl", "234", "100", "131", "3", "56.0%"]) < page.rows.index(["a.jsonl", "1,000", "900", "98", "2", "9.8%"])
     assert "/home" not in page.words
+    made = report()
+    made["method"] = made["method"] | {"plan": PLAN | {"chosen_by": "preset fineweb"}}
+    assert "With 16 bands of 6 rows (preset fineweb), a pair at" in Page(render(made, None, [])).words
     labels = [attributes["aria-label"] for name, attributes in page.tags if attributes.get("role") == "img"]
     assert len(labels) == 4
     assert "kept 1,000, removed as exact copies 150, removed as near-duplicates 79, rejected (unreadable) 5" in labels[0]
@@ -244,6 +247,8 @@ def test_pairs_that_overfull_buckets_left_out_are_reported():
     page = Page(render(report(budget=cut), None, []))
     assert "54,321 pairs in overfull buckets were skipped; this lowers the expected recall to 87.6 %." in page.words
     assert ["12", "321", "50,000"] in page.rows
+    page = Page(render(report(budget=cut | {"sampled": 1000, "similar": 2, "missed_at_most": 311.2}), None, []))
+    assert "1,000 skipped pairs were compared as a sample, and 2 were similar: at most 312 pairs missed, with 95 % confidence." in page.words
     assert "No pair was skipped; the expected recall is 99.2 %." in Page(render(report(), None, [])).words
 
 

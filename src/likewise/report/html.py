@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -229,7 +230,7 @@ def prediction(report: Report) -> str:
     layout = f"{counted(plan['bands'], 'band')} of {counted(plan['rows'], 'row')}" if plan.get("rows") else "this layout"
     layout = f"codes of {plan['bits']:,} bits, all compared" if plan.get("rows") == 0 else layout
     chosen_by = plan.get("chosen_by", "plan")
-    by_hand = "" if chosen_by == "plan" else " (set by hand)" if chosen_by == "hand" else f" (preset {chosen_by})"
+    by_hand = "" if chosen_by == "plan" else " (set by hand)" if chosen_by == "hand" else f" ({chosen_by})"
     pair, more = (f"at distance {at}", "closer") if falling else (f"at similarity {at}", "more similar")
     missed, needless = ("Left", "right") if falling else ("Right", "left")
     unchecked = "cost time but are rejected by the check" if report["verified"] != "none" else "are removed without a check"
@@ -294,6 +295,9 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     if cut := budget["cut"]:
         skipped = f"{counted(cut, 'pair')} in overfull buckets {'was' if cut == 1 else 'were'} skipped"
         lost = f"{skipped}; this lowers the expected recall to {percent(budget['recall'], down=True)}."
+        if (sampled := budget.get("sampled")) and "similar" in budget:  # earlier versions had another name
+            missed = f"at most {counted(math.ceil(budget['missed_at_most']), 'pair')} missed, with 95 % confidence"
+            lost += f" {counted(sampled, 'skipped pair')} were compared as a sample, and {budget['similar']:,} were similar: {missed}."
         columns = [name for name in wording.BUCKET if any(name in bucket for bucket in budget["buckets"])]
         rows = [[bucket.get(name, "") for name in columns] for bucket in budget["buckets"]]
         parts += [
