@@ -63,7 +63,7 @@ def dedup(
     resume: bool | None = None,
     **unknown: Never,
 ) -> Removal:
-    """Remove near-duplicates. For each removed item, a kept item is at or above the threshold, which is verified exactly.
+    """Remove near-duplicates. Every removed item is similar to a kept one, at or above the threshold, which is verified exactly.
 
     inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings, which are texts, or a list
     of mappings.
