@@ -233,7 +233,7 @@ def test_one_curve_in_a_terminal():
         "     │  ░░░██████",
         "  0% └─────┴─────",
         "      0   0.5   1",
-        "      █ found   × missed   ░ compared below the threshold, then dropped",
+        "      █ found   × missed   ░ false-positive candidates (compared, then rejected)",
     ]
 
 
@@ -247,7 +247,7 @@ def test_one_curve_of_distances_in_a_terminal_is_mirrored():
         "     |###......  ",
         "  0% +--^--------",
         "       20     100",
-        "      # found   x missed   . compared beyond the threshold, then dropped",
+        "      # found   x missed   . false-positive candidates (compared, then rejected)",
     ]
 
 
