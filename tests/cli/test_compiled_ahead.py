@@ -56,6 +56,49 @@ def test_nothing_is_compiled_and_numba_is_not_imported(run, tmp_path: Path) -> N
     assert not list((tmp_path / "cache").rglob("*.kernel"))
 
 
+def test_the_jobs_that_were_compiled_ahead_compile_nothing(run, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    code = f"""
+from pathlib import Path
+from likewise.cli.common_jobs import JOBS
+from likewise.kernels import notice
+JOBS["documents"](Path({str(tmp_path / "work")!r}))
+print(notice.kernels)
+"""
+    done = run(code)
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("0", "")
+
+
+def test_kernels_for_classes_of_other_packages_are_not_stored(run, tmp_path: Path) -> None:
+    """Only the files of likewise make an edition."""
+    (tmp_path / "other.py").write_text("""
+from typing import NamedTuple
+
+class Rule(NamedTuple):
+    numerator: int
+    denominator: int
+    mode: int
+
+    @staticmethod
+    def compiled(a, b, rule):
+        return 1, 1
+""")
+    code = f"""
+import sys
+import numpy as np
+sys.path.append({str(tmp_path)!r})
+from other import Rule
+from likewise.kernels import notice
+from likewise.kernels.walk import may_match
+out = np.zeros(1, bool)
+may_match(np.ones(1, np.uint32), np.zeros((1, 1), np.uint64), np.ones(1, np.uint32), np.zeros((1, 1), np.uint64), Rule(1, 2, 0), out)
+print(out, notice.kernels)
+"""
+    for _ in range(2):
+        assert run(code).stdout == "[ True] 1\n"
+    assert not list((tmp_path / "cache").rglob("walk.*"))
+
+
 def test_the_command_says_nothing_of_compiling(run) -> None:
     code = "import sys; from likewise.cli.main import main; main(['pairs', sys.argv[1]])"
     assert run(code).stderr.count("compiling") == 0
@@ -117,12 +160,13 @@ for path in store.cache().glob("*.kernel"):
     assert run(SUM.format(before="")).stdout == "[2 2] 0\n"
 
 
-def test_without_numbas_extensions_kernels_are_called_as_numba_does(run) -> None:
-    before = """
-from likewise.kernels import loader
-def missing(name):
-    raise ImportError(name)
-loader.extension = missing
+@pytest.mark.parametrize(("place", "error"), [("loader.extension", "ImportError"), ("compiler.emitted", "AttributeError")])
+def test_where_numba_is_another_kernels_are_called_as_numba_does(run, place: str, error: str) -> None:
+    before = f"""
+from likewise.kernels import {place.partition(".")[0]}
+def missing(*_):
+    raise {error}
+{place} = missing
 """
     for _ in range(2):
         assert run(SUM.format(before=before)).stdout == "[2 2] 1\n"

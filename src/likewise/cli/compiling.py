@@ -25,10 +25,13 @@ def build(out: Path | None = None, level: str | None = None, jobs: Sequence[str]
 
     Without ``out`` they are compiled for this machine and stored in the user's cache, where those that it already holds are kept. With ``out``, a
     folder, and ``level``, a key of `kernels.levels.LEVELS`, they are stored in out/LEVEL-EDITION: an installed package reads from
-    ``likewise/kernels/compiled``, which is `kernels.store.AHEAD`. This machine must be able to run code of that level.
+    ``likewise/kernels/compiled``, which is `kernels.store.AHEAD`.
 
-    ``workers``: the number of processes, by default one for each core; each needs half a gigabyte. Raises RuntimeError if a job fails.
+    ``workers``: the number of processes, by default one for each core; each needs half a gigabyte. Raises RuntimeError if a job fails, or for a level
+    that this machine cannot run.
     """
+    if level is not None and level not in levels.here():
+        raise RuntimeError(f"this machine cannot run code of level {level}")
     with tempfile.TemporaryDirectory(prefix="likewise-compiling-") as made:
         folder = Path(made)
         environment = dict(os.environ)

@@ -11,7 +11,7 @@ import hashlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import update_wrapper, wraps
 from pathlib import Path
 from types import FunctionType
@@ -89,8 +89,8 @@ DISPATCHERS: dict[jit.Compiled, Dispatcher] = {}
 INTRINSICS: dict[jit.Intrinsic, Any] = {}
 
 
-def version(kernel: jit.Kernel, wanted: str, args: tuple) -> Callable:
-    """Compile a kernel for the types of ``args``, named ``wanted`` in stores, and store the result."""
+def version(kernel: jit.Kernel, wanted: str, args: tuple, stored: bool) -> Callable:
+    """Compile a kernel for the types of ``args``, named ``wanted`` in stores, and store the result if ``stored``."""
     with notice.compiling(), interruptible(), global_compiler_lock:
         while jit.OVERLOADS:
             function, options, chooser = jit.OVERLOADS.pop()
@@ -100,11 +100,12 @@ def version(kernel: jit.Kernel, wanted: str, args: tuple) -> Callable:
             kinds = tuple(map(numba.typeof, args))
             dispatcher = dispatcher_of(kernel)
             dispatcher.compile(kinds)
-            kept = emitted(f"{kernel.name}.{hashlib.blake2b(wanted.encode(), digest_size=8).hexdigest()}", dispatcher.overloads[kinds])
+            with suppress(AttributeError, TypeError):  # of another version of Numba
+                kept = emitted(f"{kernel.name}.{hashlib.blake2b(wanted.encode(), digest_size=8).hexdigest()}", dispatcher.overloads[kinds])
             made = kept and loader.load(kernel.name, *kept)
         if made is None:  # as Numba does it; nothing is stored
             return numba.njit(**kernel.options)(kernel.py_func)
-    if kept and kernel.is_stored:
+    if kept and stored:
         store.write(kernel.name, wanted, kept)
     return made
 

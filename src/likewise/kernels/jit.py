@@ -64,22 +64,23 @@ class Kernel(Compiled):
 
     def _version(self, args: tuple) -> Callable:
         wanted = signature.of(args)
+        stored = self.is_stored and signature.is_stable(args)
         with LOADING:
-            version = self._find(wanted)
+            version = self._find(wanted, stored)
         if version is None:
             with COMPILING:
                 with LOADING:
-                    version = self._find(wanted)  # another thread may have compiled it
+                    version = self._find(wanted, stored)  # another thread may have compiled it
                 if version is None:
                     from likewise.kernels import compiler
 
-                    version = self._loaded[wanted] = compiler.version(self, wanted, args)
+                    version = self._loaded[wanted] = compiler.version(self, wanted, args, stored)
         self._versions[tuple(map(signature.key, args))] = version
         return version
 
-    def _find(self, wanted: str) -> Callable | None:
+    def _find(self, wanted: str, stored: bool) -> Callable | None:
         version = self._loaded.get(wanted)
-        if version is None and self.is_stored:
+        if version is None and stored:
             version = store.find(self.name, wanted)
             if version is not None:
                 self._loaded[wanted] = version

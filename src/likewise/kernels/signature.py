@@ -59,5 +59,12 @@ def text(value: Any) -> str:
     raise TypeError(f"a kernel takes arrays, numbers and tuples of them, not {type(value).__name__}")
 
 
+def is_stable(value: Any) -> bool:
+    """False if the type has a class of another package: a store cannot know when it changes."""
+    if not isinstance(value, tuple):
+        return True
+    return (type(value) is tuple or type(value).__module__.startswith("likewise.")) and all(map(is_stable, value))
+
+
 def _dtype(dtype: np.dtype) -> str:
     return dtype.name if dtype.names is None and dtype.isnative else repr(dtype)

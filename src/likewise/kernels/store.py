@@ -140,7 +140,14 @@ def edition(level: str) -> str:
 @functools.cache
 def _common() -> bytes:
     found = importlib.util.find_spec("numba")
-    version = Path(found.origin).with_name("_version.py").read_bytes() if found and found.origin else b""
+    version = b""
+    if found and found.origin:
+        try:
+            version = Path(found.origin).with_name("_version.py").read_bytes()
+        except OSError:  # takes ten times as long
+            from importlib import metadata
+
+            version = metadata.version("numba").encode()
     parts = [MAGIC, importlib.machinery.EXTENSION_SUFFIXES[0].encode(), version]
     parts += [part for path in sorted(Path(__file__).parent.glob("*.py")) for part in (path.name.encode(), path.read_bytes())]
     return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
