@@ -268,7 +268,7 @@ def test_an_output_is_audited_and_shown_as_it_was_made(tmp_path):
     printed = json.loads(run("show", tmp_path / "out", "b", "--json").stdout)
     assert printed["removed"]["value"] == {"indices": [1, 5, 9], "values": [2.5, 1.0, 1.0]}
     assert printed["similarity"] == pytest.approx(value({1: 2.0, 5: 1.0}, {9: 1.0, 5: 1.0, 1: 2.5}, "cosine"))
-    assert "all its numbers are 0" in run("show", tmp_path / "out", "z").stdout
+    assert "its values are all 0" in run("show", tmp_path / "out", "z").stdout
     assert json.loads((tmp_path / "out/manifest.json").read_text())["method"]["sparse"] is True
 
 
