@@ -39,7 +39,7 @@ VERBS = {
 }
 
 #: Flags of messages; the others are passed to the function of the verb.
-TALK = ("json", "quiet", "verbose", "color", "progress")
+MESSAGE_FLAGS = ("json", "quiet", "verbose", "color", "progress")
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Maximum column in which the help of a flag begins.
@@ -116,7 +116,7 @@ class Verb(click.Command):
         given = {name: value for name, value in ctx.params.items() if name != "config" and value is not None and value != ()}
         drop_overridden(ctx, given)
         kept = set(given)
-        screen = Screen(**{name: given.pop(name) for name in TALK if name in given})
+        screen = Screen(**{name: given.pop(name) for name in MESSAGE_FLAGS if name in given})
         for message in misspelled_variables():
             screen.warn(message)
         if ctx.obj is not None and (used := [name for name in ctx.obj.settings if name in kept and rank_of(ctx, name) == OF_A_FILE]):
