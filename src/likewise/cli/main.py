@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import mmap
 import os
 import signal
@@ -65,9 +64,6 @@ ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 #: The signals received. A second one ends the process at once, unless it comes with the first: a parent may pass on the signal of the terminal.
 received: list[tuple[int, float]] = []
 TOGETHER_SECONDS = 0.5
-#: New objects between two garbage collections. Loading creates some hundred thousand objects and no garbage; with Python's default of 700,
-#: collections take a tenth of the time.
-NEW_OBJECTS = 10**5
 
 
 class Likewise(click.Group):
@@ -101,7 +97,6 @@ class Likewise(click.Group):
             if getattr(sys, name) is None:  # closed by the caller
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as the process
             getattr(sys, name).reconfigure(errors="backslashreplace")
-        gc.set_threshold(NEW_OBJECTS)
         if COMPLETE in os.environ:
             from click.shell_completion import shell_complete
 
