@@ -1,8 +1,12 @@
-"""Compiles kernels ahead when a wheel is built, for each level of processors that this machine can run (`likewise.kernels.levels`).
+"""Compiles kernels ahead when a wheel is built, for levels of processors (`likewise.kernels.levels`) that this machine can run.
 
-An installed wheel then compiles nothing, as long as it runs with the Python and the Numba that it was built with. The wheel gets the tag of this
-Python and platform. Where nothing can be compiled, and with AHEAD="" in the environment, it is a wheel for every platform, whose kernels are
-compiled when they are first used. AHEAD may name levels, and jobs of `likewise.cli.common_jobs`; by default it is all of both.
+The first runs of an installed wheel then compile nothing, as long as it runs with the Python and the Numba that it was built with. The wheel gets the
+tag of this Python and platform. The variable AHEAD in the environment says what is compiled:
+
+    not set       the kernels of documents, for the lowest level: half a minute
+    all           all kernels, for every level: some minutes, for wheels that are published
+    NAME ...      the kernels of these jobs (`likewise.cli.common_jobs`), for the levels that are named, or every level
+    empty         nothing: a wheel for every platform, whose kernels are compiled when they are first used, as where the compilation fails
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 VARIABLE = "AHEAD"
+#: The jobs whose kernels are compiled by default.
+JOBS = ("documents", "formats")
 #: The folder in the wheel (`likewise.kernels.store.AHEAD`).
 PLACE = "likewise/kernels/compiled"
 
@@ -33,7 +39,7 @@ class AheadHook(BuildHookInterface):
         self.folder = Path(tempfile.mkdtemp(prefix="likewise-wheel-"))
         try:
             here = self.python("-c", "from likewise.kernels import levels; print(*levels.here())").split()
-            named = (wanted or "").split()
+            named = [*here[-1:], *JOBS] if wanted is None else [] if wanted == "all" else wanted.split()
             jobs = [name for name in named if name not in here]
             for level in [level for level in here if level in named] or here:
                 began = time.perf_counter()

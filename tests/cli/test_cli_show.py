@@ -207,6 +207,7 @@ def test_doctor_compiles_into_the_package_if_it_may_else_into_the_cache(installe
             folder = store.AHEAD / f"x86-64-v3-{store.edition('x86-64-v3')}"
             folder.mkdir(parents=True)
             (folder / f"a{store.SUFFIX}").touch()
+            (folder / compiling.ALL).touch()
         return 31
 
     monkeypatch.setattr(compiling, "build", build)

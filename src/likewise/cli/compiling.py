@@ -19,6 +19,9 @@ from likewise.cli.common_jobs import JOBS
 from likewise.engines.threads import usable_cores
 from likewise.kernels import levels, notice, store
 
+#: A file in a folder that has the kernels of all jobs.
+ALL = "all"
+
 
 def build(out: Path | None = None, level: str | None = None, jobs: Sequence[str] = (), workers: int | None = None) -> int:
     """Compile all kernels that ``jobs``, names of `JOBS`, call; by default those of all jobs. Returns the number of stored versions.
@@ -58,6 +61,8 @@ def build(out: Path | None = None, level: str | None = None, jobs: Sequence[str]
         stored = list((folder / "store").glob(f"*/*{store.SUFFIX}"))
         for path in stored:
             shutil.copyfile(path, target / path.name)
+        if not jobs:
+            (target / ALL).touch()
         return len(stored)
 
 

@@ -64,12 +64,13 @@ def compile_ahead(screen: Screen) -> None:
     from likewise.cli import compiling
     from likewise.kernels import levels, store
 
-    if folder := store.ahead():
+    folder = store.ahead()
+    if folder and (folder / compiling.ALL).exists():
         screen.say(f"{counted(stored(folder), 'kernel')} compiled ahead already, in {folder}")
         return
     began = time.perf_counter()
     screen.say("compiling all kernels, which takes a few minutes")
-    level = levels.here()[-1:]
+    level = [folder.name.rpartition("-")[0]] if folder else levels.here()[-1:]  # kernels are read from one folder
     try:
         number = compiling.build(store.AHEAD, level[0]) if level and may_install() else compiling.build()
     except RuntimeError as error:
