@@ -125,6 +125,7 @@ NAMED = {
     "measures/chamfer.py",
     "joins/feature_join.py",
     "joins/sparse_join.py",
+    "cli/common_jobs.py",  # a job of each
 }
 
 

@@ -86,7 +86,7 @@ def test_copies_on_one_side_are_not_spelled_out():
 def test_pairs_above_a_higher_threshold_need_no_new_search():
     found = lw.pairs(["a b c d", "a b c d e", "a b c d"], by=BY, threshold=0.5)
     assert len(found.above(0.9)) == 1
-    with pytest.raises(lw.UsageError, match="needs a new search"):
+    with pytest.raises(lw.UsageError, match="search again with threshold=0.4"):
         found.above(0.4)
 
 
