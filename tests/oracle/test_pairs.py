@@ -60,7 +60,7 @@ def test_star_lists_members_against_their_leader():
     texts = ["a b c d e f g", "a b c d e f g h", "x y z", "a b c d e f g"]
     assert listed(lw.pairs(texts, by=BY, threshold=0.8, star=True)) == [(0, 1, 6 / 7), (0, 3, 1.0)]
     assert listed(lw.pairs(texts, by=BY, threshold=0.8)) == [(0, 1, 6 / 7), (0, 3, 1.0), (1, 3, 6 / 7)]
-    with pytest.raises(lw.UsageError, match="no meaning with --against"):
+    with pytest.raises(lw.UsageError, match="leave it out with against="):
         lw.pairs(texts, against=texts, star=True)
 
 
@@ -86,7 +86,7 @@ def test_copies_on_one_side_are_not_spelled_out():
 def test_pairs_above_a_higher_threshold_need_no_new_search():
     found = lw.pairs(["a b c d", "a b c d e", "a b c d"], by=BY, threshold=0.5)
     assert len(found.above(0.9)) == 1
-    with pytest.raises(lw.UsageError, match="search again with threshold=0.4"):
+    with pytest.raises(lw.UsageError, match=r"search again with threshold=0\.4"):
         found.above(0.4)
 
 
