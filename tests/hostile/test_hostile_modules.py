@@ -111,7 +111,19 @@ def test_without_p_python_itself_runs_few_of_them(tmp_path: Path, start: dict[st
 
 
 @pytest.mark.parametrize(("flags", "passed_on"), [(["-I"], "-I"), (["-P"], "-P"), ([], "-P")])
-def test_the_second_process_of_a_first_run_is_as_isolated(flags: list[str], passed_on: str) -> None:
-    code = f"import sys; sys.path.insert(0, {SOURCE!r}); from likewise.cli.compiling import start; print(start())"
+def test_processes_that_compile_are_as_isolated(flags: list[str], passed_on: str) -> None:
+    code = f"""
+import sys
+sys.path.insert(0, {SOURCE!r})
+from likewise.cli import compiling
+
+class Started:
+    def __init__(self, command, **_): print(command[1])
+    def wait(self): return 0
+    def kill(self): pass
+
+compiling.subprocess.Popen = Started
+compiling.build(jobs=list(compiling.JOBS)[:1], workers=1)
+"""
     done = subprocess.run([sys.executable, *flags, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{passed_on}\n"
