@@ -240,5 +240,5 @@ def test_elements_are_the_same_in_every_format(form: str, one: list[Any], other:
 def test_codes_of_numpy_in_a_list_are_the_numbers_that_they_hold():
     codes = [np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**63), -(2**63)]
     assert lw.similarity(codes, [0, 0, 0, 0], by="hamming").tolist() == [64, 64, 1, 1]
-    with pytest.raises(lw.UsageError, match="row 1 is 18446744073709551616; a code as a number is from -2\\^63 to 2\\^64 - 1"):
+    with pytest.raises(lw.UsageError, match="row 1 is 18446744073709551616; a code given as a number is from -2\\^63 to 2\\^64 - 1"):
         lw.similarity([np.uint64(1), 2**64], [0, 0], by="hamming")

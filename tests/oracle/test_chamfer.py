@@ -197,7 +197,7 @@ def test_sets_of_features_that_cannot_be_compared_are_refused():
         with pytest.raises(UsageError, match="item 1, feature 1 on the left is the zero vector"):
             function(zero, a, [1], [2], by="cosine")
         assert function(zero, a, [0], [2], by="cosine").shape == (1,)  # the other set is in no pair
-        with pytest.raises(UsageError, match="right= holds 0 to 2, and there are 2 sets"):
+        with pytest.raises(UsageError, match="right= holds 0 to 2, but there are 2 sets"):
             function(a, b, [0, 1], [0, 2])
         with pytest.raises(UsageError, match="2 sets on the left and 1 on the right"):
             function(a, b, [0, 1], [0])
