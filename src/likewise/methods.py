@@ -146,7 +146,7 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
     if found is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
         meant = hint(str(spec).strip())
         choose = f"give a unit of text, as in words:5 ({', '.join(UNITS)}), or a measure ({', '.join(measures())})"
-        raise UsageError(f"{option('by', str(spec))}: {meant}{choose}")
+        raise UsageError(f"{option('by', str(spec))}: {meant or choose}")
     if found is None:
         return text(spec, normalize)  # type: ignore[arg-type]
     if normalize is not None:
@@ -162,7 +162,7 @@ def hint(spec: str) -> str:
     known = head in names or re.fullmatch(r"l[1-9]\d*(\.\d+)?", head)
     near = next(iter(difflib.get_close_matches(head, [*names, *others], 1)), "")
     meant = called(lower) or (lower if known and lower != spec else called(near) or near + lower[len(head) :] * bool(near))
-    return f"did you mean {meant}? Otherwise " if meant else ""
+    return f"did you mean {meant}?" if meant else ""
 
 
 def called(other: str) -> str:
