@@ -71,16 +71,15 @@ def compile_ahead(screen: Screen) -> None:
     began = time.perf_counter()
     screen.say("compiling all kernels, which takes a few minutes")
     level = [folder.name.rpartition("-")[0]] if folder else levels.here()[-1:]  # kernels are read from one folder
+    shared = bool(level) and may_install()
     try:
-        number = compiling.build(store.AHEAD, level[0]) if level and may_install() else compiling.build()
+        number = compiling.build(store.AHEAD, level[0]) if shared else compiling.build()
     except RuntimeError as error:
         raise LikewiseError(str(error)) from error
     store.ahead.cache_clear()
-    place = store.ahead() or store.cache()
-    took = duration(time.perf_counter() - began)
-    screen.say(
-        f"compiled {counted(number, 'kernel')} in {took}, kept in {place}" if place else f"compiled for {took}, but no folder can keep kernels"
-    )
+    place = store.AHEAD if shared else store.cache()
+    kept = f"kept in {place}" if place else "but no folder can keep them"
+    screen.say(f"compiled {counted(number, 'kernel')} in {duration(time.perf_counter() - began)}, {kept}")
 
 
 def may_install() -> bool:
