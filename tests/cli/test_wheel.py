@@ -70,3 +70,18 @@ def test_a_wheel_may_be_built_for_every_platform(tmp_path: Path) -> None:
     wheel = built(tmp_path, "")
     assert wheel.name.endswith("-py3-none-any.whl")
     assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(store.SUFFIX)]
+
+
+def test_the_kernels_of_a_zip_archive_have_the_edition_of_its_files(tmp_path: Path) -> None:
+    def edition(change: bytes) -> str:
+        with zipfile.ZipFile(tmp_path / "likewise.zip", "w") as archive:
+            for path in (ROOT / "src").rglob("*.py"):
+                archive.writestr(str(path.relative_to(ROOT / "src")), path.read_bytes() + (change if path.name == "walk.py" else b""))
+        code = "from likewise.kernels import store; print(store.edition('x86-64-v3'), store.__file__)"
+        env = {**os.environ, "PYTHONPATH": str(tmp_path / "likewise.zip")}
+        done = subprocess.run([sys.executable, "-P", "-c", code], env=env, capture_output=True, text=True, check=True)
+        name, place = done.stdout.split()
+        assert place.startswith(str(tmp_path))
+        return name
+
+    assert edition(b"") == store.edition("x86-64-v3") != edition(b"# changed\n")

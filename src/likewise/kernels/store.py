@@ -16,6 +16,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -149,7 +150,8 @@ def _common() -> bytes:
 
             version = metadata.version("numba").encode()
     parts = [MAGIC, importlib.machinery.EXTENSION_SUFFIXES[0].encode(), version]
-    parts += [part for path in sorted(Path(__file__).parent.glob("*.py")) for part in (path.name.encode(), path.read_bytes())]
+    files = {path.name: path for path in resources.files(__package__).iterdir() if path.name.endswith(".py")}  # also in a zip archive
+    parts += [part for name in sorted(files) for part in (name.encode(), files[name].read_bytes())]
     return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 
 
