@@ -113,7 +113,8 @@ def test_tables_are_equal_by_their_rows_and_their_ids_by_type() -> None:
 
 
 def test_other_libraries_take_a_table(pairs: lw.Pairs) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     assert pandas.DataFrame(pairs).to_dict("list") == {"id_a": ["a", "a", 7], "id_b": [7, "c", "c"], "similarity": [1.0, EIGHT_NINTHS, EIGHT_NINTHS]}
 
 
@@ -497,7 +498,8 @@ def test_a_frame_that_selects_by_position_makes_the_selection_itself() -> None:
 
 
 def test_a_frame_of_pandas_keeps_its_index_and_types() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame({"text": [row["text"] for row in ROWS], "n": pandas.array([1, None, 3, 4], "Int64")}, index=list("wxyz"))
     pandas.testing.assert_frame_equal(lw.dedup(frame, **LIKE).kept.to_native(), frame.loc[["w", "z"]])
 

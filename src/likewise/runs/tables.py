@@ -128,7 +128,7 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
             collection.ids(kept),
             *collection.places(kept),
             value_column(decision.similarity[rows], decision.value),
-            pa.DictionaryArray.from_arrays(wrapped(reason[rows]), REASONS).cast(pa.string()),
+            pa.DictionaryArray.from_arrays(wrapped(reason[rows]), pa.array(REASONS, pa.string())).cast(pa.string()),
             names.of(kept),
         ]
 
