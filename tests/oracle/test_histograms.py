@@ -311,7 +311,7 @@ def test_refused_features_are_named():
     sets = [np.ones((9000, 2)), np.ones((3, 2)), [[1.0, 1.0], [0.0, 0.0]]]
     with pytest.raises(UsageError, match="row 2: feature 2 of 2 is the zero vector"):
         Histograms(Hyperplane(), 2, 2).embed(sets)
-    with pytest.raises(UsageError, match=r"row 0: feature 1 of 9000 is the zero vector.*from the center"):
+    with pytest.raises(UsageError, match=r"row 0: feature 1 of 9000 is the zero vector.*relative to the center"):
         Histograms(Hyperplane(), 2, 2, space=Space(np.ones(2))).embed(sets)
     with pytest.raises(UsageError, match="row 1: feature 3 of 3: its coordinates add up to"):
         Histograms(Stripe(1e-20), 2, 2).embed([[[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]])
@@ -340,7 +340,7 @@ def test_refused_weights(weights, said):
         ({"bit": "stripe"}, "give a family of one bit"),
         ({"bits": 0}, "Histograms bits 0"),
         ({"bits": 33}, "Histograms bits 33"),
-        ({"tables": 2**20, "bits": 32}, "give fewer, 262,144 at most"),
+        ({"tables": 2**20, "bits": 32}, "give at most 262,144"),
         ({"store": "int8"}, "choose one of uint8, uint16, float32"),
         ({"normalize": "l2"}, "choose one of none, l1, sqrt"),
         ({"scale": 0}, "scale 0: give a number above 0"),

@@ -90,9 +90,9 @@ def test_matches_do_not_depend_on_threads_or_blocks():
     [
         (np.zeros(4, np.uint8), np.zeros(5, np.uint8), "cannot be compared"),
         (np.zeros(4, np.uint8), np.zeros(4, np.uint16), "cannot be compared"),
-        (np.zeros(4, np.int64), np.zeros(4, np.int64), "on the left came int64"),
-        ([1, 2], np.zeros(2, np.uint8), "on the left came list"),
-        (np.zeros(4, np.uint8), np.zeros((1, 1, 4), np.uint8), "on the right came uint8 of shape"),
+        (np.zeros(4, np.int64), np.zeros(4, np.int64), "got int64 of shape .* on the left"),
+        ([1, 2], np.zeros(2, np.uint8), "got list on the left"),
+        (np.zeros(4, np.uint8), np.zeros((1, 1, 4), np.uint8), "got uint8 of shape .* on the right"),
         (np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.uint8), "2 histograms cannot be compared with 3"),
     ],
 )

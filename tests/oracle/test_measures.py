@@ -229,7 +229,7 @@ def test_large_r_tends_to_the_largest_difference():
     assert values[-1] == pytest.approx(4, abs=1e-12)
     assert values[:2] == [l1(x, y)[0], l2(x, y)[0]] == [7.5, math.sqrt(9 + 16 + 0.25)]
     assert lr(x, y, math.inf) == linf(x, y) == 4
-    with pytest.raises(lw.UsageError, match="1 or more"):
+    with pytest.raises(lw.UsageError, match="r must be at least 1"):
         lr(x, y, 0.5)
 
 
