@@ -88,8 +88,8 @@ FLAGS: dict[str, Flag] = {
     "field": Flag(
         INPUT,
         "--field --text",
-        "Column or JSON path to compare. a.b is a nested field, A+B joins two fields, A|B is the first that a record has, A@GLOB applies to the "
-        "inputs that match GLOB. Repeatable.",
+        "Column or JSON path to compare. a.b is a nested field, A+B joins two fields, A|B takes the first field that a record has, A@GLOB applies "
+        "only to inputs that match GLOB. Repeatable.",
         "F",
         lambda: f"{listed(dict.fromkeys(kind.field for kind in kinds.kinds().values()))}, by data type",
         {"multiple": True, "type": One()},
@@ -98,8 +98,8 @@ FLAGS: dict[str, Flag] = {
     "records": Flag(INPUT, "--records", "Path of the list of records inside a JSON document, such as data or response.items.", "PATH"),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position", brief=""),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field, such as a language or a shop.", "F"),
-    "min_tokens": Flag(INPUT, "--min-tokens", "Keep items with fewer tokens without comparing them, and count them.", "N", settings={"type": int}),
-    "on_error": Flag(INPUT, "--on-error", "If a record cannot be decoded: fail stops the run; skip rejects the record and counts it."),
+    "min_tokens": Flag(INPUT, "--min-tokens", "Keep items of fewer than N tokens without comparing them; count them.", "N", settings={"type": int}),
+    "on_error": Flag(INPUT, "--on-error", "If a record cannot be decoded, stop the run (fail), or reject and count the record (skip)."),
     "max_record": Flag(INPUT, "--max-record", "Maximum size of a line, element, value or text file, after decompression.", "SIZE", "64M"),
     "limit": Flag(INPUT, "--limit", "Read only the first N items.", "N", settings={"type": int}),
     "query": Flag(
@@ -121,12 +121,12 @@ FLAGS: dict[str, Flag] = {
         brief="",
         values=FILE,
     ),
-    "most": Flag(INPUT, "--most", "Maximum number of features of an image: its N strongest.", "N", "500", {"type": int}, brief=""),
+    "most": Flag(INPUT, "--most", "Maximum number of features per image; the strongest are kept.", "N", "500", {"type": int}, brief=""),
     "every": Flag(INPUT, "--every", "Seconds between the key frames of a video.", "SECONDS", "0.5", {"type": float}, brief=""),
     "against": Flag(
         INPUT,
         "--against",
-        "Compare INPUT with these files, not with itself. Repeatable.",
+        "Compare INPUT with these files instead of with itself. Repeatable.",
         "INPUT",
         settings=LIST,
         brief="",
@@ -136,9 +136,9 @@ FLAGS: dict[str, Flag] = {
         SIMILARITY,
         "--by",
         lambda: (
-            f"Definition of similar. For documents, the token and the number of tokens in a shingle: {', '.join(UNITS)}; the suffix /bag counts "
-            f"repeats. For other data types, a measure: {measures()}. In pairs, the suffix /containment (documents and elements): the share of a "
-            "that b contains."
+            f"How similarity is measured. For documents, the kind of token ({', '.join(UNITS)}) and the number of tokens in a shingle; the suffix "
+            f"/bag counts repeats. For other data types, a measure: {measures()}. In pairs, the suffix /containment (documents and elements) "
+            "measures the share of a that b contains."
         ),
         "UNIT:K",
         brief="Shingles of documents (words:5, chars:9, ...), or a measure (cosine, ...).",
@@ -162,7 +162,7 @@ FLAGS: dict[str, Flag] = {
     "preset": Flag(
         SIMILARITY,
         "--preset",
-        f"The --by, --bands, --rows and --threshold of a published pipeline: {', '.join(PRESETS)}.",
+        f"Use the --by, --bands, --rows and --threshold of a published pipeline: {', '.join(PRESETS)}.",
         "NAME",
         values=lambda: PRESETS,
     ),
@@ -176,17 +176,17 @@ FLAGS: dict[str, Flag] = {
     "normalize": Flag(
         SIMILARITY,
         "--normalize",
-        f"Normalization steps before the text is cut into tokens, in place of the default ones: {', '.join(STEPS)}; or none. "
+        f"Normalization steps to apply before the text is cut into tokens, instead of the default ones: {', '.join(STEPS)}; or none. "
         "--normalize lower applies this step only. The order of the names does not matter.",
         "LIST",
         lambda: f"{','.join(UNITS['words'][1])} for words",
-        brief="Normalization steps, in place of the default ones: lower,punct, ... or none.",
+        brief="Normalization steps instead of the default ones: lower,punct, ... or none.",
         values=lambda: STEPS,
     ),
     "exact": Flag(
         SIMILARITY,
         "--exact",
-        "Find every pair: with an exact similarity join of sets or strings, or by comparing all pairs of other items.",
+        "Find every pair: by an exact similarity join for sets and strings, by comparing all pairs for other items.",
         settings=SWITCH,
         brief="Find every pair (recall 1), even if that takes longer.",
     ),
@@ -195,32 +195,34 @@ FLAGS: dict[str, Flag] = {
     "rows": Flag(SIMILARITY, "--rows", "Rows per band.", "R", "planned", {"type": int}),
     "slots": Flag(SIMILARITY, "--slots", "Maximum number of slots in a signature.", "K", "planned", {"type": int}),
     "layouts": Flag(SIMILARITY, "--layouts", "Compare several layouts: BANDSxROWS,...", "LIST", brief=""),
-    "sketch": Flag(SIMILARITY, "--sketch", "Signatures by one permutation hashing (oph), or with one hash function per slot (classic)."),
-    "family": Flag(SIMILARITY, "--family", "Hash family, for measures with several.", "NAME", "the first of the measure", values=lambda: FAMILIES),
-    "dimension": Flag(SIMILARITY, "--dimension", "Dimension of a vector, or bits of a code.", "N", settings={"type": int}),
-    "tune": Flag(SIMILARITY, "--tune", "Plan for the recall, or for the minimum weighted error, which guarantees no recall."),
+    "sketch": Flag(SIMILARITY, "--sketch", "Compute signatures by one permutation hashing (oph), or with one hash function per slot (classic)."),
+    "family": Flag(SIMILARITY, "--family", "Hash family, if the measure has several.", "NAME", "the first of the measure", values=lambda: FAMILIES),
+    "dimension": Flag(SIMILARITY, "--dimension", "Dimension of the vectors, or number of bits of the codes.", "N", settings={"type": int}),
+    "tune": Flag(SIMILARITY, "--tune", "Plan for a target recall, or for the minimum weighted error, which guarantees no recall."),
     "verify": Flag(SIMILARITY, "--verify", "How candidates are compared: exactly, by an estimate from signatures, or not at all."),
-    "seed": Flag(SIMILARITY, "--seed", "Seed of the hash functions: the same seed gives the same bytes. random draws and records one.", "N|random"),
+    "seed": Flag(
+        SIMILARITY, "--seed", "Seed of the hash functions; the same seed gives the same bytes. random draws and records a seed.", "N|random"
+    ),
     "sample": Flag(SIMILARITY, "--sample", "Size of the sample.", "N", "1000", {"type": int}, brief=""),
     "items": Flag(SIMILARITY, "--items", "Number of items to plan for.", "N", "1,000,000", {"type": int}, brief=""),
     "keep": Flag(
         OUTPUT,
         "--keep",
-        f"Item of a cluster to keep: {', '.join(KEEP_POLICIES)}, or the one with the highest (max:F) or lowest (min:F) value of field F.",
+        f"Which item of a cluster to keep: {', '.join(KEEP_POLICIES)}, or the one with the highest (max:F) or lowest (min:F) value of field F.",
         "POLICY",
-        brief=f"Item of a cluster to keep: {', '.join(KEEP_POLICIES)}, max:F or min:F.",
+        brief=f"Which item of a cluster to keep: {', '.join(KEEP_POLICIES)}, max:F or min:F.",
         values=lambda: (*KEEP_POLICIES, "max:", "min:"),
     ),
-    "prefer": Flag(OUTPUT, "--prefer", "Keep items of files that match GLOB rather than others. Repeatable, in order.", "GLOB", settings=LIST),
-    "copies": Flag(OUTPUT, "--copies", "With empty, items without tokens are exact copies of each other."),
+    "prefer": Flag(OUTPUT, "--prefer", "Prefer to keep items from files that match GLOB. Repeatable, in order of preference.", "GLOB", settings=LIST),
+    "copies": Flag(OUTPUT, "--copies", "With empty, items without tokens count as exact copies of each other."),
     "output": Flag(
         OUTPUT,
         "--output",
         "copy: the kept records; ids: their ids; mask: a table of all records, kept or not; annotate: all records with cluster, representative and "
         "similarity added.",
     ),
-    "pairs": Flag(OUTPUT, "--pairs", "Also write pairs.parquet: the similar pairs found during the comparison.", settings=SWITCH),
-    "removed_records": Flag(OUTPUT, "--removed-records", "Also write the removed records, to OUT/removed/.", settings=SWITCH),
+    "pairs": Flag(OUTPUT, "--pairs", "Also write pairs.parquet with the similar pairs found during the run.", settings=SWITCH),
+    "removed_records": Flag(OUTPUT, "--removed-records", "Also write the removed records to OUT/removed/.", settings=SWITCH),
     "star": Flag(OUTPUT, "--star", "List each member of a cluster only with its representative.", settings=SWITCH),
     "max_pairs": Flag(OUTPUT, "--max-pairs", "Stop with an error if there are more than N pairs.", "N", settings={"type": int}),
     "out": Flag(OUTPUT, "-o --out", "Output folder.", "OUT", brief="", values=FOLDER),
@@ -228,7 +230,7 @@ FLAGS: dict[str, Flag] = {
     "csv_formulas": Flag(
         OUTPUT,
         "--csv-formulas",
-        "In CSV, write ' before text that a spreadsheet would run as a formula, or write it raw.",
+        "In CSV, put ' before text that a spreadsheet would run as a formula, or write it raw.",
         "escape|raw",
         "escape",
         {"type": click.Choice(CHOICES["csv_formulas"])},
@@ -240,7 +242,7 @@ FLAGS: dict[str, Flag] = {
     "memory": Flag(
         RUN,
         "--memory",
-        "Memory for the data, such as 1.5G. Python, the libraries and the kernels take 220 MB more.",
+        "Memory for the data, such as 1.5G. Python, the libraries and the kernels need another 220 MB.",
         "SIZE",
         "75 % of available memory",
         brief="Memory for the data, such as 1.5G.",
@@ -253,7 +255,7 @@ FLAGS: dict[str, Flag] = {
         "OUT.work",
         values=FOLDER,
     ),
-    "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise], here or in a folder above", values=FILE),
+    "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise] in this folder or a parent", values=FILE),
     "compile": Flag(RUN, "--compile", "Compile all kernels now, so that no later run waits for it.", settings=SWITCH),
     "json": Flag(MESSAGES, "--json", "Print one JSON document (likewise schema describes it).", settings=SWITCH, brief=""),
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 if anything was found.", settings=SWITCH),
