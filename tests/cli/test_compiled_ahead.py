@@ -256,3 +256,13 @@ def test_a_file_holds_no_path_of_the_machine_that_compiled_it(built: Path) -> No
         assert str(built).encode() not in file.read_bytes(), file
     assert {file.name.split("-")[0] for file in files} >= {"json.lines", "text.normalize", "walk.greedy_walk", "shingles.shingle"}
     assert store.SUFFIX == ".kernel"
+
+
+def test_processes_that_compile_the_same_kernel_leave_one_file(built: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(built.parent), "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-P", "-c", SUM.format(before="")]
+    processes = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(3)]
+    assert all(process.communicate()[0].startswith("[2 2] ") for process in processes)
+    (folder,) = tmp_path.iterdir()
+    (file,) = folder.iterdir()  # no temporary file either
+    assert file.name.startswith("bits.differing-")

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-#: The bits of an array's flags that its type depends on: C and Fortran order, aligned, writeable.
-C_ORDER, F_ORDER, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400
-FLAGS = C_ORDER | F_ORDER | ALIGNED | WRITEABLE
+#: The bits of an array's flags that its type depends on: C order, Fortran order, writeable.
+FLAGS = 0x1 | 0x2 | 0x400
 #: Greater integers are unsigned.
 MOST = 2**63 - 1
 
@@ -40,8 +39,7 @@ def text(value: Any) -> str:
     if isinstance(value, np.ndarray):
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        marks = ("" if flags.writeable else " readonly") + ("" if flags.aligned else " unaligned")
-        return f"{_dtype(value.dtype)}[{value.ndim}{layout}{marks}]"
+        return f"{_dtype(value.dtype)}[{value.ndim}{layout}{'' if flags.writeable else ' readonly'}]"
     if isinstance(value, tuple):
         kind = type(value)
         names = getattr(kind, "_fields", None)
