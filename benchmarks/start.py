@@ -46,10 +46,11 @@ def documents(number: int) -> Iterator[str]:
 
 
 def home(folder: Path) -> dict[str, str]:
-    """An environment whose home is a new, empty folder, and which sets nothing for likewise or Python."""
+    """Environment variables with a new, empty home and without settings of likewise and Python."""
     mine = ("LIKEWISE_", "NUMBA_", "PYTHON", "XDG_", "OPENBLAS_", "OMP_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
-    return kept | {"HOME": tempfile.mkdtemp(prefix="home.", dir=folder)}
+    places = [place for place in kept["PATH"].split(os.pathsep) if place != str(Path(sys.executable).parent)]  # an environment may have no pip
+    return kept | {"HOME": tempfile.mkdtemp(prefix="home.", dir=folder), "PATH": os.pathsep.join(places)}
 
 
 def installed(folder: Path) -> str:
