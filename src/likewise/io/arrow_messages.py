@@ -81,7 +81,7 @@ def within(path: Path, most: int) -> Iterator[int]:
         for number, message in enumerate(messages):
             if (size := _expanded(message, file)) > most:
                 raise DataError(
-                    f"{path}: message {number} of this file states an expanded size of {size:,} bytes; at most {most:,} are allowed,  "
+                    f"{path}: message {number} of this file states an expanded size of {size:,} bytes; at most {most:,} are allowed, "
                     f"{BATCH_FACTOR} times {option('max_record')}; raise it if you trust the file"
                 )
             if message.kind == BATCH:

@@ -36,8 +36,8 @@ def check_output(folder: Path, out: Path) -> None:
     listed = outputs_of(folder)
     if isinstance(listed, str):
         raise refused(out, f"{option('overwrite')} replaces only outputs of likewise, and this folder is not one ({listed}); choose another path")
-    if strangers := sorted(name for name in files_in(folder) if name not in listed and not OTHERS.fullmatch(name)):
-        names = ", ".join(strangers[:SHOWN]) + (f" and {len(strangers) - SHOWN:,} more" if len(strangers) > SHOWN else "")
+    if unlisted := sorted(name for name in files_in(folder) if name not in listed and not OTHERS.fullmatch(name)):
+        names = ", ".join(unlisted[:SHOWN]) + (f" and {len(unlisted) - SHOWN:,} more" if len(unlisted) > SHOWN else "")
         raise refused(out, f"{option('overwrite')} would delete files that likewise did not write: {names}; move them, or choose another path")
 
 

@@ -27,7 +27,7 @@ from likewise.measures.chamfer import of_sets
 from likewise.measures.feature_sets import chamfer_of_pairs, directed
 from likewise.nearest.neighbors import neighbors
 from likewise.nearest.search import Found
-from likewise.stages.workers import ALONE, Workers, unheard
+from likewise.stages.workers import ALONE, Workers, ignored
 
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -215,7 +215,7 @@ def feature_neighbors(
     else:
         encoded = Encoded.of(base, seed, workers)
         asked = encoded.vectors if same else encode(queries, encoded.space, seed, workers)
-        found = neighbors(encoded.vectors, asked, "cosine", wanted, recall=recall, seed=seed, workers=replace(workers, advance=unheard), same=same)
+        found = neighbors(encoded.vectors, asked, "cosine", wanted, recall=recall, seed=seed, workers=replace(workers, advance=ignored), same=same)
         places = np.searchsorted(found.query, np.arange(asking + 1))
         others = found.item
     values, items, counts = np.empty((asking, k)), np.empty((asking, k), np.int64), np.zeros(asking, np.int64)

@@ -16,7 +16,7 @@ from typing import Any
 from likewise.kernels import signature, store
 
 
-class Later:
+class LazyModule:
     """A module that is imported when one of its attributes is first used: only the bodies of intrinsics use these, while they are compiled."""
 
     def __init__(self, name: str):
@@ -26,9 +26,9 @@ class Later:
         return getattr(importlib.import_module(self._name), attribute)
 
 
-ir: Any = Later("llvmlite.ir")
-types: Any = Later("numba.core.types")
-cgutils: Any = Later("numba.core.cgutils")
+ir: Any = LazyModule("llvmlite.ir")
+types: Any = LazyModule("numba.core.types")
+cgutils: Any = LazyModule("numba.core.cgutils")
 
 
 class Compiled:

@@ -45,16 +45,15 @@ def load(name: str, entry: str, environments: dict[str, list[str]], needed: list
     engine = linked.engine
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    address = engine.get_function_address(entry)
-    made = None
+    own = None
     for symbol, dtypes in environments.items():
         environment = linked.functions.Environment({})
         environment.consts.extend(map(np.dtype, dtypes))
         ctypes.c_void_p.from_address(engine.get_global_value_address(symbol)).value = id(environment)
         linked.memory.append(environment)
-        made = made or environment
+        own = own or environment
     address = engine.get_function_address(entry)
-    return linked.functions.make_function(sys.modules[__name__], name.rpartition(".")[2], f"compiled {name}", address, made, (linked,))
+    return linked.functions.make_function(sys.modules[__name__], name.rpartition(".")[2], f"compiled {name}", address, own, (linked,))
 
 
 @functools.cache

@@ -42,8 +42,8 @@ class Kept(NamedTuple):
 
 def find(name: str, wanted: str) -> Callable | None:
     """The version of a kernel for a signature, from the first folder that has it; None if no folder has, or its code cannot be used here."""
-    for folder in (ahead(), cache()):
-        if folder is not None:
+    for place in (ahead, cache):
+        if folder := place():
             kept = read(folder / file_name(name, wanted), wanted)
             version = kept and loader.load(name, kept.entry, kept.environments, kept.needed, kept.code)
             if version:

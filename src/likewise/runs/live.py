@@ -102,11 +102,12 @@ def notebook() -> Any:
 
 def in_notebook(shell: Any) -> Callable[[str, bool], None]:
     """Return a function that shows a line in the output of the cell, and replaces the one before."""
-    shown: dict[str, str] = {}
+    transient = {"display_id": f"likewise-{time.time_ns()}"}
+    published = False
 
     def show(line: str, more: bool) -> None:
-        transient = {"display_id": shown.setdefault("id", f"likewise-{id(shown)}-{time.time_ns()}")}
-        shell.display_pub.publish({"text/plain": line}, {}, transient=transient, update="begun" in shown)
-        shown["begun"] = "yes"
+        nonlocal published
+        shell.display_pub.publish({"text/plain": line}, {}, transient=transient, update=published)
+        published = True
 
     return show

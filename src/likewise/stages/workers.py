@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def unheard(amount: int) -> None:
+def ignored(amount: int) -> None:
     """Ignore progress."""
 
 
@@ -26,8 +26,8 @@ class Workers:
 
     run: Callable[..., Any] = map
     tasks: int = 1
-    advance: Callable[[int], None] = unheard
-    expect: Callable[[int], None] = unheard
+    advance: Callable[[int], None] = ignored
+    expect: Callable[[int], None] = ignored
     allocate: Callable[..., Any] = np.empty
 
 
