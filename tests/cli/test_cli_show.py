@@ -223,6 +223,22 @@ def test_doctor_compiles_into_the_package_if_it_may_else_into_the_cache(installe
     assert ("1 kernel compiled ahead already" in again) == installed
 
 
+def test_doctor_tells_kernels_that_fit_from_those_that_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "AHEAD", tmp_path / "compiled")
+    monkeypatch.setattr(store, "cache", lambda: None)
+    monkeypatch.setattr(levels, "here", lambda: ["x86-64-v3"])
+    found = []
+    for edition in (None, "0123456789ab", store.edition("x86-64-v3")):
+        if edition:
+            (tmp_path / "compiled" / f"x86-64-v3-{edition}").mkdir(parents=True)
+        store.ahead.cache_clear()
+        found.append(doctor.cache())
+    store.ahead.cache_clear()
+    assert [check.status for check in found] == ["slow", "slow", "ok"]
+    assert ["do not fit" in check.detail for check in found] == [False, True, False]
+    assert "0 kernels compiled ahead in" in found[2].detail
+
+
 def test_doctor_reports_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "SELF_TESTS", {"similarity": lambda: False})
     monkeypatch.setattr(doctor, "ESSENTIAL", ("nosuchpackage",))

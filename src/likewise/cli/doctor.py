@@ -19,7 +19,7 @@ from likewise.cli.screen import Screen, counted, duration, in_line, size
 from likewise.cli.verbs import verb
 from likewise.errors import LikewiseError, install
 
-#: Distributions without which nothing works, and those that only some results need: name -> what for.
+#: The required distributions, and the optional ones with their purposes.
 ESSENTIAL = ("numpy", "numba", "pyarrow", "msgspec", "xxhash", "click", "rich")
 OPTIONAL = {
     "rapidfuzz": "--by edit and --by levenshtein",
@@ -176,6 +176,8 @@ def cache() -> Check:
 
     ahead, folder = store.ahead(), store.cache()
     found = [f"{counted(stored(ahead), 'kernel')} compiled ahead in {ahead}"] if ahead else []
+    if ahead is None and store.AHEAD.is_dir():
+        found.append("kernels compiled ahead do not fit: they are for another version of Python or Numba, or another processor")
     if folder is not None:
         found.append(f"{counted(stored(folder), 'kernel')} compiled on this machine in {folder}")
         return Check("cache", "ok", ", ".join(found))
