@@ -88,7 +88,7 @@ class Kernel(Compiled):
 
     @property
     def is_stored(self) -> bool:
-        """True if compiled versions are stored. Stores go by the files of this folder, so kernels of other modules are compiled in each process."""
+        """True if compiled versions are stored: those of kernels in this folder, whose files name the store."""
         return self.py_func.__module__.startswith(f"{__package__}.")
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Functions of C that compiled code calls by their own names.
+#: Functions of the C library that compiled code calls without a prefix.
 NAMES = "acos acosh asin asinh atan atan2 atanh ceil cos cosh exp expm1 fabs floor fmod log log10 log1p pow round sin sinh sqrt tan tanh trunc"
 MATH = {name + suffix for name in NAMES.split() for suffix in ("", "f")}
 
@@ -58,7 +58,7 @@ def load(name: str, entry: str, environments: dict[str, list[str]], needed: list
 
 @functools.cache
 def linker() -> Linker | None:
-    """What links object code into this process; None where Numba's extensions cannot be loaded."""
+    """The linker of object code into this process; None where Numba's extensions cannot be loaded."""
     try:
         functions, helpers, memory = (extension(name) for name in ("_dynfunc", "_helperlib", "core.runtime._nrt_python"))
     except (ImportError, OSError):

@@ -32,7 +32,7 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Kept(NamedTuple):
-    """What a file says of its object code."""
+    """The contents of a file: object code, and the symbols by which it is loaded."""
 
     entry: str  # symbol of the function that Python calls
     environments: dict[str, list[str]]  # symbols of pointers to environments, and the dtypes of the arrays that each makes
@@ -56,7 +56,7 @@ def file_name(name: str, wanted: str) -> str:
 
 
 def read(path: Path, wanted: str) -> Kept | None:
-    """What a file holds; None if there is no such file, or it is not whole."""
+    """Read a file; None if it does not exist or is damaged."""
     with suppress(OSError, ValueError, KeyError):
         data = path.read_bytes()
         if data.startswith(MAGIC):
