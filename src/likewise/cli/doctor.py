@@ -69,7 +69,7 @@ def compile_ahead(screen: Screen) -> None:
         screen.say(f"{counted(stored(folder), 'kernel')} compiled ahead already, in {folder}")
         return
     began = time.perf_counter()
-    screen.say("compiling all kernels, which takes a few minutes")
+    screen.say("compiling all kernels, which takes a minute or two")
     level = [folder.name.rpartition("-")[0]] if folder else levels.here()[-1:]  # kernels are read from one folder
     shared = bool(level) and may_install()
     try:
