@@ -24,7 +24,7 @@ _HOMES = {
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs"), "likewise.runs.results"),
-    "Table": "likewise.runs.frame",
+    "Table": "likewise.runs.table",
     "families": "likewise.families",
     **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.runs.frequent_pairs"),
     "Audit": "likewise.runs.audit",
@@ -67,9 +67,9 @@ if TYPE_CHECKING:
     from likewise.planning import Plan
     from likewise.progress import Progress
     from likewise.runs.audit import Audit
-    from likewise.runs.frame import Table
     from likewise.runs.frequent_pairs import FrequentPairs, frequent
     from likewise.runs.results import Pairs, Removal
+    from likewise.runs.table import Table
     from likewise.verbs.audit import audit
     from likewise.verbs.dedup import dedup
     from likewise.verbs.neighbors import neighbors

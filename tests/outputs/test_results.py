@@ -23,7 +23,7 @@ import pytest
 import likewise as lw
 from likewise.drawing.preview import Preview, as_html, as_text
 from likewise.runs import tables
-from likewise.runs.frame import Later
+from likewise.runs.table import LazyData
 
 SAME = "one two three four five six seven eight"
 ROWS = [
@@ -270,7 +270,7 @@ def test_a_large_table_is_shown_without_making_its_rows() -> None:
         asked.append(rows)
         return tables.Data(pa.table({"id": np.arange(rows)}))
 
-    table = lw.Table(Later(10**9, pa.schema([("id", pa.int64())]), first, never))
+    table = lw.Table(LazyData(10**9, pa.schema([("id", pa.int64())]), first, never))
     assert repr(table).splitlines()[0] == "Table: 1,000,000,000 rows, 1 column" and repr(table).endswith("\n... and 999,999,990 more rows")
     assert "999,999,990 more rows" in table._repr_html_() and len(table) == 10**9 and table.columns == ["id"]
     assert table.head(3)["id"].tolist() == [0, 1, 2] and table[2] == {"id": 2}
@@ -285,13 +285,13 @@ def test_the_head_of_a_table_in_a_file_is_read_alone(tmp_path: Path, monkeypatch
     texts = [f"{SAME} {number // 2}" for number in range(40)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": number, "text": text}) + "\n" for number, text in enumerate(texts)))
     removal = lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out", by="words:9", threshold=0.8)
-    assert isinstance(removal.removed._made, Later) and len(removal.removed) == 20 and removal.removed.shape == (20, 9)
+    assert isinstance(removal.removed._made, LazyData) and len(removal.removed) == 20 and removal.removed.shape == (20, 9)
     for n in (0, 1, 4, 5, 19, 20, 21):
         assert removal.removed.head(n)["id"].tolist() == list(range(1, 40, 2))[:n]
-    assert removal.removed.schema == removal.removed.head().schema and isinstance(removal.removed._made, Later)
-    assert removal.kept.head(3)["position"].tolist() == [0, 2, 4] and isinstance(removal.kept._made, Later)
+    assert removal.removed.schema == removal.removed.head().schema and isinstance(removal.removed._made, LazyData)
+    assert removal.kept.head(3)["position"].tolist() == [0, 2, 4] and isinstance(removal.kept._made, LazyData)
     repr(removal), removal._repr_html_()
-    assert isinstance(removal.removed._made, Later) and isinstance(removal.clusters._made, Later)
+    assert isinstance(removal.removed._made, LazyData) and isinstance(removal.clusters._made, LazyData)
     assert pickle.loads(pickle.dumps(removal)).kept["position"].tolist() == list(range(0, 40, 2))
     assert removal.removed.tail(1)["id"].tolist() == [39]
     assert removal.removed == lw.dedup(tmp_path / "in.jsonl", by="words:9", threshold=0.8).removed

@@ -54,7 +54,7 @@ def command(
         dry_run_of(screen, (*inputs, *against), options, target, TAKES["pairs"], walk=options.star)
         return 0
     from likewise.cli.progress import progress_on
-    from likewise.runs.frame import write_table
+    from likewise.runs.table_files import write_table
     from likewise.verbs.pairs import list_pairs
 
     progress = progress_on(screen)
@@ -62,7 +62,7 @@ def command(
         progress.warn(message)
     found = list_pairs([Path(given) for given in inputs], [Path(given) for given in against] or None, options, progress)
     if target is not None:
-        write_table(found, target, overwrite=overwrite, csv_formulas=csv_formulas)
+        write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))
     if not screen.json:
         where = f" in {out}" if out else ""
@@ -79,8 +79,8 @@ def command(
 
 def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options) -> None:
     """Check, before any work, that the target can and may be written. Raises UsageError."""
-    from likewise.runs.frame import FORMATS
     from likewise.runs.inspection import want
+    from likewise.runs.table_files import FORMATS
 
     groups = [(str(options.groups), options.groups)] if isinstance(options.groups, Path) else []
     output_file.check(target, inputs, want(options), groups, overwrite=overwrite, formats=FORMATS)

@@ -23,7 +23,7 @@ from likewise.items.wrapped import wrapped
 from likewise.kernels.baskets import count_items, count_pairs
 from likewise.kernels.hashing import derive
 from likewise.records import Want
-from likewise.runs.frame import Table
+from likewise.runs.table import Table
 
 METHODS = ("apriori", "pcy")
 #: Default number of counters in PCY's first pass: 4 MiB.

@@ -21,10 +21,10 @@ from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
-from likewise.runs.frame import ITSELF, Data, Later, Table
 from likewise.runs.items import Run
 from likewise.runs.origin import Origin
 from likewise.runs.results import Removal
+from likewise.runs.table import ITSELF, Data, LazyData, Table
 from likewise.runs.tables import clusters_rows, removed_rows, written
 
 
@@ -67,7 +67,7 @@ def kept_table(collection: Collection, keep: np.ndarray, origin: Origin, given: 
     if not isinstance(source, pa.Table):
         placed = partial(outputs.placed, collection)
         made = placed(np.zeros(0, np.int64)).schema
-        later = Later(count, made, lambda rows: placed(beginning(keep, rows)).whole(), lambda: placed(np.flatnonzero(keep)).whole())
+        later = LazyData(count, made, lambda rows: placed(beginning(keep, rows)).whole(), lambda: placed(np.flatnonzero(keep)).whole())
         return Table(later, origin=origin)
 
     def records(rows: int) -> Data:
@@ -76,7 +76,7 @@ def kept_table(collection: Collection, keep: np.ndarray, origin: Origin, given: 
         mask[chosen] = True
         return Data(take(source, mask), rows={ITSELF: lambda: chosen})
 
-    return Table(Later(count, source.schema, records, lambda: records(count)), given=given)
+    return Table(LazyData(count, source.schema, records, lambda: records(count)), given=given)
 
 
 def beginning(keep: np.ndarray, count: int) -> np.ndarray:

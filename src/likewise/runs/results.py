@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from likewise import schema
 from likewise.errors import UsageError
-from likewise.runs.frame import Data, Later, Origin, Table
+from likewise.runs.table import Data, LazyData, Origin, Table
 
 if TYPE_CHECKING:
     from likewise.drawing.preview import Preview
@@ -101,7 +101,7 @@ class Removal:
 class Pairs(Table):
     """The result of ``pairs`` and ``neighbors``: id_a, id_b, similarity or distance, and places if ids alone do not identify items."""
 
-    def __init__(self, table: pa.Table | Data | Later, report: dict[str, Any], *, origin: Origin | None = None):
+    def __init__(self, table: pa.Table | Data | LazyData, report: dict[str, Any], *, origin: Origin | None = None):
         super().__init__(table, origin=origin)
         self.report = report
 

@@ -17,8 +17,8 @@ from likewise import schema
 from likewise.io.collection import Collection
 from likewise.io.ids import repeated
 from likewise.items.wrapped import wrapped
-from likewise.runs.frame import Data, Later, Numbers
 from likewise.runs.results import REASONS, Decision
+from likewise.runs.table import Data, LazyData, Numbers
 
 #: Rows made and written at once. A table in a file with more rows than this is not kept in memory for Python callers.
 BLOCK_ROWS = 1 << 16
@@ -56,7 +56,7 @@ class Rows:
         return self.first(self.count)
 
 
-def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) -> Data | Later:
+def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) -> Data | LazyData:
     """Return the table of ``count`` rows that a file holds. A large one is read at its first use; a small one is in memory, made by ``make``.
 
     typed: ids have several types, which the file does not record.
@@ -74,7 +74,7 @@ def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) ->
             held.append(batch)
         return Data(pa.Table.from_batches(held, file.schema_arrow).slice(0, rows).replace_schema_metadata())
 
-    return Later(count, file.schema_arrow.remove_metadata(), first, lambda: Data(file.read().replace_schema_metadata()))
+    return LazyData(count, file.schema_arrow.remove_metadata(), first, lambda: Data(file.read().replace_schema_metadata()))
 
 
 def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:

@@ -13,27 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from likewise.choices import CHOICES, CsvFormulas
-from likewise.drawing.controls import FORMULA, NUMBER, escaped_json, in_line
+from likewise.drawing.controls import escaped_json, in_line
 from likewise.errors import LikewiseError, UsageError, missing_part
 from likewise.io.ids import from_json
-from likewise.io.placing import new_file
+from likewise.runs.table_files import write_table
 
 if TYPE_CHECKING:
     from likewise.drawing.preview import Preview
 
-#: Suffixes of files to which tables can be written.
-FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
 #: Rows converted to Python values at once.
 BATCH = 2**14
 #: Rows up to this one are made or read alone; for one behind it the whole table is.
 FEW = 1_000
 #: Key of `Data.rows` for rows that are input rows themselves.
 ITSELF = ""
-
-
 #: A function that returns numbers of rows, int64[n]; called only if they are needed.
 Numbers = Callable[[], np.ndarray]
 
@@ -59,7 +54,7 @@ class Data(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Later:
+class LazyData:
     """A table of which rows are made or read only when they are used."""
 
     count: int
@@ -88,14 +83,14 @@ class Table:
     original types.
     """
 
-    def __init__(self, table: pa.Table | Data | Later, *, origin: Origin | None = None, given: Any = None):
+    def __init__(self, table: pa.Table | Data | LazyData, *, origin: Origin | None = None, given: Any = None):
         """origin: the inputs, for `with_text`. given: the object whose rows these are, for `to_native`."""
-        self._made: Data | Later = Data(table) if isinstance(table, pa.Table) else table
+        self._made: Data | LazyData = Data(table) if isinstance(table, pa.Table) else table
         self._origin = origin
         self._given = given
 
     def _data(self) -> Data:
-        if isinstance(self._made, Later):
+        if isinstance(self._made, LazyData):
             self._made = self._made.whole()
         return self._made
 
@@ -116,7 +111,7 @@ class Table:
     @property
     def schema(self) -> pa.Schema:
         """The names and Arrow types of the columns."""
-        return self._made.schema if isinstance(self._made, Later) else self._made.table.schema
+        return self._made.schema if isinstance(self._made, LazyData) else self._made.table.schema
 
     @property
     def columns(self) -> list[str]:
@@ -129,7 +124,7 @@ class Table:
         return len(self), len(self.columns)
 
     def __len__(self) -> int:
-        return self._made.count if isinstance(self._made, Later) else self._made.table.num_rows
+        return self._made.count if isinstance(self._made, LazyData) else self._made.table.num_rows
 
     def head(self, n: int = 5) -> Self:
         """Return the first ``n`` rows. Of a large table in a file, only these are read."""
@@ -163,7 +158,7 @@ class Table:
             if step != 1:
                 raise IndexError(f"step {step}: a slice of rows has step 1")
             size = max(0, end - begin)
-            if isinstance(self._made, Later) and (begin == 0 or end <= FEW):
+            if isinstance(self._made, LazyData) and (begin == 0 or end <= FEW):
                 return self._with(self._made.first(begin + size).slice(begin, size))
             return self._with(self._data().slice(begin, size))
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
@@ -317,7 +312,7 @@ class Table:
             raise UsageError(f"csv_formulas={csv_formulas!r}: choose one of {', '.join(CHOICES['csv_formulas'])}")
         if Path(path).is_file() and not overwrite:
             raise UsageError(f"{path}: the file exists; overwrite=True replaces it once the new one is complete")
-        write_table(self, Path(path), overwrite=overwrite, csv_formulas=csv_formulas)
+        write_table(self.to_arrow(), self.json_lines(), Path(path), overwrite=overwrite, csv_formulas=csv_formulas)
 
 
 #: Columns of ids of items.
@@ -347,33 +342,3 @@ def shown_values(column: pa.ChunkedArray) -> list[Any]:
         with suppress(pa.ArrowException, ValueError, OverflowError, ImportError):
             return values()
     return [f"<{column.type}>"] * len(column)
-
-
-def write_table(given: Table, path: Path, *, overwrite: bool, csv_formulas: CsvFormulas = "escape") -> None:
-    """Write a table as Parquet, JSON lines or CSV, by the extension. Raises UsageError for other extensions."""
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
-    with new_file(path, overwrite=overwrite) as file:
-        if suffix == ".parquet":
-            import pyarrow.parquet as pq
-
-            pq.write_table(given.to_arrow(), file, compression="zstd")
-        elif suffix in (".csv", ".tsv"):
-            import pyarrow.csv
-
-            table = given.to_arrow() if csv_formulas == "raw" else without_formulas(given.to_arrow())
-            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
-        else:
-            file.writelines(lines.encode() for lines in given.json_lines())
-
-
-def without_formulas(table: pa.Table) -> pa.Table:
-    """Return the table with ' before each text that a spreadsheet would evaluate as a formula; numbers and texts of numbers are unchanged."""
-    for number, name in enumerate(table.column_names):
-        column = table.column(number)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            quoted = pc.binary_join_element_wise(pa.scalar("'", column.type), column, pa.scalar("", column.type))
-            formula = pc.and_not(pc.match_substring_regex(column, FORMULA), pc.match_substring_regex(column, NUMBER))
-            table = table.set_column(number, name, pc.if_else(formula, quoted, column))
-    return table
