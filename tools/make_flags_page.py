@@ -17,11 +17,11 @@ def page() -> str:
     lines = [
         "# Flags",
         "",
-        "A flag has the same name and the same meaning in every verb. `tools/make_flags_page.py` makes this page from the definitions in the",
-        "program. `likewise VERB --help` shows the basic flags of a verb, `likewise VERB --help-all` all of them.",
+        "A flag has the same name and the same meaning in every verb. `tools/make_flags_page.py` generates this page from the definitions in the",
+        "code. `likewise VERB --help` shows the basic flags of a verb, `likewise VERB --help-all` all of them.",
         "",
-        "The functions in Python have the same options, with `_` for `-`. `pairs` and `neighbors` have no `out`: call `write(path)` on their",
-        "result. An unknown option is an error that names the functions with that option. `neighbors` has no default threshold.",
+        "The Python functions have the same options, with `_` in place of `-`. `pairs` and `neighbors` have no `out`: call `write(path)` on their",
+        "result. An unknown option is an error that names the functions that have it. `neighbors` has no default threshold.",
         "",
     ]
     used = {
@@ -39,12 +39,12 @@ def page() -> str:
                 lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
     lines += [
-        "## Where values come from",
+        "## Order of precedence",
         "",
-        "In this order: a flag on the command line; the environment variable `LIKEWISE_NAME`, unless it is empty; the settings file; the default.",
-        "The settings file is that of `--config`, or else the nearest `likewise.toml`, or `pyproject.toml` with a table `[tool.likewise]`, in the",
-        "current folder or a folder above. In a folder above, it may not set `out`, `work`, `overwrite` or `svg`: move it to the current folder, or",
-        "name it with `--config`. A table with the name of a verb applies to that verb only:",
+        "A flag on the command line comes first, then the environment variable `LIKEWISE_NAME` (unless it is empty), the settings file, and the",
+        "default. The settings file is the one given by `--config`, or else the nearest `likewise.toml`, or `pyproject.toml` with a table",
+        "`[tool.likewise]`, in the current folder or a parent. In a parent, it may not set `out`, `work`, `overwrite` or `svg`: move it to the",
+        "current folder, or name it with `--config`. A table with the name of a verb applies only to that verb:",
         "",
         "```toml",
         'threshold = "0.85"',
