@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import shutil
@@ -148,7 +149,9 @@ print(differing(codes, codes[::-1].copy()), notice.kernels)
 """
 
 
-@pytest.mark.parametrize("damage", ["data[:-100]", "data[:200]", "b''", "data.replace(b'uint64', b'int64', 1)", "data[:-50] + b'x' + data[-49:]"])
+@pytest.mark.parametrize(
+    "damage", ["data[:-100]", "data[:200]", "b''", "store.MAGIC + b'[]'", "data.replace(b'uint64', b'int64', 1)", "data[:-50] + b'x' + data[-49:]"]
+)
 def test_a_damaged_file_is_compiled_again_and_replaced(run, damage: str) -> None:
     before = f"""
 for path in store.cache().glob("*.kernel"):
@@ -247,6 +250,70 @@ if not os.fork():
 os.wait()
 """
     assert run(code).stdout == "True 1\n[0 0]\n"
+
+
+def test_a_fork_waits_until_another_thread_has_compiled_or_loaded(run) -> None:
+    """In the child nobody would release the locks of Numba, LLVM and Python's imports."""
+    code = """
+import os, signal, threading
+import numpy as np
+from likewise.kernels import jit
+from likewise.kernels.bits import differing
+codes = np.array([[0b101], [0b110]], np.uint64)
+find = jit.store.find
+started = threading.Event()
+jit.store.find = lambda *wanted: started.set() or find(*wanted)
+thread = threading.Thread(target=differing, args=(codes, codes))
+thread.start()
+started.wait()
+if not os.fork():
+    signal.alarm(30)  # ends a child that waits for ever
+    print(differing(codes, codes), flush=True)
+    os._exit(0)
+print(os.wait()[1])
+thread.join()
+"""
+    for _ in range(2):  # compiled, then loaded
+        assert run(code).stdout == "[0 0]\n0\n"
+
+
+def test_kernels_are_compiled_although_the_caller_has_disabled_numba(run) -> None:
+    """NUMBA_DISABLE_JIT is for functions of the caller, which stay functions of Python."""
+    before = """
+import numba
+differing(codes, codes)
+assert not hasattr(numba.njit(lambda: 1), "py_func")
+"""
+    assert run(SUM.format(before=before), NUMBA_DISABLE_JIT="1").stdout == "[2 2] 1\n"
+
+
+def test_settings_that_change_the_code_have_their_own_store(run) -> None:
+    code = "from likewise.kernels import store; print(store.cache().name)"
+    plain = run(code).stdout
+    assert run(code, NUMBA_NUM_THREADS="1").stdout == plain
+    found = [run(code, **{name: "1"}).stdout for name in ("NUMBA_OPT", "NUMBA_BOUNDSCHECK", "NUMBA_DEBUGINFO")]
+    assert len({plain, *found}) == 4
+    assert run("from likewise.kernels import store; print(store.ahead())", NUMBA_CPU_FEATURES="-avx512f").stdout == "None\n"
+
+
+@pytest.mark.parametrize("form", ["archive", "without sources"])
+def test_editions_go_by_the_code_in_every_form_of_the_package(run, tmp_path: Path, form: str) -> None:
+    """An archive or a package of compiled modules has no files of its sources: two of them must not share kernels."""
+    code = "from likewise.kernels import store; print(store.cache().name)"
+    names = set()
+    for change in ("", "CHANGED = True\n"):
+        made = tmp_path / f"made{len(names)}" / "likewise"
+        shutil.copytree(Path(SOURCE) / "likewise", made, ignore=shutil.ignore_patterns("__pycache__", "compiled"))
+        with (made / "kernels/greedy.py").open("a") as file:
+            file.write(change)
+        if form == "archive":
+            made = Path(shutil.make_archive(str(made), "zip", made.parent, "likewise")) / "likewise"
+        else:
+            compileall.compile_dir(made, quiet=1, legacy=True)
+            for path in made.rglob("*.py"):
+                path.unlink()
+        names.add(run(code, made).stdout)
+    assert len(names) == 2 and "None\n" not in names
 
 
 def test_a_file_holds_no_path_of_the_machine_that_compiled_it(built: Path) -> None:

@@ -288,6 +288,26 @@ def test_kernels_of_another_user_are_not_loaded(folder):
     assert cache_with(**where) == "None"
 
 
+def test_without_a_home_no_folder_is_made_in_the_current_one(folder):
+    code = """
+import os, pathlib, tempfile
+from likewise.kernels import store
+def none():
+    raise FileNotFoundError("no usable temporary directory")
+os.path.expanduser = lambda path: path  # as for a user without a home
+print(store.cache_folder().parents[1])
+tempfile.gettempdir = none
+print(store.cache_folder())
+"""
+    env = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    env |= {"PYTHONPATH": str(Path(lw.__file__).parents[1]), "TMPDIR": str(folder)}
+    (folder / "here").mkdir()
+    for changes in ({}, {"XDG_CACHE_HOME": "relative"}):
+        done = subprocess.run([sys.executable, "-P", "-c", code], cwd=folder / "here", env=env | changes, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{folder}\nNone\n"
+    assert list((folder / "here").iterdir()) == []
+
+
 def test_temporary_folders_are_made_for_this_user_alone(folder, monkeypatch):
     seen = []
     monkeypatch.setattr(

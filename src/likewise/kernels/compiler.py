@@ -20,7 +20,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 import numpy as np
-from numba.core import codegen, cpu, event, pythonapi, registry, types
+from numba.core import codegen, config, cpu, event, pythonapi, registry, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.lowering import Environment
 from numba.extending import intrinsic, overload
@@ -91,18 +91,21 @@ INTRINSICS: dict[jit.Intrinsic, Any] = {}
 
 def version(kernel: jit.Kernel, wanted: str, args: tuple, stored: bool) -> Callable:
     """Compile a kernel for the types of ``args``, named ``wanted`` in stores, and store the result if ``stored``."""
-    with notice.compiling(), interruptible(), global_compiler_lock:
+    with notice.compiling(), interruptible(), global_compiler_lock, enabled():
         while jit.OVERLOADS:
             function, options, chooser = jit.OVERLOADS.pop()
             overload(function, jit_options=options)(wraps(chooser)(lambda *kinds, chooser=chooser: placed(chooser(*kinds))))
         made = kept = None
-        if loader.linker() is not None:
+        with jit.LOADING:
+            can_load = loader.linker() is not None
+        if can_load:
             kinds = tuple(map(numba.typeof, args))
             dispatcher = dispatcher_of(kernel)
             dispatcher.compile(kinds)
             with suppress(AttributeError, TypeError):  # of another version of Numba
                 kept = emitted(f"{kernel.name}.{hashlib.blake2b(wanted.encode(), digest_size=8).hexdigest()}", dispatcher.overloads[kinds])
-            made = kept and loader.load(kernel.name, *kept)
+            with jit.LOADING:
+                made = kept and loader.load(kernel.name, *kept)
         if made is None:  # as Numba does it; nothing is stored
             return numba.njit(**kernel.options)(kernel.py_func)
     if kept and stored:
@@ -166,6 +169,16 @@ def type_of_intrinsic(light: jit.Intrinsic) -> Any:
         INTRINSICS[light] = intrinsic(light.definition)
         typing.refresh()
     return typing.resolve_value_type(INTRINSICS[light])
+
+
+@contextmanager
+def enabled() -> Iterator[None]:
+    """Compiles although NUMBA_DISABLE_JIT is set, which is for functions of the caller: intrinsics have no form in Python."""
+    given, config.DISABLE_JIT = config.DISABLE_JIT, 0
+    try:
+        yield
+    finally:
+        config.DISABLE_JIT = given
 
 
 class Stopping(event.Listener):

@@ -13,10 +13,16 @@ LEVELS = {"x86-64-v4": ("x86_64", (*V3, *V4)), "x86-64-v3": ("x86_64", V3), "aar
 #: The processor that LLVM compiles for, by level.
 PROCESSORS = {"x86-64-v4": "x86-64-v4", "x86-64-v3": "x86-64-v3", "aarch64": "generic"}
 
+#: Settings of Numba that change the code that it generates: what was compiled under them, for a debugger say, is not used without them.
+SETTINGS = (
+    *("NUMBA_OPT", "NUMBA_LOOP_VECTORIZE", "NUMBA_SLP_VECTORIZE", "NUMBA_ENABLE_AVX", "NUMBA_DISABLE_INTEL_SVML"),
+    *("NUMBA_BOUNDSCHECK", "NUMBA_DEBUGINFO", "NUMBA_ENABLE_PROFILING"),
+)
+
 
 def here() -> list[str]:
-    """The levels that this machine has, from the highest; none if the user has named a processor, for which no code was compiled ahead."""
-    if os.environ.get("NUMBA_CPU_NAME"):
+    """The levels that this machine has, from the highest; none if the user has named others, for which no code was compiled ahead."""
+    if os.environ.get("NUMBA_CPU_NAME") or os.environ.get("NUMBA_CPU_FEATURES"):
         return []
     return [level for level, (machine, needed) in LEVELS.items() if machine == machine_name() and features().issuperset(needed)]
 
@@ -26,7 +32,8 @@ def host() -> str:
     import llvmlite.binding as llvm
 
     name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
-    return f"{machine_name()} {name} {os.environ.get('NUMBA_CPU_FEATURES') or ' '.join(sorted(features()))}"
+    chosen = [f"{setting}={os.environ[setting]}" for setting in SETTINGS if os.environ.get(setting)]
+    return " ".join([machine_name(), name, os.environ.get("NUMBA_CPU_FEATURES") or " ".join(sorted(features())), *chosen])
 
 
 def machine_name() -> str:

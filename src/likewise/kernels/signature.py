@@ -13,6 +13,8 @@ import numpy as np
 FLAGS = 0x1 | 0x2 | 0x400
 #: Greater integers are unsigned.
 MOST = 2**63 - 1
+#: Kinds of numbers of numpy, whose Python type says all: others have units or fields.
+NUMBERS = "biufc"
 
 
 def key(value: Any) -> Any:
@@ -48,11 +50,11 @@ def text(value: Any) -> str:
         return f"{kind.__module__}.{kind.__qualname__}({', '.join(f'{name}: {text(member)}' for name, member in zip(names, value, strict=True))})"
     if value is None or isinstance(value, bool):
         return type(value).__name__
-    if isinstance(value, int):
+    if type(value) is int:
         return "int64" if value <= MOST else "uint64"
-    if isinstance(value, float) and not isinstance(value, np.generic):
+    if type(value) is float:
         return "float64"
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and value.dtype.kind in NUMBERS:
         return _dtype(value.dtype)
     raise TypeError(f"a kernel takes arrays, numbers and tuples of them, not {type(value).__name__}")
 

@@ -14,13 +14,16 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from likewise.kernels import levels, loader
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 #: The beginning of each file, with the version of its format.
 MAGIC = b"likewise kernel 1\n"
@@ -57,7 +60,7 @@ def file_name(name: str, wanted: str) -> str:
 
 def read(path: Path, wanted: str) -> Kept | None:
     """Read a file; None if it does not exist or is damaged."""
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(OSError, ValueError, KeyError, TypeError):
         data = path.read_bytes()
         if data.startswith(MAGIC):
             line, _, code = data[len(MAGIC) :].partition(b"\n")
@@ -95,7 +98,7 @@ def digest(head: dict, code: bytes) -> str:
 @functools.cache
 def ahead() -> Path | None:
     """The folder of versions that were compiled ahead for this machine."""
-    for level in levels.here():
+    for level in levels.here() if sources() else ():
         folder = AHEAD / f"{level}-{edition(level)}"
         if folder.is_dir():
             return folder
@@ -114,9 +117,9 @@ def cache_folder() -> Path | None:
     Loading a file there runs its code. So nobody else may be able to write to the folder, or to put another in its place.
     """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111 - Path.expanduser raises without a home
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    for place in [Path(chosen)] if chosen else [home / "likewise", Path(tempfile.gettempdir()) / f"likewise-{user}"]:
+    if not sources():
+        return None
+    for place in [Path(chosen)] if chosen else places():
         try:
             place.mkdir(parents=True, exist_ok=True)
             place = place.resolve()  # a link could lead elsewhere later
@@ -129,6 +132,17 @@ def cache_folder() -> Path | None:
         except OSError:
             continue
     return None
+
+
+def places() -> Iterator[Path]:
+    """The user's folder for caches, if it has one, and a folder of this user among temporary files, if there are such."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not home.is_absolute():  # XDG's rule: such a value is ignored
+        home = Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - Path.expanduser raises without a home
+    if home.is_absolute():
+        yield home / "likewise"
+    with suppress(OSError):
+        yield Path(tempfile.gettempdir()) / f"likewise-{os.getuid() if hasattr(os, 'getuid') else 0}"
 
 
 def edition(level: str) -> str:
@@ -150,9 +164,15 @@ def _common() -> bytes:
 
             version = metadata.version("numba").encode()
     parts = [MAGIC, importlib.machinery.EXTENSION_SUFFIXES[0].encode(), version]
-    files = {path.name: path for path in resources.files(__package__).iterdir() if path.name.endswith(".py")}  # also in a zip archive
-    parts += [part for name in sorted(files) for part in (name.encode(), files[name].read_bytes())]
+    parts += [part for file in sources() for part in (file.name.encode(), file.read_bytes())]
     return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+
+
+@functools.cache
+def sources() -> list[Traversable]:
+    """The files of the kernels' code, by name, also in an archive. Without them editions cannot be told apart, and nothing is stored."""
+    files = resources.files(__package__).iterdir()
+    return sorted((file for file in files if file.name.endswith((".py", ".pyc"))), key=lambda file: file.name)
 
 
 def mine(folder: Path) -> bool:
