@@ -79,10 +79,11 @@ def formats(folder: Path) -> None:
     (folder / "a.json").write_text(json.dumps(table.to_pylist()))
     (folder / "a.csv").write_text("id,text\n" + "".join(f'{i},"{text.replace(chr(34), chr(34) * 2)}"\n' for i, text in enumerate(TEXTS)))
     (folder / "a.tsv").write_text("id\ttext\n" + "".join(f"{i}\t{' '.join(text.split())}\n" for i, text in enumerate(TEXTS)))
+    (folder / "a.ndjson").write_text("\n".join(json.dumps(row, indent=1) for row in table.to_pylist()))  # each over several lines
     (folder / "texts").mkdir()
     for i, text in enumerate(TEXTS):
         (folder / "texts" / f"{i}.txt").write_text(text)
-    for name in ("a.parquet", "a.arrow", "a.json", "a.csv", "a.tsv", "texts"):
+    for name in ("a.parquet", "a.arrow", "a.json", "a.csv", "a.tsv", "a.ndjson", "texts"):
         lw.dedup(folder / name, out=folder / f"{name}.out")
     lw.pairs(TEXTS)
     lw.pairs(table)
@@ -102,7 +103,8 @@ def ways(folder: Path) -> None:
         lw.dedup(TEXTS, **options)
         lw.pairs(TEXTS, **options)
     lw.pairs(TEXTS, star=True)
-    lw.dedup([*TEXTS, *(f"{TEXTS[0]} {i}" for i in range(200))], by="words:1", threshold=0.3, bands=8, rows=2)  # overfull buckets
+    many = [" ".join(f"w{word}" for word in {0, 1, *(7 * i + word**3 % 997 for word in range(12))}) for i in range(2_000)]
+    lw.dedup(many, by="words:1", threshold=0.9, bands=8, rows=1)  # overfull buckets, and a sample of the pairs that they skip
     lw.frequent([["a", "b"], ["a", "b", "c"]], support=2)
     for by in ("words:3/bag", "words:1/containment"):
         lw.pairs(TEXTS, by=by, threshold=0.5)
@@ -117,6 +119,8 @@ def sets(folder: Path) -> None:
         verbs(jsonl(folder, "elements", values), folder, by="elements", threshold=0.5)
         verbs(parquet(folder, "elements", values), folder, by="elements", threshold=0.5)
         lw.similarity(values[0], values[1], by="elements")
+    common = np.random.default_rng(0).permuted(np.tile(np.arange(64), (4_000, 1)), axis=1)[:, :24].tolist()  # keys of several elements pay
+    lw.pairs(parquet(folder, "common", common), by="elements", field="common", threshold=0.9, exact=True)
     verbs(parquet(folder, "tokens", integers), folder, by="tokens:2", threshold=0.5, field="tokens")
 
 
@@ -169,6 +173,7 @@ def strings(folder: Path) -> None:
         for by in ("levenshtein", "edit"):
             verbs(jsonl(folder, "text", ["duplicate", "duplicated", "duplicat", "something else", "somethingelse"]), folder, by=by, within=2)
             lw.similarity("duplicate", "duplicated", by=by)
+            lw.pairs([f"a common beginning of all {i:05d}" for i in range(3_000)], by=by, within=1)  # deletions pay
 
 
 def features(folder: Path) -> None:
@@ -182,6 +187,26 @@ def features(folder: Path) -> None:
     lw.similarity(values[0], values[1], by="features")
 
 
+def families(folder: Path) -> None:
+    """The hash families and measures that only Python functions use."""
+    from likewise.families import BBit, CrossPolytope, Histograms, Hyperplane, Stripe, Threshold
+    from likewise.items.codes import codes as codes_of
+    from likewise.measures.jaccard import jaccard
+    from likewise.measures.matching import every, one_to_many, one_to_one
+
+    family = BBit(64, bits=2)
+    family.estimate(*family.signature([range(100), range(50, 150)]))
+    points = np.random.default_rng(0).random((6, 16))
+    for of_points in (CrossPolytope(16, 64), Threshold(0.0, 1.0, 16, 64), Hyperplane(64, "orthogonal")):
+        of_points.signature(points)
+    jaccard(codes_of(["00ff", "0fff"]), codes_of(["00fe", "0fff"]))
+    for bits in (1, 3):
+        histograms = Histograms(Stripe(4.0), bits=bits, tables=2).embed([points[:3], points[3:]])
+        one_to_one(histograms, histograms)
+        one_to_many(histograms, histograms)
+        every(one_to_many, histograms, histograms)
+
+
 JOBS: dict[str, Callable[[Path], Any]] = {
-    job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings)
+    job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings, families)
 }
