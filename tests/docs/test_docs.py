@@ -15,7 +15,7 @@ import likewise as lw
 from command_line import run
 from likewise import families, kinds
 from likewise.cli.flags import FLAGS
-from likewise.messages import by_reason
+from likewise.drawing.numbers import by_reason
 from likewise.methods import SUFFIXES, UNITS, Measure, Text, parse
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from likewise.cli.screen import harmless, percent
 from likewise.drawing.curves import Drawn, visible
+from likewise.drawing.numbers import shown
 from likewise.drawing.svg import Span
 from likewise.errors import UsageError
-from likewise.messages import shown
 
 
 class Glyphs(NamedTuple):

@@ -76,8 +76,8 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 
 def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """The summary at the end of a run."""
+    from likewise.drawing.numbers import by_reason
     from likewise.drawing.outcome import in_a_line
-    from likewise.messages import by_reason
     from likewise.report import removals
 
     counts, clusters = report["counts"], report["clusters"]

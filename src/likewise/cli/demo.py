@@ -128,7 +128,7 @@ def files(folder: Path) -> Iterator[Path]:
 
 def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], screen: Screen, progress: Any) -> Iterator[str]:
     """The result in sentences, with one removed text as an example."""
-    from likewise.messages import by_reason
+    from likewise.drawing.numbers import by_reason
 
     counts, clusters = result.report["counts"], result.report["clusters"]
     yield ""

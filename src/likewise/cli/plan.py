@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import INPUTS, inputs, verb
+from likewise.drawing.numbers import shown
 from likewise.errors import UsageError
 from likewise.kinds.kind import ASKED, TARGET
-from likewise.messages import in_document, option, shown
+from likewise.messages import in_document, option
 from likewise.methods import parse
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ import click
 from likewise.drawing.controls import escaped_json
 from likewise.drawing.controls import harmless as harmless
 from likewise.drawing.controls import in_line as in_line
+from likewise.drawing.numbers import counted as counted
+from likewise.drawing.numbers import figure as figure
+from likewise.drawing.numbers import percent as percent
 from likewise.errors import naming
-from likewise.messages import counted as counted
-from likewise.messages import figure as figure
 from likewise.messages import on_command_line
-from likewise.messages import percent as percent
 
 
 @dataclass

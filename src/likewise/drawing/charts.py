@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.numbers import count, counted, share
 from likewise.drawing.svg import svg
-from likewise.messages import count, counted, share
 
 
 def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:

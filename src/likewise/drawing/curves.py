@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from likewise.drawing.markup import Html, tag
+from likewise.drawing.numbers import percent, shown
 from likewise.drawing.svg import Plane, Point, Span, patterns, svg
 from likewise.errors import UsageError
-from likewise.messages import percent, shown
 
 
 class Drawn(NamedTuple):

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from likewise.messages import count
+from likewise.drawing.numbers import count
 
 VOID = frozenset({"meta", "br"})
 #: Characters that HTML cannot contain (NUL, lone surrogates, noncharacters), that act on a terminal or reader (controls), and that reorder the text

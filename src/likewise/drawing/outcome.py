@@ -9,9 +9,9 @@ from typing import Any
 from likewise.drawing.charts import bars, stacked_bar
 from likewise.drawing.controls import in_line
 from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.numbers import by_reason, ranged
 from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
-from likewise.messages import by_reason, ranged
 from likewise.schema import BINS
 
 Report = dict[str, Any]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from likewise.drawing.controls import in_line
 from likewise.drawing.markup import Html, tag
+from likewise.drawing.numbers import counted, figure
 from likewise.drawing.style import NOTEBOOK
-from likewise.messages import counted, figure
 
 #: Rows shown of a table, and columns shown of it in HTML.
 ROWS, COLUMNS = 10, 20

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from likewise.drawing.numbers import counted
 from likewise.errors import UsageError
 from likewise.items.arrow import all_refused, is_arrow, listed, numbers_of, plain
 from likewise.items.given import SINGLE, refuse_masked
@@ -19,7 +20,7 @@ from likewise.items.payloads import Fault, Rows, ends
 from likewise.items.python_values import as_json, of_lists, of_numbers
 from likewise.items.reader import Reader, read
 from likewise.items.sets import read_only
-from likewise.messages import counted, marked
+from likewise.messages import marked
 from likewise.records import Want
 
 #: values float32[total, d], a feature a row, all finite; offsets int64[n + 1], from 0 on, each set with at least one feature.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from likewise.drawing.numbers import counted
 from likewise.errors import UsageError
 from likewise.kinds.kind import ASKED, DIGITS, MeasureFacts
 from likewise.kinds.stored import Stored
-from likewise.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from likewise.drawing.numbers import counted
 from likewise.kinds import sparse, weighted
 from likewise.kinds.kind import NEVER, NOT_GUARANTEED, Made, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
 from likewise.kinds.vectors import COSINE
-from likewise.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from likewise.drawing.numbers import counted
 from likewise.kinds import sparse
 from likewise.kinds.kind import ASKED, NUMBERS, TARGET, Kind, MeasureFacts
 from likewise.kinds.stored import Stored
-from likewise.messages import counted, option
+from likewise.messages import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,8 +15,9 @@ from functools import cached_property
 from typing import Any
 
 from likewise.choices import check_choices
+from likewise.drawing.numbers import counted, shown
 from likewise.errors import UsageError
-from likewise.messages import counted, option, shown
+from likewise.messages import option
 from likewise.methods import Measure, Text, text
 from likewise.planning.curves import Curve, number_of
 from likewise.planning.density import Density

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from likewise.drawing.numbers import percent, shown
 from likewise.errors import UsageError
-from likewise.messages import Message, option, percent, shown
+from likewise.messages import Message, option
 from likewise.planning.curves import Curve, jaccard
 from likewise.planning.density import GRID, sets
 from likewise.planning.families import BITS

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from likewise.messages import percent
+from likewise.drawing.numbers import percent
 
 #: Recall below which the spread is stated.
 SURE = 0.9

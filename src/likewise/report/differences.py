@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from likewise.drawing.numbers import counted
 from likewise.errors import LikewiseError
 from likewise.io.groups import pairs_of
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, MEMBERS, NUMBERS, SIGNS, WORDS
-from likewise.messages import counted
 from likewise.report import diff
 from likewise.runs.shown import ends, listed
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from likewise.drawing.markup import Html, join, named, tag
+from likewise.drawing.numbers import counted
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS, SIGNS, WORDS
-from likewise.messages import counted
 from likewise.report import diff, differences
 from likewise.report.wording import amount
 from likewise.runs.shown import shortened

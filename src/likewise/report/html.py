@@ -8,9 +8,9 @@ from typing import Any
 
 from likewise.drawing import charts
 from likewise.drawing.markup import Html, join, named, table, tag
+from likewise.drawing.numbers import by_reason, counted, percent, ranged, share
 from likewise.kinds import kind_of, of_payload
 from likewise.kinds.kind import MeasureFacts
-from likewise.messages import by_reason, counted, percent, ranged, share
 from likewise.planning import spread
 from likewise.planning.choose import OPH_STEEP_ABOVE
 from likewise.report import curve, wording

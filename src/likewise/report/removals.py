@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from likewise.drawing.numbers import counted
 from likewise.io.collection import Collection
 from likewise.job import Job
-from likewise.messages import counted, option
+from likewise.messages import option
 from likewise.methods import Text
 from likewise.runs.results import Decision
 from likewise.schema import BINS

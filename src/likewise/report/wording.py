@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from likewise.drawing.numbers import shown
 from likewise.kinds import kind_of, kinds, measures
 from likewise.kinds.kind import MeasureFacts
-from likewise.messages import shown
 
 #: The compared value if elements are grouped.
 GROUPED = "the Jaccard similarity of their sets of groups: the number of common groups divided by the number of groups in either"

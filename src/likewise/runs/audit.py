@@ -12,6 +12,7 @@ import numpy as np
 
 from likewise.drawing.controls import in_line
 from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.numbers import counted, percent
 from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
 from likewise.errors import UsageError
@@ -19,7 +20,7 @@ from likewise.items.sparse import of_words
 from likewise.joins.pairs import PairBlock
 from likewise.kernels.hashing import derive
 from likewise.measures import measure
-from likewise.messages import counted, option, percent
+from likewise.messages import option
 from likewise.nearest.sparse import close
 from likewise.runs.items import Items, Run, words
 from likewise.runs.pair_search import in_buckets, joined_pairs

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.drawing.numbers import counted
 from likewise.errors import UsageError
-from likewise.messages import counted, option
+from likewise.messages import option
 
 
 class Listing:
