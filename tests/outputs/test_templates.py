@@ -11,9 +11,9 @@ import pytest
 
 import likewise as lw
 from command_line import lines, run
-from likewise.drawing.outcome import in_a_line
 from likewise.report import removals
 from likewise.report.html import render
+from likewise.runs.outcome import in_a_line
 
 #: Words of a template, and of the text of one page: with words:1 two pages share 180 of 180 + 2 x 20 words, a similarity of 180 / 220 = 0.818.
 SHARED, OWN = 180, 20

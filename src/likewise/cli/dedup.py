@@ -77,8 +77,8 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
 def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """The summary at the end of a run."""
     from likewise.drawing.numbers import by_reason
-    from likewise.drawing.outcome import in_a_line
     from likewise.report import removals
+    from likewise.runs.outcome import in_a_line
 
     counts, clusters = report["counts"], report["clusters"]
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"

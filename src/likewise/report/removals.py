@@ -45,8 +45,6 @@ def removals(collection: Collection, decision: Decision, job: Job) -> Report:
 
 def bins(value: np.ndarray, limit: float, distances: bool) -> list[list[float]]:
     """Return [from, to, number of items] from the threshold to equality; ``to`` is exclusive except in the last bin."""
-    from likewise.drawing.outcome import BINS  # `pairs` needs neither this module nor the charts behind it
-
     low, high = (0.0, limit) if distances else (limit, 1.0)
     edges = np.unique(np.round(np.linspace(low, high, BINS + 1), 12))
     if len(edges) == 1:

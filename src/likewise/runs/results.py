@@ -76,12 +76,12 @@ class Removal:
     out: Path | None = None
 
     def __repr__(self) -> str:
-        from likewise.drawing.outcome import text
+        from likewise.runs.outcome import text
 
         return text(self.report, self.out, self._examples())
 
     def _repr_html_(self) -> str:
-        from likewise.drawing.outcome import html
+        from likewise.runs.outcome import html
 
         return html(self.report, self.out, self._examples())
 
