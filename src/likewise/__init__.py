@@ -3,7 +3,7 @@
     import likewise as lw
     result = lw.dedup("crawl/*.jsonl", by="words:5", threshold=0.8, out="clean")
 
-Names are loaded when they are first used, so that importing the package costs next to nothing.
+Names are loaded on first use, so importing the package takes almost no time.
 """
 
 from __future__ import annotations

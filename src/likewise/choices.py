@@ -85,7 +85,7 @@ def refuse_empty(**given: object) -> None:
 
 def empty(given: str) -> str:
     """Return the message about an empty string. given: the option with its value."""
-    return f"{given}: this is an empty string, perhaps from a variable that is not set; give a value or leave it out"
+    return f"{given}: this is an empty string, perhaps from an unset variable; give a value or leave it out"
 
 
 #: Names in other libraries and on the command line -> names of options here.
@@ -104,4 +104,4 @@ def refuse_others(verb: str, names: Iterable[str]) -> None:
             near = difflib.get_close_matches(name, valid, 1)
             raise UsageError(f"unknown option {name!r}; {f'did you mean {option(near[0])}?' if near else 'valid options: ' + ', '.join(valid)}")
         instead = "; write the result with its method write(path)" if name == "out" and verb in ("pairs", "neighbors") else ""
-        raise UsageError(f"{verb} has no option {name!r}, which is for {', '.join(others)}{instead}")
+        raise UsageError(f"{verb} has no option {name!r}, which belongs to {', '.join(others)}{instead}")

@@ -3,12 +3,12 @@
     LikewiseError
     ├── UsageError        an invalid value, option or combination
     ├── DataError         the input cannot be read in its format
-    ├── FormatError       a file of our own (manifest, sketch, work folder) does not fit
+    ├── FormatError       a file that likewise wrote (manifest, sketch, work folder) is damaged
     └── MissingPartError  an optional part is not installed
 
-A message says which option or place, which value came, which values are valid, and what to write instead.
+A message names the option or place, the value found, the valid values, and the fix.
 
-`messages.option` names an option in it. ``str(error)`` is the message in Python's words, ``error.marked`` holds those of the command line as well; so
+`messages.option` names an option in it. ``str(error)`` is the message in Python's words; ``error.marked`` also contains those of the command line, so
 a message that quotes another error uses ``error.marked``.
 """
 
@@ -31,7 +31,7 @@ DEVICE_ERRORS = frozenset(
 
 
 class LikewiseError(Exception):
-    """Root of the exceptions that a caller may want to catch. ``str`` is the message in Python's words; ``marked`` has those of the command line."""
+    """Root of the exceptions that a caller may want to catch. ``str`` is the message in Python's words; ``marked`` also has the flags."""
 
     def __init__(self, message: object = "") -> None:
         self.marked = marked(message)
@@ -70,8 +70,8 @@ def missing_part(purpose: str, name: str, distribution: str) -> MissingPartError
 def no_room(record: str, size: str, need: str, most: int) -> UsageError:
     """The error for a record that takes more than the memory allowed; the run can be resumed with more.
 
-    record: its place, as the beginning of a sentence. size, need: of the record and of the memory that it takes, in words. most: bytes of one that
-    fits.
+    record: its place, as the beginning of a sentence. size, need: the size of the record and the memory that it takes, in words. most: the size of
+    a record that fits, in bytes.
     """
     shorter = f"{option('max_record', f'{max(1, most >> 20)}M')} and {option('on_error', 'skip')}"
     takes = f"{record} has {size} and takes {need} of memory, more than {option('memory')} allows"

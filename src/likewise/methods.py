@@ -94,7 +94,7 @@ class Measure:
         if facts is None:
             raise UsageError(f"Measure({self.name!r}): choose one of {', '.join(measures())}, or lr with its order")
         if facts.order and not (isinstance(self.order, int | float) and 1 <= self.order < float("inf")):
-            raise UsageError(f"Measure({self.name!r}, {self.order!r}): L_r is a distance for r of 1 or more; for an infinite r use linf")
+            raise UsageError(f"Measure({self.name!r}, {self.order!r}): L_r is a distance only for r of 1 or more; for an infinite r use linf")
         if self.containment and not facts.containment:
             can = " and ".join(name for name, one in measures().items() if one.containment)
             raise UsageError(f"Measure({self.name!r}): containment is available for {can} only")
@@ -145,7 +145,7 @@ def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Me
     found = spec if isinstance(spec, Measure) else measure_of(str(spec))
     if found is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
         meant = hint(str(spec).strip())
-        choose = f"give a unit of text, as in words:5 ({', '.join(UNITS)}), or a measure ({', '.join(measures())})"
+        choose = f"give a unit of text, such as words:5 ({', '.join(UNITS)}), or a measure ({', '.join(measures())})"
         raise UsageError(f"{option('by', str(spec))}: {meant or choose}")
     if found is None:
         return text(spec, normalize)  # type: ignore[arg-type]
@@ -190,7 +190,7 @@ def measure_of(spec: str) -> Measure | None:
         return Measure(head, containment=True)
     if float(power[1][1]) >= 1:
         return Measure(power[0].name, float(power[1][1]))
-    raise UsageError(f"{option('by', spec)}: L_r is a distance for r of 1 or more; give l1, l2 or, for example, l2.5")
+    raise UsageError(f"{option('by', spec)}: L_r is a distance only for r of 1 or more; give l1, l2 or, for example, l2.5")
 
 
 def text(spec: str | Text, normalize: str | None = None) -> Text:
@@ -204,10 +204,10 @@ def text(spec: str | Text, normalize: str | None = None) -> Text:
     head, *suffixes = spec.strip().split("/")
     unit, _, number = head.partition(":")
     if unit not in UNITS:
-        raise UsageError(f"{option('by', spec)}: unknown unit {unit!r}; choose one of {', '.join(UNITS)}, as in words:5")
+        raise UsageError(f"{option('by', spec)}: unknown unit {unit!r}; choose one of {', '.join(UNITS)}, for example words:5")
     default_k, default_steps = UNITS[unit]
     if (number or head.endswith(":")) and not (re.fullmatch("[0-9]{1,9}", number) and 1 <= int(number) <= MAX_K):
-        valid = f"give a whole number from 1 to {MAX_K}, as in {unit}:{default_k}"
+        valid = f"give a whole number from 1 to {MAX_K}, such as {unit}:{default_k}"
         raise UsageError(f"{option('by', spec)}: {number!r:.40} is not a shingle length; {valid}")
     if unknown := [suffix for suffix in suffixes if suffix not in SUFFIXES]:
         known = ", ".join(f"/{name}, which {says}" for name, says in SUFFIXES.items())
@@ -223,7 +223,7 @@ def steps(names: str) -> tuple[str, ...]:
     (('nfc', 'lower'), ())
     """
     if not isinstance(names, str):
-        raise UsageError(f"{option('normalize', names)}: give the steps in one string, as in 'nfc,lower', or 'none'")
+        raise UsageError(f"{option('normalize', names)}: give the steps in one string, such as 'nfc,lower', or 'none'")
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if wanted == ["none"]:
         return ()

@@ -269,5 +269,5 @@ def memory_of(size: int | str | None) -> int | None:
     found = parse_size(size)
     if found < LEAST_MEMORY:
         least = f"{LEAST_MEMORY >> 20}M"
-        raise UsageError(f"{option('memory', size)}: give {least} or more; Python, the libraries and the compiled kernels take 220 MB in addition")
+        raise UsageError(f"{option('memory', size)}: give {least} or more; Python, the libraries and the compiled kernels need another 220 MB")
     return found

@@ -10,7 +10,7 @@ INTERRUPTED = threading.Event()
 
 
 def raise_if_interrupted() -> None:
-    """Raise KeyboardInterrupt if a signal to stop has come. Called now and then, on any thread."""
+    """Raise KeyboardInterrupt if a signal to stop has come. Called from time to time, on any thread."""
     if INTERRUPTED.is_set():
         raise KeyboardInterrupt
 
@@ -47,7 +47,7 @@ class Progress:
         """Report ``amount`` more units of the stage as done. Several threads may call it."""
 
     def resumed(self, amount: int) -> None:
-        """Report ``amount`` units of the stage as done by an earlier run; they take no time now. Called before the first `advance`."""
+        """Report ``amount`` units of the stage as done by an earlier run, so they take no time now. Called before the first `advance`."""
 
     def finish(self) -> None:
         """End the current stage."""

@@ -188,7 +188,7 @@ def test_dry_run_reads_and_writes_nothing(folder: Path) -> None:
         result = run(args[0], "docs.jsonl", *args[1:], "--dry-run", "--keep", "longest", "--bands", "13", "--rows", "60")
         assert result.exit_code == 0, result.stderr
         assert "docs.jsonl  jsonl, 15 B" in result.stdout and "13 bands x 60 rows" in result.stdout and "longest" in result.stdout
-        assert "0.0020 % only" in result.stderr, "a layout that finds next to nothing says so"
+        assert "only 0.0020 %" in result.stderr, "a layout that finds next to nothing says so"
     listed = [{line.split()[0] for line in run(*verb, "docs.jsonl", "--dry-run").stdout.splitlines()[2:]} for verb in (("dedup",), ("pairs",))]
     assert (listed[0] - listed[1], listed[1] - listed[0]) == ({"output", "pairs", "removed-records"}, {"star", "max-pairs"})
     document = json.loads(run("dedup", "docs.jsonl", "-", "--dry-run", "--json").stdout)
@@ -204,7 +204,7 @@ def test_a_layout_of_low_recall_warns_before_it_runs(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("likewise.verbs.pairs.list_pairs", refuse)
     result = run("pairs", "docs.jsonl", "--bands", "13", "--rows", "60")
     warning, error = result.stderr.splitlines()
-    assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with 0.0020 % only")
+    assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with a probability of only 0.0020 %")
     assert error == "likewise: error: went on"
 
 
@@ -299,7 +299,9 @@ def test_plan_of_a_preset_for_a_file() -> None:
     )
     assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl -o clean --preset slimpajama"
     assert "warning: 9 bands of 13 rows: the layout is fixed by the preset slimpajama, so --recall 0.9 has no effect" in done.stderr
-    assert "a pair at 0.8 is found with 39.9 % only" in done.stderr and "> 0.80          39.9 %" in done.stdout, "one number everywhere"
+    assert "a pair at 0.8 is found with a probability of only 39.9 %" in done.stderr and "> 0.80          39.9 %" in done.stdout, (
+        "one number everywhere"
+    )
     own = run("plan", "docs.jsonl", "--by", "words:2", "--threshold", "0.7", "--bands", "4", "--rows", "3").stdout.splitlines()[-1]
     assert own == "next  likewise dedup docs.jsonl -o clean --by words:2 --threshold 0.7 --bands 4 --rows 3"
     assert "next" not in run("plan", "--threshold", "0.7").stdout

@@ -11,7 +11,7 @@ import likewise as lw
 
 HUGE = 10**5000
 BITS = "a whole number of 16610 bits"
-DIGITS = "a whole number of thousands of digits"
+DIGITS = "a whole number with thousands of digits"
 
 
 @pytest.mark.parametrize(

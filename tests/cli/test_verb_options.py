@@ -96,13 +96,13 @@ def test_an_option_of_another_verb_is_refused_with_the_verbs_that_it_is_for(verb
     for name in sorted(every - set(TAKES[verb].split())):
         others = ", ".join(other for other, taken in TAKES.items() if name in taken.split())
         for value in (True, None):  # whatever it is set to, it says nothing here
-            with pytest.raises(lw.UsageError, match=f"^{verb} has no option '{name}', which is for {others}(;.*)?$"):
+            with pytest.raises(lw.UsageError, match=f"^{verb} has no option '{name}', which belongs to {others}(;.*)?$"):
                 FUNCTIONS[verb](ROWS, **{name: value})
 
 
 def test_what_writes_pairs_instead_is_reported():
     for verb in ("pairs", "neighbors"):
-        with pytest.raises(lw.UsageError, match=r"has no option 'out', which is for dedup; write the result with its method write\(path\)$"):
+        with pytest.raises(lw.UsageError, match=r"has no option 'out', which belongs to dedup; write the result with its method write\(path\)$"):
             getattr(lw, verb)(ROWS, out="pairs.csv")
 
 

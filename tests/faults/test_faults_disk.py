@@ -29,7 +29,7 @@ def test_files_may_not_grow_beyond_a_limit(tmp_path, corpus):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))  # noqa: E731
     done = command("dedup", given, "-o", tmp_path / "out", preexec_fn=limit)
     assert (done.returncode, (tmp_path / "out").exists()) == (2, False)
-    assert re.search(r"error: .*out\.work/\S+\.col: File too large; raise the limit of the size of files \(ulimit -f\)", done.stderr)
+    assert re.search(r"error: .*out\.work/\S+\.col: File too large; raise the file size limit \(ulimit -f\)", done.stderr)
     assert command(*go_on(done.stderr)).returncode == 0
     assert jobs.snapshot(tmp_path / "out") == want
     (tmp_path / "temporary").mkdir()

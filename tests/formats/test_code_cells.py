@@ -57,7 +57,7 @@ def test_a_file_that_may_be_either_is_read_as_the_others_of_the_run(tmp_path: Pa
 
 def test_codes_of_the_other_form_are_refused_with_what_to_write(tmp_path: Path) -> None:
     path = file(tmp_path / "a.csv", ["1"] * 1000 + ["ff"])
-    with pytest.raises(lw.DataError, match=r"a\.csv, line 1002, .*column 'code': 'ff' is no whole number .*in decimal, or all in hexadecimal"):
+    with pytest.raises(lw.DataError, match=r"a\.csv, line 1002, .*column 'code': 'ff' is not a whole number .*in decimal, or all in hexadecimal"):
         lw.pairs(path, by="hamming", field="code", within=1)
     kept = [records.kind.tolist() for chunk in csv.chunks(path, WANT) for records in [csv.parse(chunk, WANT, "a.csv")]]
     assert kept == [[TEXT] * 1000 + [REJECTED]]

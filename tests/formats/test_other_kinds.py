@@ -210,7 +210,7 @@ def test_a_source_of_nulls_alone_and_one_usable_value_are_no_error() -> None:
 
 FLAGS = np.array([[1, 0, 1, 1, 1], [1, 0, 0, 1, 1], [0, 1, 0, 0, 0]])
 COLUMNS: list[list[int]] = [[0, 2, 3, 4], [0, 3, 4], [1]]
-LOOKS = "rows of one length that hold only 0 and 1 look like a matrix"
+LOOKS = "rows of equal length that hold only 0 and 1 look like a matrix"
 
 
 def npy(array: np.ndarray) -> Path:

@@ -44,7 +44,9 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     spread = [float(value) for _, value in shown][-4:]  # from the least similar to the most
     assert spread == sorted(spread, reverse=items.distance) and spread[0] != spread[-1]
     if axis is None:
-        assert "by an exact similarity join, not by hashing. The recall is 1: no pair is missed." in words and "probability to be found" not in page
+        assert (
+            "by an exact similarity join, not by hashing. The recall is 1: no pair is missed." in words and "probability of being found" not in page
+        )
         return
     assert f"by {axis}; at the threshold {next(iter(items.limit.values())):g}" in page and "this was not measured" not in words
     side = "Left" if items.distance else "Right"

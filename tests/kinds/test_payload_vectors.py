@@ -408,5 +408,5 @@ def test_codes_in_csv(tmp_path: Path) -> None:
     records = of_file(path, Want("phash", kind="code"))
     assert (kinds(records), codes(records)) == ([TEXT, NO_TEXT, TEXT, REJECTED], ["d1d1b1a1e1c1ffff", "", "00" * 8, ""])
     assert reasons(records)[0].startswith("""line 5, column 3, id "d", column 'phash', item 1 of 2: 'x' is not a hexadecimal digit""")
-    with pytest.raises(UsageError, match="a code is in one column"):
+    with pytest.raises(UsageError, match="a code must be in one column"):
         of_file(path, Want("id+phash", kind="code"))

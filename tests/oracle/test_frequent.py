@@ -152,7 +152,7 @@ def test_one_item_and_repeats_make_no_pair():
         ({"support": 0.5}, "support=0.5"),
         ({"support": True}, "support=True"),
         ({"support": 1, "method": "fp"}, "choose one of apriori, pcy"),
-        ({"support": 1, "buckets": 8}, "buckets= applies to method='pcy' only"),
+        ({"support": 1, "buckets": 8}, "buckets= applies only to method='pcy'"),
         ({"support": 1, "method": "pcy", "buckets": 0}, "buckets=0"),
         ({"support": 1, "seed": -1}, "seed=-1"),
     ],

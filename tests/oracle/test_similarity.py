@@ -286,7 +286,7 @@ def test_token_ids_have_an_order_and_repeats():
         (array([[True]]), "give token ids: .*; got an array of bool of shape .1, 1."),
         (pa.array(["a"]), "row 0 holds strings, such as 'a'"),
         (array(5), "got an array of int64 of shape .."),
-        (iter([[1]]), "got list_iterator; it can be read once only"),
+        (iter([[1]]), "got list_iterator; it can be read only once"),
     ],
 )
 def test_what_is_no_list_of_token_ids(given, message):

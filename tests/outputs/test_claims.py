@@ -190,7 +190,7 @@ def test_what_a_kill_leaves_is_taken_up_or_reported(tmp_path, system, users):
     assert number > 8
     assert sum("interrupted run left this work folder" in said for said in printed) >= 1
     in_steps = not hasattr(os, "O_TMPFILE")
-    assert sum("was killed while making this work folder" in said for said in printed) == int(in_steps)
+    assert sum("was killed while it created this work folder" in said for said in printed) == int(in_steps)
     assert not any("is not a work folder" in said for said in printed)
 
 

@@ -92,7 +92,7 @@ def test_links_in_an_output_make_it_refuse(likewise, corpus, out, name):
     (out / name).unlink(missing_ok=True)
     (out / name).symlink_to(corpus)
     done = likewise("dedup", "in.jsonl", "-o", "out", "--overwrite")
-    assert (done.status, f"{name} (no plain file)" in done.err) == (2, True), done.err
+    assert (done.status, f"{name} (not a plain file)" in done.err) == (2, True), done.err
     assert (out / name).is_symlink()
 
 

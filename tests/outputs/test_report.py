@@ -257,7 +257,7 @@ def test_long_lists_of_sources_are_cut_and_counted():
     page = Page(render(report(sources=many), None, []))
     listed = [row[0] for row in page.rows if row and row[0].startswith("part-")]
     assert listed == [f"part-{i}" for i in range(MOST_SOURCES + 49, 49, -1)]
-    assert "50 more sources with fewer removals not listed" in page.words
+    assert "50 more sources with fewer removals are not listed" in page.words
 
 
 def test_examples_show_differences_and_elide_what_is_equal():

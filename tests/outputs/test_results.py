@@ -62,7 +62,7 @@ def test_a_table_gives_columns_rows_and_slices(pairs: lw.Pairs) -> None:
         ("score", KeyError, "no column 'score'; the columns are id_a, id_b, similarity"),
         (3, IndexError, "row 3: the table has 3 rows"),
         (-4, IndexError, "row -4: the table has 3 rows"),
-        (slice(None, None, 2), IndexError, "step 2: a slice of rows has step 1"),
+        (slice(None, None, 2), IndexError, "step 2: a slice of rows must have step 1"),
         (1.0, TypeError, "float: give the name of a column, the number of a row, or a slice of rows"),
         (True, TypeError, "bool: give the name of a column, the number of a row, or a slice of rows"),
     ],
@@ -127,7 +127,9 @@ def test_a_pickle_holds_the_rows_and_not_the_inputs(pairs: lw.Pairs) -> None:
     again = pickle.loads(pickle.dumps(pairs))
     assert again == pairs and again.report == pairs.report and again[2]["id_a"] == 7
     assert len(pickle.dumps(lw.pairs([SAME, SAME, "x" * 10**6], **LIKE))) < 10_000
-    with pytest.raises(lw.UsageError, match="with_text: this table has no inputs to read: it holds records themselves, or was loaded from a pickle"):
+    with pytest.raises(
+        lw.UsageError, match="with_text: this table has no inputs to read: it holds the records themselves, or was loaded from a pickle"
+    ):
         again.with_text()
     removal = lw.dedup(ROWS, **LIKE)
     assert pickle.loads(pickle.dumps(removal)) == removal
@@ -429,7 +431,7 @@ def test_an_input_that_changed_or_is_gone_is_named(tmp_path: Path) -> None:
         removal.removed.with_text()
     assert "text" not in repr(removal).splitlines()[-3].split()
     path.unlink()
-    with pytest.raises(lw.DataError, match=f"{path}: this input is not there any more, so its items cannot be read again"):
+    with pytest.raises(lw.DataError, match=f"{path}: this input no longer exists, so its items cannot be read again"):
         removal.removed.with_text()
     assert removal.removed.head(0).with_text().columns[:2] == ["id", "text"]
 
@@ -538,5 +540,5 @@ def test_one_of_many_text_files_that_changed_is_named_where_it_is_shown(tmp_path
     found = lw.pairs(folder, **LIKE)
     (folder / "2.txt").unlink()
     assert found.head(1).with_text()["text_b"].tolist() == [SAME]
-    with pytest.raises(lw.DataError, match=rf"{folder / '2.txt'}: this input is not there any more"):
+    with pytest.raises(lw.DataError, match=rf"{folder / '2.txt'}: this input no longer exists"):
         found.with_text()

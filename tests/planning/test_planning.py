@@ -125,7 +125,7 @@ def test_swapped_by_mistake_is_said():
     plan = choose("0.8", bands=13, rows=60)
     assert plan.recall == pytest.approx(1.992225884661636e-05, abs=1e-12)
     advice = "leave the layout to the plan for a recall of 0.99"
-    assert plan.warnings == [f"13 bands of 60 rows: a pair at 0.8 is found with 0.0020 % only; {advice}"]
+    assert plan.warnings == [f"13 bands of 60 rows: a pair at 0.8 is found with a probability of only 0.0020 %; {advice}"]
 
 
 def test_one_band_is_said():
@@ -195,7 +195,9 @@ def test_least_error_is_that_of_datasketch():
     plan = choose("0.8", tune="error")
     assert (plan.bands, plan.rows) == (9, 13)
     assert plan.recall == pytest.approx(0.399, abs=5e-4)
-    assert plan.warnings == ["9 bands of 13 rows: a pair at 0.8 is found with 39.9 % only; leave out tune='error' for a recall of 0.99"]
+    assert plan.warnings == [
+        "9 bands of 13 rows: a pair at 0.8 is found with a probability of only 39.9 %; leave out tune='error' for a recall of 0.99"
+    ]
 
 
 def test_least_error_within_what_is_given():
@@ -296,7 +298,7 @@ def test_any_distance_is_read_or_refused(value):
 def test_no_recalls(recall):
     with pytest.raises(UsageError, match="give a number above 0 and below 1") as error:
         choose("0.8", recall)
-    assert ("hashing never reaches 1, exact=True does" in str(error.value)) == (recall == 1)
+    assert ("hashing never reaches 1, but exact=True does" in str(error.value)) == (recall == 1)
 
 
 @pytest.mark.parametrize("wrong", [{"bands": 0}, {"rows": -1}, {"slots": 2.0}, {"items": 0}, {"bands": True}, {"slots": 10**9}])

@@ -110,7 +110,7 @@ def test_threshold_and_within_are_one_thing():
 
 
 def test_what_must_be_known():
-    with pytest.raises(UsageError, match="by='hamming': give the data, or dimension=N, how many bits a code has"):
+    with pytest.raises(UsageError, match="by='hamming': give the data, or dimension=N, the number of bits of a code"):
         choose(method=parse("hamming"), within=3)
     with pytest.raises(UsageError, match="within=65: the maximum Hamming distance is 64"):
         choose(method=parse("hamming"), within=65, dimension=64)
@@ -128,7 +128,9 @@ def test_what_cannot_be_reached_is_said_with_the_distance():
 def test_a_layout_by_hand_for_a_distance():
     plan = choose(method=parse("hamming"), within=8, dimension=64, bands=10, rows=60)
     assert plan.recall == pytest.approx(probability(56 / 64, 10, 60), abs=1e-12)
-    said = "10 bands of 60 rows: a pair at a distance of 8 is found with 0.33 % only; leave the layout to the plan for a recall of 0.99"
+    said = (
+        "10 bands of 60 rows: a pair at a distance of 8 is found with a probability of only 0.33 %; leave the layout to the plan for a recall of 0.99"
+    )
     assert plan.warnings == [said]
 
 

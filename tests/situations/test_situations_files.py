@@ -177,7 +177,7 @@ def test_joined_members_are_all_read_and_a_short_read_is_no_small_corpus(tmp_pat
     assert {(row["kept_id"], row["id"]): row["similarity"] for row in removed if row["source"].startswith("joined")} == expected
     read = [row["id"] for row in removed if row["source"].startswith("cut")]  # the whole records before the damage: those of one member at least
     assert read == [row["id"] for row in rows[: len(read)]] and 20 <= len(read) <= 40  # all, where only a checksum is missing
-    assert f"; {len(read)} items before that were read; the rest of the file is missing" in entry["reason"]
+    assert f"; {len(read)} items before it were read; the rest of the file is missing" in entry["reason"]
     counts = result.report["counts"]
     assert (counts["read"], counts["rejected"], counts["cut_short"]) == (40 + len(read) + 1, 1, 1)
 

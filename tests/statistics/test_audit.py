@@ -277,7 +277,9 @@ def test_vectors_and_codes_on_the_command_line(tmp_path):
 
 @pytest.mark.parametrize(("sample", "by"), [(0, "elements"), (True, "elements"), (2.5, "elements"), (10, "edit")])
 def test_what_cannot_be_audited_is_refused(sample, by):
-    with pytest.raises(lw.UsageError, match="give a whole number of 1 or more" if by == "elements" else "an audit needs an exact search"):
+    with pytest.raises(
+        lw.UsageError, match="give a whole number of 1 or more" if by == "elements" else "are always joined exactly, so there is no recall to measure"
+    ):
         lw.audit([{"elements": [1], "text": "a"}], by=by, sample=sample, **({"threshold": 0.5} if by == "elements" else {"within": 1}))
 
 
@@ -311,6 +313,6 @@ def test_what_was_not_compared_exactly_has_no_precision(tmp_path, verify):
     assert found.warnings == [
         f"the output was made with verify {verify}: removed items were not compared exactly, and may be less similar than the threshold"
     ]
-    assert "not known: removed items were not compared exactly" in run("audit", tmp_path / "out").stdout
-    with pytest.raises(lw.UsageError, match="audit has no option 'verify', which is for dedup, pairs"):
+    assert "unknown: removed items were not compared exactly" in run("audit", tmp_path / "out").stdout
+    with pytest.raises(lw.UsageError, match="audit has no option 'verify', which belongs to dedup, pairs"):
         lw.audit(path, verify=verify)

@@ -48,12 +48,12 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
         yield "recall", f"{percent(found.recall)} measured; {percent(found.low)} to {percent(found.high)} with 95 % confidence"
     place = "at a distance of exactly" if found.value == "distance" else "exactly at"
     if found.expected_recall is None:
-        yield "expected", "not known: this measure has no guaranteed recall"
+        yield "expected", "unknown: this measure has no guaranteed recall"
     else:
         least = f"at least {percent(found.expected_recall, down=True)} of pairs {place} {found.threshold:g}"
         yield "expected", "100 %" if found.expected_recall == 1 else least
     exact = "100 %: all reported pairs were compared exactly"
-    yield "precision", exact if found.precision == 1 else "not known: removed items were not compared exactly"
+    yield "precision", exact if found.precision == 1 else "unknown: removed items were not compared exactly"
     if found.by_value:
         yield "found", f"by {found.value}:"
     for low, high, pairs, hits in found.by_value:

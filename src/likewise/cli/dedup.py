@@ -87,7 +87,7 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
-        cut = f", of which {counts['cut_short']:,} stand for the rest of a file" if counts["cut_short"] else ""
+        cut = f", of which {counts['cut_short']:,} stand for the unread rest of a file" if counts["cut_short"] else ""
         yield "rejected", f"{counts['rejected']:,}  (unreadable{cut}; see {out / 'rejected.jsonl'})"
     if clusters["number"]:
         largest = clusters["largest"][0]

@@ -149,7 +149,7 @@ def story(result: Any, pair: dict[str, Any] | None, texts: dict[str, str], scree
         yield f"  {beside.marked('delete', harmless(pair['id']), colored)}\n  {beside.marked('insert', harmless(pair['kept_id']), colored)}"
         yield f"  similarity {pair['similarity']:.4f}\n"
         yield "".join(beside.view(runs, colored, whole=False))
-    yield f"\nThe output is in {result.out}: kept/ has the kept texts, removed.parquet lists each removed text with the text kept in its place,"
+    yield f"\nThe output is in {result.out}: kept/ contains the kept texts, removed.parquet lists each removed text with the text kept in its place,"
     yield "and report.html shows the result in a browser."
 
 
@@ -157,7 +157,7 @@ def members(removed: Any, cluster: dict[str, Any]) -> Iterator[str]:
     import pyarrow.compute as pc
 
     of = removed.filter(pc.equal(removed["kept_id"], cluster["representative"]))
-    yield f"  {cluster['items']:,} texts similar to {harmless(cluster['representative'])}"
+    yield f"  {cluster['items']:,} texts; kept: {harmless(cluster['representative'])}"
     for row in of.slice(0, MEMBERS).to_pylist():
         yield f"      {harmless(row['id'])}  {row['reason']} {row['similarity']:.3f}"
     if of.num_rows > MEMBERS:

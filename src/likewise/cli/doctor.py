@@ -66,7 +66,7 @@ def compile_ahead(screen: Screen) -> None:
 
     folder = store.ahead()
     if folder and (folder / compiling.ALL).exists():
-        screen.say(f"{counted(stored(folder), 'kernel')} compiled ahead already, in {folder}")
+        screen.say(f"{counted(stored(folder), 'kernel')} already compiled ahead, in {folder}")
         return
     began = time.perf_counter()
     screen.say("compiling all kernels, which takes a minute or two")
@@ -167,7 +167,7 @@ def memory() -> Check:
     from likewise.engines.threads import usable_memory
 
     most = usable_memory()
-    return Check("memory", "ok", f"{size(most)} usable; a run keeps within {size(most * 3 // 4)} unless told otherwise")
+    return Check("memory", "ok", f"{size(most)} available; a run uses up to {size(most * 3 // 4)} by default")
 
 
 def cache() -> Check:
@@ -182,4 +182,4 @@ def cache() -> Check:
         found.append(f"{counted(stored(folder), 'kernel')} compiled on this machine in {folder}")
         return Check("cache", "ok", ", ".join(found))
     nowhere = "no folder can be written to, so each run compiles its kernels again"
-    return Check("cache", "ok" if ahead else "slow", ", ".join([*found, nowhere]), "set NUMBA_CACHE_DIR to a folder of yours")
+    return Check("cache", "ok" if ahead else "slow", ", ".join([*found, nowhere]), "set NUMBA_CACHE_DIR to a folder that you can write to")

@@ -62,7 +62,7 @@ def command(
     elif overwrite and rejects.are_in(rejected_path):
         rejected_path.unlink()  # of the file that was replaced
     if made.empty:
-        progress.warn(f"{counted(made.empty, 'item has', 'items have')} no features and an empty list in the file")
+        progress.warn(f"{counted(made.empty, 'item has', 'items have')} no features, so the list in the file is empty")
     if screen.json:
         screen.document({"schema": "likewise/features/1", **made.report, "out": str(target.absolute())})
         return
@@ -96,7 +96,7 @@ def check(target: Path, rejected_path: Path, inputs: Sequence[str], vectors: str
     """Check, before any work, that the outputs can and may be written. skips: ``rejected_path`` may be written. Raises UsageError."""
     check_file(target, overwrite=overwrite, formats=[".parquet"])
     if skips:
-        flag = f"-o {target}: rejected inputs go into"
+        flag = f"-o {target}: rejected inputs are listed in"
         check_file(rejected_path, overwrite=True, flag=flag)
         if rejected_path.exists() and not rejects.are_in(rejected_path):
             raise UsageError(f"{flag} {rejected_path}, which exists and is not such a list; choose another path")

@@ -45,13 +45,13 @@ COMPLETE = "_LIKEWISE_COMPLETE"
 ADVICE = {
     errno.ENOSPC: "make room, or put intermediate files on another disk with --work DIR",
     errno.EDQUOT: "make room, or put intermediate files on another disk with --work DIR",
-    errno.EFBIG: "raise the limit of the size of files (ulimit -f), or choose a path on another file system",
+    errno.EFBIG: "raise the file size limit (ulimit -f), or choose a path on another file system",
     errno.EACCES: "check the permissions, or choose another path",
     errno.EPERM: "check the permissions, or choose another path",
     errno.EROFS: "choose a path on a writable file system",
-    errno.EIO: "check the disk or the network, and copy the data while they can be read",
+    errno.EIO: "check the disk or the network, and copy the data while it can still be read",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
 }
 MEMORY = "out of memory; set a lower --memory or --threads, or make more memory available"
 #: Messages of libraries that cannot be loaded, and of threads that cannot be started, because memory is short.

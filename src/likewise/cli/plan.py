@@ -175,7 +175,7 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     """The plan in words."""
     at, falling = float(plan.threshold), plan.collision.distances
     yield f"{by} {plan.place}: {plan.layout}, {counted(plan.slots, 'slot')} ({plan.sketch or plan.functions}, {purpose(plan)})"
-    more = f", more of {'nearer' if falling else 'more similar'} pairs" if plan.recall < 1 else ""
+    more = f", and a higher share of {'nearer' if falling else 'more similar'} pairs" if plan.recall < 1 else ""
     yield f"Expected recall: {recall_of(at, plan.recall, 'at a distance of' if falling else 'at', plan.guaranteed)}{more}."
     yield ""
     from likewise.cli import curve
@@ -189,7 +189,7 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     from likewise.planning.plan import few
 
     known = f"estimated from a sample of {sample:,}" if sample else "if few are similar"
-    pairs = f"{few(plan.candidates * plan.items)} pairs ({few(plan.candidates)} an item)"
+    pairs = f"{few(plan.candidates * plan.items)} pairs ({few(plan.candidates)} per item)"
     yield f"For {counted(plan.items, 'item')} of {length(plan, by)}:"
     yield f"  comparisons  about {pairs}, {known}"
     yield f"  memory       about {size(plan.memory)}, plus fixed buffers"

@@ -43,7 +43,7 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
         removed = rows_of(originals.removed, "id", spelled)
         if removed:
             if len(removed) > 1:
-                screen.warn(f"{counted(len(removed), 'removed item')} have this id, and this is the first; give SOURCE:POSITION for another")
+                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first one. Give SOURCE:POSITION for another")
             show_removed(screen, originals, removed[0])
             return
         members = rows_of(originals.removed, "kept_id", spelled)

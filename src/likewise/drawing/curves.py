@@ -117,7 +117,7 @@ def chart(lines: Sequence[Line], threshold: float | None, axis: str, span: Span,
         plane.height,
         in_words(lines, threshold, axis, note),
         *([patterns()] if threshold is not None else []),
-        *plane.axes(axis, "probability to be found"),
+        *plane.axes(axis, "probability of being found"),
         *(around(plane, lines[0], threshold, falling) if threshold is not None else []),
         *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first curve, where they coincide
         *marks(plane, lines, threshold),

@@ -70,7 +70,7 @@ class BBit(Family):
         return -(-self.slots * self.bits // 8)
 
     def signature(self, batch: Batch) -> Packed:
-        """Signatures, uint8[n, width], one row a set."""
+        """Signatures, uint8[n, width], one row per set."""
         return self.of(self.whole.signature(batch))
 
     def of(self, signatures: Slots) -> Packed:
@@ -96,7 +96,7 @@ class BBit(Family):
         left, right = (read_only(np.ascontiguousarray(np.atleast_2d(self.checked(side)))) for side in (a, b))
         rows = len(right) if len(left) == 1 else len(left)
         if len(right) not in (1, rows):
-            raise UsageError(f"{len(left)} signatures cannot be compared with {len(right)} row by row; give equally many, or one")
+            raise UsageError(f"{len(left)} signatures cannot be compared with {len(right)} row by row; give the same number, or one")
         share = kernels.agreeing(left, right, rows, self.slots, self.bits, np.uint64(kernels.LOWEST[self.bits])) / self.slots
         return float(share[0]) if a.ndim == b.ndim == 1 else share
 

@@ -41,7 +41,7 @@ class Bits(Family):
         return bit_sampling(self.dimension)
 
     def signature(self, batch: Any) -> Signature:
-        """Signatures, uint8[n, slots], 0 or 1, one row a code. Raises UsageError for codes of another length."""
+        """Signatures, uint8[n, slots], 0 or 1, one row per code. Raises UsageError for codes of another length."""
         words, bits = codes(batch)
         if len(words) and bits != self.dimension:
             raise UsageError(f"row 0 has {bits} bits, but this family is for codes of {self.dimension} bits; make one with dimension={bits}")

@@ -1,4 +1,4 @@
-"""Compact forms of histograms: one bit a bin, a few bits a bin, and a selection of bins."""
+"""Compact forms of histograms: one bit per bin, a few bits per bin, and a selection of bins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def occupied(histograms: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def packed(histograms: NDArray[Any], bits: int) -> NDArray[np.uint8]:
-    """1, 2 or 4 bits a bin: [n, bins] of whole counts to uint8[n, ceil(bins * bits / 8)]. Counts saturate at 2^bits - 1."""
+    """1, 2 or 4 bits per bin: [n, bins] of whole counts to uint8[n, ceil(bins * bits / 8)]. Counts saturate at 2^bits - 1."""
     given, width = table(histograms), width_of(bits)
     low = np.minimum(given, 2**width - 1).astype(np.uint8)
     spread = (low[..., np.newaxis] >> np.arange(width, dtype=np.uint8) & np.uint8(1)).reshape(len(low), -1)
@@ -58,7 +58,7 @@ def most_varied(histograms: NDArray[Any], count: int) -> NDArray[np.int64]:
 def width_of(bits: Any) -> int:
     """The number of bits as an int. Raises UsageError if it is not one of `BITS`."""
     if index(bits) not in BITS:
-        raise UsageError(f"{bits!r} bits a bin: choose one of {', '.join(map(str, BITS))}")
+        raise UsageError(f"{bits!r} bits per bin: choose one of {', '.join(map(str, BITS))}")
     return int(bits)
 
 

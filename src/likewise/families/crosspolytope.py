@@ -41,7 +41,7 @@ class CrossPolytope(Family):
         return cross_polytope(self.dimension)
 
     def signature(self, batch: Any) -> Signature:
-        """Signatures, uint32[n, slots], one row a vector. Raises UsageError with the row of a zero vector, and for vectors of another dimension."""
+        """Signatures, uint32[n, slots], one row per vector. Raises UsageError with the row of a zero vector, and for vectors of another dimension."""
         items = nonzero(of_dimension(vectors(batch), self.dimension), "its angle")
         axes: Signature = nearest_axes(items, directions("signs", self.seed, ROUNDS * padded(self.dimension), self.slots, narrow=True))
         return axes

@@ -92,7 +92,7 @@ class Family(Probabilities):
 
     @abstractmethod
     def signature(self, batch: Any) -> Signature:
-        """Signatures, ``dtype``[n, slots], one row an item."""
+        """Signatures, ``dtype``[n, slots], one row per item."""
 
     def all_of(self, count: int) -> Amplified:
         """AND: agrees if ``count`` functions of this family all agree."""
@@ -230,7 +230,7 @@ class Amplified(Probabilities):
         keys = self.functions // self.folded
         for side in (a, b):
             if not isinstance(side, np.ndarray) or side.dtype != np.uint64 or side.shape[-1:] != (keys,):
-                raise UsageError(f"a signature of this family is an array of uint64 with {keys} keys a row; use the family that made it")
+                raise UsageError(f"a signature of this family is an array of uint64 with {keys} keys per row; use the family that made it")
         agreed = same(a, b)
         steps = self.steps[1:] if self.folded > 1 else self.steps
         for kind, count in steps:
@@ -246,7 +246,7 @@ def same(a: Signature, b: Signature) -> Any:
     Raises UsageError for unequal numbers of rows.
     """
     if a.ndim == b.ndim == 2 and len(a) != len(b) and 1 not in (len(a), len(b)):
-        raise UsageError(f"{len(a)} signatures cannot be compared with {len(b)} row by row; give equally many, or one")
+        raise UsageError(f"{len(a)} signatures cannot be compared with {len(b)} row by row; give the same number, or one")
     return a == b
 
 

@@ -54,7 +54,7 @@ class Histograms:
     numbers, so that none saturates.
 
     Counts of a union are the sum of counts: `counts` returns them, and `finish` makes of them what `embed` returns. A window that slides over the
-    frames of a video costs an addition and a subtraction a frame, exact if weights are whole numbers.
+    frames of a video costs an addition and a subtraction per frame, exact if weights are whole numbers.
 
     Hyperplanes pass through the origin. Features without negative numbers lie on one side of many of them: give a ``space`` with a center.
 
@@ -99,7 +99,7 @@ class Histograms:
         return Partition(self.bit, self.bits, self.tables, self.sums, self.space)
 
     def embed(self, sets: Any, weights: Any = None, run: Run = map) -> NDArray[Any]:
-        """Histograms, [n, bins] of the type ``store``, one row a set: `finish` of its counts.
+        """Histograms, [n, bins] of the type ``store``, one row per set: `finish` of its counts.
 
         sets: as `items.features.features` takes them. weights: a number of 0 or more for each feature, float[total], or None for 1.
         ``run`` maps over blocks of sets, on threads as well: ``ThreadPoolExecutor(2).map``. Raises UsageError with the item and the feature.
@@ -164,7 +164,7 @@ class Histograms:
     def expected(self, a: Any, b: Any) -> float:
         """The expected sum of products of the counts of two sets: N M Σ p(x, y)^B + N M (M - 1) |a| |b| 2^-B, for B bits, N tables and M sums.
 
-        a, b: one set each, a feature a row. Slow: p is computed for each pair of features.
+        a, b: one set each, one feature per row. Slow: p is computed for each pair of features.
         """
         left, right = (sets[0].astype(float) for sets in map(self.placed, (a, b)))
         curve = self.bit.curve
@@ -196,7 +196,7 @@ class Histograms:
             if side.ndim != 2 or side.shape[1] != self.bins:
                 raise UsageError(f"counts of this family have {self.bins} bins, got the shape {side.shape}; use the family that made them")
         if 1 not in (len(left), len(right)) and len(left) != len(right):
-            raise UsageError(f"{len(left)} sets cannot be compared with {len(right)} row by row; give equally many, or one")
+            raise UsageError(f"{len(left)} sets cannot be compared with {len(right)} row by row; give the same number, or one")
         products = np.empty(max(len(left), len(right)))
         match_rows(read_only(np.ascontiguousarray(left)), read_only(np.ascontiguousarray(right)), True, products)
         functions = self.tables * self.sums

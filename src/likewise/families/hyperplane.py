@@ -64,7 +64,7 @@ class Hyperplane(Family):
         return angle()
 
     def signature(self, batch: Any) -> Signature:
-        """Signatures, uint8[n, slots], one row a vector. Raises UsageError with the row of a zero vector."""
+        """Signatures, uint8[n, slots], one row per vector. Raises UsageError with the row of a zero vector."""
         if is_sparse(batch):
             return self._of_sparse(nonempty(sparse(batch), "its angle"))
         items = nonzero(vectors(batch), "its angle")

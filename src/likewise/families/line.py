@@ -55,7 +55,7 @@ class Line(Family):
         return NORMS[self.norm][0](self.width)
 
     def signature(self, batch: Any) -> Signature:
-        """Signatures, uint32[n, slots], one row a vector.
+        """Signatures, uint32[n, slots], one row per vector.
 
         Raises UsageError with the row of a vector whose absolute coordinates sum to more than 2^40 widths.
         """
@@ -85,7 +85,7 @@ class Stripe(Family):
         return stripe(self.width)
 
     def signature(self, batch: Any) -> Signature:
-        """Signatures, uint8[n, slots], 0 or 1, one row a vector.
+        """Signatures, uint8[n, slots], 0 or 1, one row per vector.
 
         Raises UsageError with the row of a vector whose absolute coordinates sum to more than 2^40 widths.
         """

@@ -55,7 +55,7 @@ class MinHash(SimilarityFamily):
         return f"{kernels.SCHEME}/{self.mode}/{self.slots}"
 
     def signature(self, batch: Batch) -> Slots:
-        """Signatures, uint32[n, slots], one row a set. All slots of an empty set are 2^32 - 1."""
+        """Signatures, uint32[n, slots], one row per set. All slots of an empty set are 2^32 - 1."""
         values, offsets = ragged(batch, seed=self.seed)
         signatures: Slots = kernels.sketch(values, offsets, self.slots, np.uint64(self.seed), self.mode == "classic")
         return signatures

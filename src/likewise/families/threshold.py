@@ -49,7 +49,7 @@ class Threshold(Family):
         return threshold_bit(self.low, self.high, self.dimension)
 
     def signature(self, batch: Any) -> Signature:
-        """Signatures, uint8[n, slots], 0 or 1, one row a vector. Raises UsageError with the row of a coordinate below ``low`` or above ``high``."""
+        """Signatures, uint8[n, slots], 0 or 1, one row per vector. Raises UsageError with the row of a coordinate below ``low`` or above ``high``."""
         items = of_dimension(vectors(batch), self.dimension)
         outside = (items < np.float64(self.low)) | (items > np.float64(self.high))
         if outside.any():

@@ -46,7 +46,7 @@ class WeightedMinHash(SimilarityFamily):
         return f"{darts.SCHEME}/{self.slots}"
 
     def signature(self, batch: Any) -> Slots:
-        """Signatures, uint32[n, slots], one row a set; ``batch`` is what `likewise.items.weighted` reads. All slots of an empty set are 2^32 - 1.
+        """Signatures, uint32[n, slots], one row per set; ``batch`` is what `likewise.items.weighted` reads. All slots of an empty set are 2^32 - 1.
 
         Elements are those of `MinHash`. Raises UsageError with the row for invalid weights, and for a set whose weights sum to less than 1e-30 or
         more than 1e30.

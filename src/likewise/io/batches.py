@@ -177,7 +177,7 @@ class Keeper:
         self.read = self.kept = 0
         if add is not None:
             if clash := [name for name in add.column_names if name in schema.names]:
-                raise UsageError(f"{place}: already has the column {clash[0]!r} that would be added; rename or drop it there first")
+                raise UsageError(f"{place}: already has the column {clash[0]!r}, which likewise would add; rename or drop it there first")
             schema = pa.schema([*schema, *add.schema], metadata=schema.metadata)
         self.schema = schema
 

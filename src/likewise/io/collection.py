@@ -236,7 +236,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
 def explained(entry: Rejected, name: str, position: int) -> dict[str, Any]:
     """Return a line of rejected.jsonl. The rest of a file has no position, because its number of items is unknown; it counts as one."""
     if entry.raw is None:
-        reason = f"{entry.reason}; {position:,} item{'s' * (position != 1)} before that were read; the rest of the file is missing"
+        reason = f"{entry.reason}; {position:,} item{'s' * (position != 1)} before it were read; the rest of the file is missing"
         return {"source": name, "position": None, "reason": in_document(reason), "bytes": ""}
     return {"source": name, "position": position, "reason": in_document(entry.reason), "bytes": escaped(entry.raw)}
 

@@ -198,7 +198,7 @@ class _Text(io.RawIOBase):
         return size
 
     def _error(self, damage: BaseException) -> DataError:
-        detail, remedy = str(damage), "copy or make the file again"
+        detail, remedy = str(damage), "copy or create the file again"
         if isinstance(damage, EOFError) or "Truncated" in detail:  # Arrow raises the same exception for everything
             what = ENDS_EARLY
         elif isinstance(damage, ForeignError) or "Unknown frame descriptor" in detail:

@@ -34,7 +34,7 @@ class Groups:
         self.words, self.of = words[order], self.of[order]
         again = np.flatnonzero((self.words[1:] == self.words[:-1]) & (self.of[1:] != self.of[:-1]))
         if len(again):
-            raise DataError(f"{name_of(given)}: {elements[order[again[0]]]!r} is in two groups; each element has one group")
+            raise DataError(f"{name_of(given)}: {elements[order[again[0]]]!r} is in two groups; each element must have one group")
 
     @property
     def digest(self) -> str:

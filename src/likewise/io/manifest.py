@@ -91,4 +91,4 @@ def files_in(folder: str | Path, below: str = "") -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 yield from files_in(entry.path, f"{name}/")
             else:
-                yield printable(name) if entry.is_file(follow_symlinks=False) else f"{printable(name)} (no plain file)"
+                yield printable(name) if entry.is_file(follow_symlinks=False) else f"{printable(name)} (not a plain file)"

@@ -28,9 +28,9 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
     if not out.name or out.name == "..":
         raise UsageError(f"{option('out', out)}: this is not a new folder; name one, such as {out / 'clean'}")
     if work is not None and out.resolve() in (work.resolve(), *work.resolve().parents):
-        raise UsageError(f"{option('work', work)}: lies in the output {out}, which is created at the end; name a place outside it")
+        raise UsageError(f"{option('work', work)}: lies in the output {out}, which is created at the end; choose a path outside it")
     if work is not None and work.resolve() in out.resolve().parents:
-        raise UsageError(f"{option('out', out)}: lies in the work folder {work}, which is emptied at the end; name a place outside it")
+        raise UsageError(f"{option('out', out)}: lies in the work folder {work}, which is emptied at the end; choose a path outside it")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UsageError(f"{option('out', out)}: this is a file or a link, and the output is a folder; choose another path")
     work = work or work_beside(out)

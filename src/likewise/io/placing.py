@@ -47,7 +47,7 @@ def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), fl
 def refuse_others(target: Path, flag: str) -> None:
     """Raise UsageError for a path of anything other than a plain file."""
     if target.is_symlink():
-        raise UsageError(f"{named(target, flag)}: this is a link; outputs neither follow nor replace links, so name the file itself")
+        raise UsageError(f"{named(target, flag)}: this is a link; likewise neither follows nor replaces links, so name the file itself")
     if target.is_dir():
         raise UsageError(f"{named(target, flag)}: this is a folder; name a file")
     if target.exists() and not target.is_file():

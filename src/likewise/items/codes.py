@@ -206,7 +206,7 @@ def of_decimals(texts: pa.LargeBinaryArray) -> Rows:
     found = texts.to_pylist()
     faults = {
         row: Fault(
-            f"{text.decode('utf-8', 'replace')!r:.40} is no whole number from -2^63 to 2^64 - 1, and the first codes of this column are decimal; "
+            f"{text.decode('utf-8', 'replace')!r:.40} is not a whole number from -2^63 to 2^64 - 1, and the first codes of this column are decimal; "
             "write all of a column in decimal, or all in hexadecimal with 0x before the digits"
         )
         for row, text in enumerate(found)

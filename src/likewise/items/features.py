@@ -23,7 +23,7 @@ from likewise.items.sets import read_only
 from likewise.messages import marked
 from likewise.records import Want
 
-#: values float32[total, d], a feature a row, all finite; offsets int64[n + 1], from 0 on, each set with at least one feature.
+#: values float32[total, d], one feature per row, all finite; offsets int64[n + 1], from 0 on, each set with at least one feature.
 Features = tuple[NDArray[np.float32], NDArray[np.int64]]
 
 #: The message for a list of numbers in place of a set of features.
@@ -169,7 +169,7 @@ def spans(offsets: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
 READER = Reader(
     "features",
     "set of features",
-    "sets of features: a list of 2-D arrays, a feature a row; a 3-D array; or (values, offsets), all features and where each set begins",
+    "sets of features: a list of 2-D arrays, one feature per row; a 3-D array; or (values, offsets), all features and where each set begins",
     from_python,
     from_arrow,
     from_json,

@@ -90,7 +90,7 @@ def hint(given: Any, hints: Sequence[tuple[type | tuple[type, ...], str]]) -> st
 
 
 HINTS: tuple[tuple[type, str], ...] = (
-    (Iterator, "it can be read once only: give a list of it"),
+    (Iterator, "it can be read only once: give a list of its values"),
     (AbstractSet, "a set has no order; give a list, or compare sets with by='elements'"),
     (Mapping, "give a list of its values"),
 )

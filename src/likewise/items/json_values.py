@@ -54,7 +54,7 @@ def otherwise(text: bytes, other: Callable[[Any], Any]) -> Any:
     except RecursionError:
         return Fault("is nested too deeply")
     except ValueError:  # Python and msgspec refuse to read an integer of that many digits
-        return Fault("holds a whole number of thousands of digits; give it as a string")
+        return Fault("holds a whole number with thousands of digits; give it as a string")
     return other(value)
 
 

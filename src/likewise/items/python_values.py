@@ -106,7 +106,7 @@ def as_json(values: Sequence[Any]) -> pa.ExtensionArray:
         except TypeError as error:
             raise TypeError(f"row {row} holds {error}") from error
         except ValueError as error:  # Python does not write out whole numbers of more than 4,300 digits
-            raise TypeError(f"row {row} holds a whole number of thousands of digits, or a list that holds itself") from error
+            raise TypeError(f"row {row} holds a whole number with thousands of digits, or a list that contains itself") from error
     return pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), pa.array(texts, pa.large_string()))
 
 

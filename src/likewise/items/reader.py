@@ -105,7 +105,7 @@ class Reader:
         return self.items(rows)
 
     def _of_parts(self, given: tuple[np.ndarray, ...]) -> pa.Array:
-        """A column from (values, offsets), for sets of features with a feature a row; for weighted sets from (values, weights, offsets)."""
+        """A column from (values, offsets), for sets of features with one feature per row; for weighted sets from (values, weights, offsets)."""
         *parts, offsets = given
         for part in given:
             refuse_masked(part, f"give {self.forms}")
@@ -148,7 +148,7 @@ def from_json(parts: Sequence[Texts], reader: Reader, want: Want) -> Rows:
 def compared(parts: Sequence[Rows], reader: Reader, want: Want) -> Rows:
     """The rows to compare, joined from their parts. Raises UsageError for several parts if the kind has one field."""
     if not reader.joins and len(parts) > 1:
-        raise UsageError(f"{option('field')}: {reader.item} is read from one field; name a single field, without +")
+        raise UsageError(f"{option('field')}: {reader.item} must be in one field; name a single field, without +")
     rows = reader.checked(joined(parts, whole=reader.whole), want)
     if rows.width is None and of_payload(reader.kind).wide:
         rows.width = np.zeros(len(rows), np.int64)

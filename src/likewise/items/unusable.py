@@ -19,7 +19,7 @@ from likewise.records import Want
 
 #: The message for rows of 0 and 1 in place of sets.
 MATRIX = (
-    "rows of one length that hold only 0 and 1 look like a matrix, and as lists of elements all of them would be sets of 0 and 1; "
+    "rows of equal length that hold only 0 and 1 look like a matrix, but as lists of elements they would all be sets of 0 and 1; "
     f"write the numbers of the columns that are 1{either(', or give booleans: M.astype(bool), or np.array(row, bool) for one row', '')}"
 )
 #: Types of single values, in the order in which they are tested: a bool is an int, and a datetime a date.

@@ -52,7 +52,7 @@ MAX_PATHS = 62  # a set of paths is the bits of an int64
 REASONS = (
     "",
     "a control character in a string must be written as an escape",
-    "this is no escape of JSON",
+    "this is not a valid JSON escape",
     "a string is not closed in this record",
     "this byte is not UTF-8",
     "a value is expected here",

@@ -83,15 +83,15 @@ class FeatureSets(Stored):
     widths = "the first item", "all features must have the same length"
     field = payload = "features"
     holds = "set of features"
-    same = "The two sets have equally many features, and the first features begin the same:"
+    same = "The two sets have the same number of features, and the first features begin the same:"
     measures = (ONE_TO_ONE, ONE_TO_MANY, CHAMFER, ASSIGNMENT)
     all_compared = True
     bands, recall = NEVER, NOT_GUARANTEED
     needs_data = True
     ruled = False
     zeros = (
-        "has no feature with a direction (none at all, or zero vectors alone)",
-        "have no feature with a direction (none at all, or zero vectors alone)",
+        "has no feature with a direction (none at all, or only zero vectors)",
+        "have no feature with a direction (none at all, or only zero vectors)",
     )
 
     def width_of(self, width: int) -> str:

@@ -138,5 +138,5 @@ def pairs_of(a: Features, b: Features, left: Any, right: Any) -> tuple[Places, P
             raise UsageError(f"{side}= holds {array.min()} to {array.max()}, but there are {most} sets, numbered from 0")
         found.append(array.astype(np.int64))
     if len(found[0]) != len(found[1]):
-        raise UsageError(f"{len(found[0])} sets on the left and {len(found[1])} on the right; give equally many on both sides")
+        raise UsageError(f"{len(found[0])} sets on the left and {len(found[1])} on the right; give the same number on both sides")
     return found[0], found[1]

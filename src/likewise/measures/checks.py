@@ -14,7 +14,7 @@ from likewise.items.vectors import Vectors, nonzero
 def same_size(left: int, right: int) -> None:
     """Check that two batches have the same number of items. Raises UsageError."""
     if left != right:
-        raise UsageError(f"{left} items on the left and {right} on the right; give equally many on both sides")
+        raise UsageError(f"{left} items on the left and {right} on the right; give the same number on both sides")
 
 
 def same_shape(a: Vectors, b: Vectors, *, direction: str = "") -> tuple[Vectors, Vectors]:

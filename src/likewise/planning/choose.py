@@ -167,7 +167,7 @@ def best(plans: Sequence[Plan]) -> Plan:
 def check(recall: object, sketch: str, tune: str) -> None:
     """Raise UsageError for invalid options."""
     if isinstance(recall, bool | str) or not 0 < number_of(recall) < 1:
-        hint = f"; hashing never reaches 1, {option('exact')} does" if recall == 1 else ""
+        hint = f"; hashing never reaches 1, but {option('exact')} does" if recall == 1 else ""
         raise UsageError(f"{option('recall', recall)}: give a number above 0 and below 1, for example 0.99{hint}")
     check_choices({"sketch": sketch, "tune": tune})
 

@@ -131,13 +131,13 @@ def of_thresholds(method: Method, threshold: float, facts: Facts) -> Iterator[Cu
 
 def of_bits(method: Method, threshold: float, facts: Facts) -> Iterator[Curve]:
     """Yield the curve of sampled bits. Raises UsageError if the number of bits is unknown."""
-    yield curves.bit_sampling(needed(facts, method, "bits a code"))
+    yield curves.bit_sampling(needed(facts, method, "bits of a code"))
 
 
-def needed(facts: Facts, method: Method, what: str = "numbers a vector") -> int:
+def needed(facts: Facts, method: Method, what: str = "numbers of a vector") -> int:
     """Return the dimension. Raises UsageError if it is unknown."""
     if facts.dimension is None:
-        raise UsageError(f"{option('by', str(method))}: give the data, or {option('dimension', placeholder='N')}, how many {what} has")
+        raise UsageError(f"{option('by', str(method))}: give the data, or {option('dimension', placeholder='N')}, the number of {what}")
     return facts.dimension
 
 

@@ -103,7 +103,7 @@ class Plan:
         return 0.0, min(self.collision.most, BEYOND * float(self.threshold) or 1.0)
 
     def table(self) -> list[tuple[float, float]]:
-        """Return the S-curve as (similarity or distance, probability to be found), in about twenty steps; integers for codes."""
+        """Return the S-curve as (similarity or distance, probability of being found), in about twenty steps; integers for codes."""
         end = self.span[1]
         if self.model.family.unit == BITS:
             values = [float(differ) for differ in range(0, math.ceil(end) + 1, math.ceil(end / STEPS))]
@@ -180,9 +180,11 @@ class Plan:
         if self.recall < min(0.5, self.target):
             instead = "leave the layout to the plan" if self.chosen_by != "plan" else f"leave out {option('tune', 'error')}"
             pair = f"a pair {'at a distance of' if self.collision.distances else 'at'} {shown(float(self.threshold))}"
-            said.append(f"{self.layout}: {pair} is found with {percent(self.recall)} only; {instead} for a recall of {self.target:g}")
+            said.append(
+                f"{self.layout}: {pair} is found with a probability of only {percent(self.recall)}; {instead} for a recall of {self.target:g}"
+            )
         if self.sketch == "oph" and self.bands == 1 and self.recall < 1:
-            small = "small sets are found less often than the curve says, by up to 0.12"
+            small = "small sets are found less often than the curve predicts, by up to 0.12"
             said.append(f"{self.layout}: {small}; use two bands or more, or {option('sketch', 'classic')}")
         return said
 
@@ -196,7 +198,7 @@ class Plan:
 
         for other in others:
             if other.collision.measure != self.collision.measure:
-                raise UsageError(f"a plan by {other.collision.measure} cannot be drawn over one by {self.collision.measure}; draw each by itself")
+                raise UsageError(f"a plan by {other.collision.measure} cannot be drawn over one by {self.collision.measure}; draw them separately")
         drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *others)]
         chart = s_curves(drawn, float(self.threshold), axis=self.collision.measure, span=self.span, falling=self.collision.distances)
         return standalone(chart, f"{self.layout}, {self.collision.measure} {self.place}")

@@ -28,16 +28,16 @@ class Preset:
 
 
 PRESETS = {
-    "fineweb": Preset("words:5", 14, 8, "0.75", "about 0.72 to 0.75; run on each crawl by itself, nothing verified"),
+    "fineweb": Preset("words:5", 14, 8, "0.75", "about 0.72 to 0.75; run on each crawl separately, nothing verified"),
     "refinedweb": Preset("words:5", 450, 20, "0.8", "9,000 hashes; printed as 20 buckets of 450, which would find nothing below 0.99"),
     "slimpajama": Preset("chars:13", 9, 13, "0.8", "13-grams, which are characters in its code, not words"),
-    "redpajama-v2": Preset("words:13", 9, 13, "0.8", "128 hashes, the layout tuned for least error"),
+    "redpajama-v2": Preset("words:13", 9, 13, "0.8", "128 hashes, the layout tuned for minimum error"),
     "the-stack": Preset("words:5", 25, 10, "0.7", "tokens of letters and digits; nothing verified"),
     "nemo-curator": Preset("chars:24", 20, 13, "0.8", "about 0.8; 24 characters are four to five words"),
-    "data-juicer": Preset("whitespace:5", 25, 10, "0.7", "256 hashes, the layout tuned for least error"),
+    "data-juicer": Preset("whitespace:5", 25, 10, "0.7", "256 hashes, the layout tuned for minimum error"),
     "daft": Preset("whitespace:5", 8, 8, "0.7", "64 hashes, from its tutorial"),
     "gaoya": Preset("words:1", 20, 5, "0.75", "single words; candidates are checked by signature"),
-    "datasketch": Preset("words:5", 5, 25, "0.9", "128 hashes, the layout tuned for least error; the shingle is the user's"),
+    "datasketch": Preset("words:5", 5, 25, "0.9", "128 hashes, the layout tuned for minimum error; the shingle is the user's"),
     "rensa": Preset("words:5", 8, 16, "0.8", "128 hashes; the shingle is the user's"),
 }
 

@@ -30,7 +30,7 @@ def layout(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_plan(plan: dict[str, Any]) -> Callable[[float], float] | None:
-    """Return the function from similarity or distance to the probability to be found; None if the plan does not determine it."""
+    """Return the function from similarity or distance to the probability of being found; None if the plan does not determine it."""
     family = FAMILIES.get(plan.get("family", MINHASH.name))
     if family is None or "bands" not in plan:
         return None

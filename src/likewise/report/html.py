@@ -122,8 +122,10 @@ def removed(report: Report) -> Html | None:
         return None
     value = report.get("value", "similarity")
     middle = wording.amount(found["median"], value, str(report["method"]["by"]))
-    said = f"The {value} of each of {counted(found['near'], 'near-duplicate')} to the {noun(report)} kept in its place. The median is {middle}. "
-    said += "The chart does not include exact copies."
+    said = (
+        f"The chart shows {counted(found['near'], 'near-duplicate')} by {value} to the {noun(report)} that was kept instead. The median is {middle}. "
+    )
+    said += "Exact copies are not included."
     shown = [(ranged(first, last), number) for first, last, number in found["by_value"]]
     title = f"{value.capitalize()} of removed and kept {noun(report, plural=True)}"
     return section(title, tag("p", said), charts.bars(shown, "near-duplicate", f"Near-duplicates by {value}"), templates(report))
@@ -176,7 +178,7 @@ def defined(report: Report) -> str:
         return f"Each item is {item}. The {report.get('value', 'similarity')} of two {several} is {value}."
     unit, _, length = by.split("/")[0].partition(":")
     tokens = wording.UNITS.get(unit, unit)
-    shingles, parts = (f"runs of {length} {tokens} (shingles)", "shingles") if length != "1" else (tokens, tokens)
+    shingles, parts = (f"sequences of {length} {tokens} (shingles)", "shingles") if length != "1" else (tokens, tokens)
     if by.endswith("/bag"):
         held, value = (
             "bag (a set with repetitions)",
@@ -202,14 +204,14 @@ def expected_recall(report: Report) -> float:
 def recall_section(report: Report) -> Html:
     """Return the section on recall."""
     if "least_cosine" in report.get("join", {}):
-        said = "Candidates were proposed by encodings of the sets. The probability that they find a pair is not known: "
+        said = "Candidates were proposed by encodings of the sets. The probability that they find a pair is unknown: "
         return section("Recall", tag("p", said, "recall is measured, not guaranteed. ", AUDIT))
     if not report["curve"]:
         said = f"Similar {noun(report, plural=True)} were found by an exact similarity join, not by hashing. The recall is 1: no pair is missed."
         return section("Recall", tag("p", said))
     value = report.get("value", "similarity")
     rows = [[f"{x:g}", percent(found)] for x, found in report["curve"]]
-    numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Probability to be found, by {value}", [value, "probability"], rows))
+    numbers = tag("details", tag("summary", "The curve in numbers"), table(f"Probability of being found, by {value}", [value, "probability"], rows))
     calculated = tag("p", f"This recall is calculated; it was not measured on these {noun(report, plural=True)}. ", AUDIT)
     chart = curve.chart(report, "the table below has the numbers")
     described = spread.described(report["spread"]) if report.get("spread") else ""
@@ -245,7 +247,7 @@ def clusters(report: Report) -> Html:
     if not found["number"]:
         return section("Clusters", tag("p", f"There are no clusters: no {noun(report)} was removed."))
     one, several = wording.nouns(str(report["method"]["by"]))
-    said = f"{counted(found['number'], 'cluster')}, each with one kept {one}, its representative, and the {several} removed as duplicates of it. "
+    said = f"{counted(found['number'], 'cluster')}, each with one kept {one}, its representative, and the {several} removed as its duplicates. "
     if found["components"] < found["number"]:
         joined = f"joining the clusters that one {one} matches gives {counted(found['components'], 'component')}"
         said += f"Some {several} are similar to several kept ones; {joined}."
@@ -275,7 +277,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     if "buckets" not in report:
         return None
     sizes, budget = report["buckets"], report["budget"]
-    found = "similar" if report["verified"] == "exact" else "taken for similar"
+    found = "similar" if report["verified"] == "exact" else "accepted as similar"
     one, several = wording.nouns(str(report["method"]["by"]))
     distinct = counted(report["items"], f"distinct {one}", f"distinct {several}")
     how = (
@@ -320,7 +322,14 @@ def sources(report: Report) -> Html:
     n = report["counts"]
     foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])]
     more = len(listed) - MOST_SOURCES
-    note = tag("p", f"{counted(more, 'more source')} with fewer removals not listed; report.json has them all.") if more > 0 else None
+    note = (
+        tag(
+            "p",
+            f"{counted(more, 'more source with fewer removals is', 'more sources with fewer removals are')} not listed; report.json has them all.",
+        )
+        if more > 0
+        else None
+    )
     return section("Sources", table("Counts by source, most removals first", ["source", *names, "share removed"], rows, foot), note)
 
 

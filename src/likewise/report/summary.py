@@ -142,7 +142,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         rows = collection.rows_of(number)
         total, gone = rows.stop - rows.start, int(removed[rows].sum())
         if total >= 1000 and gone * 10 > total * 9:
-            said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; check its largest cluster before you trust this")
+            said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; check its largest cluster before you trust this result")
     return said
 
 

@@ -135,9 +135,7 @@ def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iter
     """Yield all similar pairs with a sampled item, by an exact search. Raises UsageError if the kind has none."""
     kind = run.job.compared
     if not kind.audited:
-        raise UsageError(
-            f"{option('by', str(run.job.method))}: an audit needs an exact search, and there is none for {kind.name}, which are always joined exactly"
-        )
+        raise UsageError(f"{option('by', str(run.job.method))}: {kind.name} are always joined exactly, so there is no recall to measure")
     if kind.sparse:
         return scanned(items, run, drawn)
     return joined_pairs(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)

@@ -112,7 +112,7 @@ def buckets_of(method: str, buckets: Any) -> int:
         raise UsageError(f"method={method!r}: choose one of {', '.join(METHODS)}")
     if method == "apriori":
         if buckets is not None:
-            raise UsageError("buckets= applies to method='pcy' only")
+            raise UsageError("buckets= applies only to method='pcy'")
         return 0
     many = BUCKETS if buckets is None else index(buckets)
     if many is None or not 1 <= many <= MOST:

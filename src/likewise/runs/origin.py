@@ -83,7 +83,7 @@ class Origin:
             try:
                 now = path.stat()
             except OSError as error:
-                raise DataError(f"with_text: {printable(path)}: this input is not there any more, so its items cannot be read again") from error
+                raise DataError(f"with_text: {printable(path)}: this input no longer exists, so its items cannot be read again") from error
             then = self.inputs[number][name]
             if (now.st_size, now.st_mtime_ns) != (then["size"], then["mtime_ns"]):
                 raise DataError(f"with_text: {printable(path)}: this input has changed since the run, so its items cannot be read again")
@@ -103,7 +103,7 @@ class Origin:
             found += [shown.written(records, row - first, want) for row in here.tolist()]
             if len(found) == len(rows):
                 return found
-        raise DataError(f"with_text: {printable(source.name)}: has no row {rows[len(found)]} any more")
+        raise DataError(f"with_text: {printable(source.name)}: no longer has row {rows[len(found)]}")
 
     def _records(self, source: Source, number: int, rows: np.ndarray, want: Want) -> Iterator[tuple[int, Records]]:
         """Yield (number of the first row, rows) of chunks that hold the rows, in order."""

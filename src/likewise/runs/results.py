@@ -42,7 +42,7 @@ class Decision:
         return self.kept_row >= 0
 
     def head(self, rows: np.ndarray) -> np.ndarray:
-        """Return the kept row of which each of some rows is a duplicate; the row itself if it stays. int64[m]"""
+        """Return, for each of some rows, the kept row that it duplicates, or the row itself if it is kept. int64[m]"""
         kept = self.kept_row[rows]
         return np.where(kept < 0, rows, kept)
 
@@ -99,7 +99,7 @@ class Removal:
 
 
 class Pairs(Table):
-    """The result of ``pairs`` and ``neighbors``: id_a, id_b, similarity or distance, and places if ids alone do not identify items."""
+    """The result of ``pairs`` and ``neighbors``: id_a, id_b, similarity or distance, and source and position if ids alone do not identify items."""
 
     def __init__(self, table: pa.Table | Data | LazyData, report: dict[str, Any], *, origin: Origin | None = None):
         super().__init__(table, origin=origin)

@@ -55,7 +55,7 @@ class Data(NamedTuple):
 
 @dataclass(frozen=True)
 class LazyData:
-    """A table of which rows are made or read only when they are used."""
+    """A table whose rows are made or read only when they are used."""
 
     count: int
     schema: pa.Schema
@@ -156,7 +156,7 @@ class Table:
         if isinstance(key, slice):
             begin, end, step = key.indices(len(self))
             if step != 1:
-                raise IndexError(f"step {step}: a slice of rows has step 1")
+                raise IndexError(f"step {step}: a slice of rows must have step 1")
             size = max(0, end - begin)
             if isinstance(self._made, LazyData) and (begin == 0 or end <= FEW):
                 return self._with(self._made.first(begin + size).slice(begin, size))
@@ -254,7 +254,7 @@ class Table:
         return polars.from_arrow(self._data().table)
 
     def to_native(self) -> Any:
-        """Return these rows of the object that was given to `dedup`, as that type: a frame of pandas with its index, of Polars, a list, an array.
+        """Return these rows in the type of the object given to `dedup`: a pandas frame with its index, a polars frame, a list or an array.
 
         Raises UsageError for tables other than ``kept``, for rows from files, and for objects that can be read only once.
         """
@@ -267,14 +267,14 @@ class Table:
         return rows_of(self._given, rows())
 
     def with_text(self, length: int | None = 80) -> Self:
-        """Return the table with the content of each item, read again from the inputs: ``text`` beside ``id``, ``text_a`` beside ``id_a``.
+        """Return the table with the content of each item, read again from the inputs: ``text`` next to ``id``, ``text_a`` next to ``id_a``.
 
         length: maximum characters of a snippet, in which white space is one space; None: the whole text. Vectors, codes and sets are shown as
-        `likewise show` does. Take the rows that you want to see first, as in ``pairs.head(20).with_text()``: the others are not read.
-        Raises DataError for an input that has changed or is gone, UsageError for a table that does not list items of inputs.
+        `likewise show` does. Select the rows that you want to see before the call, as in ``pairs.head(20).with_text()``: other rows are not read.
+        Raises DataError for an input that has changed or no longer exists, UsageError for a table that does not list items of inputs.
         """
         if self._origin is None:
-            raise UsageError("with_text: this table has no inputs to read: it holds records themselves, or was loaded from a pickle")
+            raise UsageError("with_text: this table has no inputs to read: it holds the records themselves, or was loaded from a pickle")
         if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
             raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
         data = self._data()

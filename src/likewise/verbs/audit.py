@@ -60,7 +60,7 @@ def audit(
 ) -> Audit:
     """Measure the recall of `dedup` or `pairs`: find all similar pairs of ``sample`` random items exactly, and count those that a run finds.
 
-    inputs: an output folder of `dedup`, whose run is repeated with its options and its input files; or the inputs of `pairs`.
+    inputs: an output folder of `dedup`, whose run is repeated with the same options and input files; or inputs as for `pairs`.
 
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``,
     ``per``, ``min_tokens``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``,
@@ -128,5 +128,5 @@ def as_made(out: Path) -> Made:
     choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
     digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
     if len(digests) > 0 and not run["inputs"]:
-        raise DataError(f"{out}: this output was made from data in memory, which is not stored; audit the data, with the same options")
+        raise DataError(f"{out}: this output was made from data in memory, which is not stored; audit the data with the same options")
     return Made([Path(entry["path"]) for entry in run["inputs"]], choices, method["verify"], digests, manifest.get("groups"))

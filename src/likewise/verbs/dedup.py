@@ -63,46 +63,46 @@ def dedup(
     resume: bool | None = None,
     **unknown: Never,
 ) -> Removal:
-    """Remove near-duplicates. Every removed item is similar to a kept one, at or above the threshold, which is verified exactly.
+    """Remove near-duplicates. Every removed item was compared exactly with a kept item that is at or above the threshold.
 
-    inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings, which are texts, or a list
+    inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings (each is a text), or a list
     of mappings.
-    out: the output folder; without it nothing is written, and the result is in memory.
-    progress: a `Progress`, or True or False for a line that shows the progress (shown on a terminal and in a notebook, after a second).
+    out: the output folder; without it, nothing is written, and the result is in memory.
+    progress: a `Progress`; or True or False to show a progress line or not (by default shown on a terminal and in a notebook, after a second).
 
     ===================  ====================================================================================================================
     option               meaning (default)
     ===================  ====================================================================================================================
-    ``by``               shingles of texts, as words:5 or chars:9; or a measure: elements, weighted, cosine, l2, hamming, levenshtein (words:5)
+    ``by``               shingles of texts (words:5, chars:9, ...), or a measure: elements, weighted, cosine, l2, hamming, levenshtein (words:5)
     ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
     ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
     ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
-    ``exact``            True: find all pairs, by an exact join of sets or strings or a scan of other items (if it is faster, for sets)
-    ``normalize``        steps applied to texts before they are cut into shingles, as "nfc,lower", or "none" (depends on the unit)
+    ``exact``            True: find all pairs, by an exact join of sets or strings, or a scan of other items (for sets: if it is faster)
+    ``normalize``        steps applied to texts before they are cut into tokens, such as "nfc,lower"; or "none" (depends on the unit)
     ``field``            column or JSON path to compare; "a+b" joins two, "a|b" takes the first present, "NAME@GLOB" is for some files (text)
-    ``records``          path of the list of records inside a JSON document, as "data" or "response.items"
+    ``records``          path of the list of records inside a JSON document, such as "data" or "response.items"
     ``id``               column or JSON path of the id ("id", else the position)
     ``per``              compare only items with the same value of this field
     ``min_tokens``       keep items with fewer tokens without comparing them (0)
-    ``groups``           for sets: a mapping, or a file of a table, from elements to groups; the sets of groups are compared
+    ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)
     ``keep``             which of similar items is kept: first, last, longest, shortest, or max:F or min:F of a field F (first)
     ``prefer``           one glob or several: items of these files are kept before all others, in this order
     ``copies``           "empty": items without tokens are duplicates of each other (none)
-    ``output``           "copy" of the kept records, their "ids", a "mask", or "annotate": all records with added fields (copy)
+    ``output``           "copy": the kept records; "ids": their ids; "mask": a table; "annotate": all records with added fields (copy)
     ``pairs``            True: also write the verified pairs
     ``removed_records``  True: also write the removed records
     ``bands``, ``rows``  number of bands, and of rows in each (planned)
     ``slots``            maximum length of a signature (planned)
     ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
-    ``tune``             plan for the "recall", or for the least "error", which guarantees no recall (recall)
+    ``tune``             plan for the "recall", or for the minimum "error", which guarantees no recall (recall)
     ``preset``           published layout (likewise.planning.presets); explicit options override it
-    ``seed``             the same seed gives the same result; "random" draws one (0)
+    ``seed``             seed of the hash functions: the same seed gives the same result; "random" draws one (0)
     ``limit``            read only the first N items (all)
     ``on_error``         "skip": reject and list records that cannot be decoded, and continue (fail)
-    ``max_record``       maximum size of a record, as 1000000 or "64M" (64M)
+    ``max_record``       maximum size of a record, such as 1000000 or "64M" (64M)
     ``threads``          number of threads (one for each core)
-    ``memory``           memory for the data, as "1.5G"; Python and libraries take 220 MB in addition (75 % of available memory)
+    ``memory``           memory for the data, such as "1.5G"; Python and libraries need another 220 MB (75 % of available memory)
     ``work``             folder of intermediate files (next to ``out``, or a temporary folder)
     ``overwrite``        True: replace ``out`` once the new output is complete
     ``resume``           True: continue an interrupted run

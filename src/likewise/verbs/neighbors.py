@@ -56,7 +56,7 @@ def neighbors(
 
     Columns: id_a (the query), id_b, similarity or distance, nearest first; also source_a, position_a, source_b, position_b if ids do not identify the
     items. With ``threshold`` or ``within``, only neighbors within this limit are listed, so a query may have fewer than k rows.
-    ``recall`` is the minimum probability that each of the true k nearest is found; with ``exact`` all are.
+    ``recall`` is the minimum probability that each of the true k nearest items is found; with ``exact``, all are found.
 
     Other options are those of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``,
     ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.

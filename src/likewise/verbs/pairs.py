@@ -62,10 +62,11 @@ def pairs(
     work: str | Path | None = None,
     **unknown: Never,
 ) -> Pairs:
-    """List all pairs at or above the threshold, inside ``inputs`` or between ``inputs`` and ``against``, verified exactly.
+    """List all pairs at or above the threshold, within ``inputs`` or between ``inputs`` and ``against``, and verify them exactly.
 
-    Columns: id_a, id_b, similarity or distance; also source_a, position_a, source_b, position_b if ids do not identify the items. By containment, as
-    ``by="words:5/containment"``, each row means that b contains a, and all pairs are found; with ``against``, a is an item of ``inputs``.
+    Columns: id_a, id_b, similarity or distance; also source_a, position_a, source_b, position_b if ids do not identify the items. With containment,
+    such as ``by="words:5/containment"``, each row gives the share of a that b contains, and all pairs are found; with ``against``, a is an item of
+    ``inputs``.
 
     ``star`` lists only the pairs of each cluster's members with its leader, chosen by ``keep`` and ``prefer``. ``max_pairs`` is the maximum number of
     pairs (100,000,000); more are an error.

@@ -41,25 +41,25 @@ def plan(
     """Plan bands and rows for a threshold and a recall target, and predict their recall and cost.
 
     inputs: files or data as for `dedup`; for sets, weighted sets, vectors and codes also a batch as for `similarity`. A sample of them provides the
-    similarities of pairs and the number of distinct items, which are assumed otherwise.
+    similarities of pairs and the number of distinct items; without inputs, the plan assumes both.
 
     ===================  ====================================================================================================================
     option               meaning (default)
     ===================  ====================================================================================================================
-    ``by``               shingles of texts, as words:5; or a measure: elements, weighted, cosine, angle, l1, l2, hamming, features (words:5)
+    ``by``               shingles of texts (words:5, ...), or a measure: elements, weighted, cosine, angle, l1, l2, hamming, features (words:5)
     ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
     ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
     ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
-    ``normalize``        steps applied to texts before they are cut into shingles, as "nfc,lower", or "none" (depends on the unit)
-    ``field``            column of a table that holds the items (text, elements, vector or code)
+    ``normalize``        steps applied to texts before they are cut into tokens, such as "nfc,lower"; or "none" (depends on the unit)
+    ``field``            column of a table that contains the items (text, elements, vector or code)
     ``records``          path of the list of records inside a JSON document
-    ``bands``, ``rows``  number of bands, and of rows in each; of one alone the other is planned, or follows from ``slots`` (planned)
+    ``bands``, ``rows``  number of bands, and of rows in each; if one is given, the other is planned or follows from ``slots`` (planned)
     ``slots``            maximum length of a signature (planned)
     ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
-    ``tune``             plan for the "recall", or for the least area between curve and step, "error", which guarantees no recall (recall)
+    ``tune``             plan for the "recall", or for the minimum "error" (area between curve and step), without a guarantee (recall)
     ``preset``           published layout (likewise.planning.presets); explicit options override it
-    ``family``           hash family, for measures with several (the first)
-    ``dimension``        numbers of a vector or bits of a code, if no data are given (384 for vectors)
+    ``family``           hash family, if the measure has several (the first)
+    ``dimension``        dimension of vectors or number of bits of codes, if no data are given (384 for vectors)
     ``items``            number of items to predict for (those of ``inputs``, else 1,000,000)
     ``seed``             seed of the sample; "random" draws one (0)
     ===================  ====================================================================================================================

@@ -1,4 +1,4 @@
-"""The verbs `similarity` and `sketch`, which compare and sign items at once, without a run."""
+"""The verbs `similarity` and `sketch`, which compare items and compute signatures directly, without a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slo
 
 
 def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normalize: str | None = None, groups: Mapping[Any, Any] | None = None) -> Any:
-    """Return the exact similarity or distance of two items, a float or int; or of the items of two batches, row by row, float64[n] or int64[n].
+    """Return the exact similarity or distance of two items (float or int), or of two batches row by row (float64[n] or int64[n]).
 
     ===================  ==========================================================  ==============================================
     ``by``               one item                                                    value
@@ -60,7 +60,7 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     A list of elements is a set, so [1, 0, 1, 1] is the set {0, 1}: write a binary vector as the numbers of its columns that are 1.
 
     A batch is a list of items, or an array with one row per item (docs/reference/measures.md). A single item is compared with a single item, a batch
-    with an equally long batch. The value of two empty sets or texts is NaN, and so is the share of an empty item.
+    with a batch of the same length. The value of two empty sets or texts is NaN, and so is the containment of an empty item.
 
     Raises UsageError for values that are not items or have no value by this measure, and DataError for bytes that are not UTF-8, with the row,
     counted from 0.

@@ -238,7 +238,7 @@ def _read_items(records: Records, chunk: Chunk, want: Want, names: list[str], fi
     reader, numbered = sure_reader_of(want.kind), of_payload(want.kind).numbered
     assert reader.from_cells is not None
     if len(names) > 1 and not numbered:
-        raise UsageError(f"{option('field', want.text)}: a {reader.item} is in one column")
+        raise UsageError(f"{option('field', want.text)}: a {reader.item} must be in one column")
     rows = reader.checked(reader.from_cells(cell, len(names), want, names[0] in chunk.state.more.decimal), want)
     records.kind[:], records.text, records.width = payloads.laid(rows, want)
     records.other = rows.other
@@ -279,7 +279,7 @@ def write(
     if header is None or add is None:
         return copy_rows(source, target, begin, end, bytes(head), each=each)
     if clash := set(header.columns) & set(add.column_names):
-        raise UsageError(f"{source}: already has the column {min(clash)!r} that would be added; rename or drop it there first")
+        raise UsageError(f"{source}: already has the column {min(clash)!r}, which likewise would add; rename or drop it there first")
     separator = header.separator
     records = (_extended(row, extra.values(), separator) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
     return save_rows(source, target, records, _extended(bytes(head), add.column_names, separator), each=each)

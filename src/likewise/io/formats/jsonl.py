@@ -318,7 +318,7 @@ def extended(row: bytes, extra: dict[str, Any], source: Path) -> bytes:
         return row
     quoted = [json.dumps(name, ensure_ascii=False).encode() for name in extra]
     if any(name in record for name in quoted) and (clash := extra.keys() & json_text.names(record)):
-        raise UsageError(f"{source}: a record already has the field {min(clash)!r} that would be added; rename it there first")
+        raise UsageError(f"{source}: a record already has the field {min(clash)!r}, which likewise would add; rename it there first")
     members = b",".join(
         name + b":" + (b"null" if value != value else escaped_json(as_json(value).decode()).encode())
         for name, value in zip(quoted, extra.values(), strict=True)
