@@ -148,7 +148,8 @@ def mark_in(file: int, folder: Path) -> dict[str, Any]:
     data = os.read(file, LONGEST)
     if not data and [path.name for path in folder.iterdir()] == [MARK]:
         raise UsageError(
-            f"{folder}: a run was killed while it created this work folder; delete it, or name another with {option('work', placeholder='DIR')}"
+            f"{folder}: a run was killed while it created this work folder; "
+            f"delete the folder, or name another with {option('work', placeholder='DIR')}"
         )
     try:
         found = json.loads(data)
