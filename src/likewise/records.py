@@ -84,7 +84,7 @@ class Records:
     kind: np.ndarray  # uint8[n]: TEXT, NO_TEXT or REJECTED
     start: np.ndarray  # int64[n]
     length: np.ndarray  # int64[n]
-    text: pa.LargeBinaryArray  # payloads, as described beside the reader of the kind; numbers are little endian; empty if kind is not TEXT; no nulls
+    text: pa.LargeBinaryArray  # payloads, as described next to the reader of the kind; numbers are little endian; empty if kind is not TEXT; no nulls
     id: pa.LargeBinaryArray | None = None  # id as JSON text ('7', '"a"'); null if the row has none
     per: pa.LargeBinaryArray | None = None  # grouping value as JSON text; null if the row has none
     score: np.ndarray | None = None  # float64[n]; NaN if missing or not a number

@@ -125,7 +125,7 @@ def kernels() -> Check:
     took = time.perf_counter() - began
     if wrong:
         return Check("kernels", "broken", f"wrong results: {', '.join(wrong)}", "please report this with the lines above")
-    return Check("kernels", "ok", f"{counted(len(SELF_TESTS), 'result')} right in {duration(took)}")
+    return Check("kernels", "ok", f"{counted(len(SELF_TESTS), 'result')} correct in {duration(took)}")
 
 
 def similarity_agrees() -> bool:
@@ -160,7 +160,7 @@ SELF_TESTS: dict[str, Callable[[], bool]] = {"similarity": similarity_agrees, "s
 def cores() -> Check:
     from likewise.engines.threads import usable_cores
 
-    return Check("threads", "ok", f"{usable_cores()}, on a machine of {counted(os.cpu_count() or 1, 'core')}")
+    return Check("threads", "ok", f"{usable_cores()}, on a machine with {counted(os.cpu_count() or 1, 'core')}")
 
 
 def memory() -> Check:

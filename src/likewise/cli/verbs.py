@@ -44,7 +44,7 @@ MESSAGE_FLAGS = ("json", "quiet", "verbose", "color", "progress")
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Maximum column in which the help of a flag begins.
 COLUMN = 30
-#: A verb with at most so many flags has one page of help.
+#: A verb with at most this many flags has one page of help.
 ONE_PAGE = 12
 #: Inputs of a verb, in its help.
 INPUTS = "INPUT: files, folders, globs, or - for standard input."

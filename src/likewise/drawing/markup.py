@@ -50,7 +50,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Html:
 
 
 def named(identity: object) -> Html:
-    """An id or name from the user's data, isolated so that it cannot change the direction of the text beside it."""
+    """An id or name from the user's data, isolated so that it cannot change the direction of the text next to it."""
     return tag("bdi", "(no id)" if identity is None else str(identity))
 
 

@@ -102,7 +102,7 @@ def length(text: str) -> int:
 
 
 def padded(text: str, width: int, right: bool) -> str:
-    """The text in so many columns of a terminal, cut if it is longer."""
+    """The text in at most this many columns of a terminal, cut if it is longer."""
     if length(text) > width:
         while length(text) > width - 1:
             text = text[:-1]

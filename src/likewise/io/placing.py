@@ -1,6 +1,6 @@
 """Outputs get their names only once they are complete, replace nothing without --overwrite, and are never written through a link.
 
-A file or folder is created under a random name beside its target, so that nobody can prepare that name, and then renamed. Without ``overwrite`` the
+A file or folder is created under a random name next to its target, so that nobody can prepare that name, and then renamed. Without ``overwrite`` the
 name must still be free: a file that appeared during the run is kept. With it, the new one keeps the permissions of the old one.
 """
 
@@ -66,7 +66,7 @@ def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "") -> No
 def new_file(target: Path, *, overwrite: bool, flag: str = "") -> Iterator[BinaryIO]:
     """A binary file to write. It gets its name, forced to the disk, if the block ends without an exception; otherwise it is deleted.
 
-    Raises UsageError for a link or a folder, and if a file has appeared meanwhile that may not be replaced; the new file is then kept beside it.
+    Raises UsageError for a link or a folder, and if a file has appeared meanwhile that may not be replaced; the new file is then kept next to it.
     """
     refuse_others(target, flag)
     old = target.stat() if overwrite and target.exists() else None
@@ -123,7 +123,7 @@ def name_beside(out: Path) -> str:
 def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
     """Move the complete folder into its place. An old one is exchanged for it in one step if the system supports that, and is kept if anything fails.
 
-    name: of the copy beside ``out`` that is made if ``staged`` is on another disk. If an old output is replaced, the new one is forced to the disk
+    name: of the copy next to ``out`` that is made if ``staged`` is on another disk. If an old output is replaced, the new one is forced to the disk
     before it gets its name, and the name before the old one is deleted. A first output is left to the system to write in its time, as other programs
     do: forcing gigabytes to a disk may take as long as all the rest, and a lost output can be made again. Raises UsageError or OSError if something
     that must not be replaced has appeared there meanwhile.
@@ -137,7 +137,7 @@ def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        near = out.with_name(name)  # --work is on another disk, and only a folder beside ``out`` can be renamed
+        near = out.with_name(name)  # --work is on another disk, and only a folder next to ``out`` can be renamed
         try:
             copy(staged, near)
             if replacing:
@@ -148,7 +148,7 @@ def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
 
 
 def sweep(out: Path, name: str) -> None:
-    """Remove the copy named ``name`` that a run left beside its output if it was stopped while it moved the output into place."""
+    """Remove the copy named ``name`` that a run left next to its output if it was stopped while it moved the output into place."""
     if not re.fullmatch(re.escape(f".{out.name[:SHOWN]}.") + "[0-9a-f]+", name):  # a journal that was not written by likewise
         return
     near = out.absolute().with_name(name)

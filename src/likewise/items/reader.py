@@ -48,7 +48,9 @@ class Reader:
         None  # a column of the offsets, indices and values of a CSR matrix, and its number of columns
     )
     refuse_array: Callable[[np.ndarray], None] = lambda array: None  # raises UsageError for an array that is not meant as items
-    from_cells: Callable[[pa.LargeBinaryArray, int, Want, bool], Rows] | None = None  # of cells of a CSV file, so many columns an item; True: decimal
+    from_cells: Callable[[pa.LargeBinaryArray, int, Want, bool], Rows] | None = (
+        None  # of cells of a CSV file, that many columns per item; True: decimal
+    )
     decimal: bool = False  # the cells of a column may be hexadecimal or decimal
     in_kernel: bool = False  # JSON lists of these items are parsed by kernels.json
     by_parts: bool = False  # the parts of sparse vectors (items.sparse_names) may be columns or fields of their own

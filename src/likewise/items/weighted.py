@@ -1,4 +1,4 @@
-"""Weighted sets as arrays: elements end to end, their weights beside them, and where each set begins."""
+"""Weighted sets as arrays: elements end to end, their weights in parallel, and where each set begins."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from likewise.stages.sketch import Payload, Sketched
     from likewise.stages.workers import Workers
 
-#: Explains the order of bits beside codes that are displayed.
+#: Explains the order of bits next to displayed codes.
 BITS_OF_NUMBERS = "The lowest byte of an integer comes first; bit 0 is the lowest bit of the first byte."
 HAMMING = MeasureFacts(
     "hamming",

@@ -22,7 +22,7 @@ COSINE_MEAN, COSINE_SPREAD = 0.2, 0.15
 SPARSE_MEAN, SPARSE_SPREAD = 0.05, 0.08
 #: Assumed distance of dissimilar points in thresholds, and the standard deviation of its logarithm.
 FAR, FAR_SPREAD = 4.0, 0.3
-#: Codes of more bits than this are counted in GRID bins, up to so many standard deviations to either side of half their bits.
+#: Codes of more bits than this are counted in GRID bins, up to this many standard deviations to either side of half their bits.
 MOST_BITS, DEVIATIONS = 4096, 8
 
 

@@ -58,10 +58,10 @@ class FrequentPairs(Table):
 
 
 def frequent(baskets: Any, *, support: int, method: str = "apriori", buckets: int | None = None, seed: int = 0) -> FrequentPairs:
-    """Return the pairs of items that are together in at least ``support`` baskets, with their counts; exact.
+    """Return the pairs of items that occur together in at least ``support`` baskets, with their exact counts.
 
     baskets: a list of sets, lists or 1-D arrays of items; an Arrow column of lists; a 2-D array of whole numbers; or two arrays (values, offsets).
-    Items are whole numbers of any size, or strings; an item that is twice in a basket counts once.
+    Items are whole numbers of any size, or strings; an item that occurs twice in a basket counts once.
 
     ``apriori`` counts items, then the pairs of frequent ones (Agrawal and Srikant 1994). ``pcy`` in its first pass also hashes each pair to one of
     ``buckets`` counters, and then counts a pair only if its bucket reached the support (Park, Chen and Yu 1995): fewer counters in the second

@@ -46,7 +46,7 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
 
 
 def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = False) -> Job:
-    """The job for these inputs: their field, the groups of elements, and the facts that a plan for vectors or codes needs, as their dimension.
+    """The job for these inputs: their field, the groups of elements, and the facts that a plan for vectors or codes needs, such as their dimension.
 
     walk: items will be removed. Raises UsageError for options that do not fit, and DataError if no source has the compared field.
     """

@@ -22,7 +22,7 @@ from likewise.runs.items import Run
 
 #: Bytes of a source that are read for a preview, which must take no time.
 NEAR = 2**26
-#: Of more rows than one in so many, all between them are read; of fewer, each alone.
+#: If more than one row in this many is wanted, all rows between them are read too; otherwise each is read alone.
 DENSE = 100
 
 

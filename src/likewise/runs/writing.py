@@ -170,7 +170,7 @@ def publish_staged(staged: Path, out: Path, run: Run) -> None:
 
 
 def sweep_all(out: Path, run: Run) -> None:
-    """Remove leftovers of earlier runs with this work folder beside the output."""
+    """Remove leftovers of earlier runs with this work folder next to the output."""
     for entry in run.work.done("publish"):
         sweep(out, entry["beside"])
 
