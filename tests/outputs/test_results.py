@@ -52,8 +52,12 @@ def test_a_table_gives_columns_rows_and_slices(pairs: lw.Pairs) -> None:
     assert pairs[-1] == pairs[np.int64(2)] == {"id_a": 7, "id_b": "c", "similarity": EIGHT_NINTHS}
     assert pairs[1:].to_dicts() == pairs.tail(2).to_dicts() == list(pairs)[1:]
     assert type(pairs[:1]) is lw.Pairs and pairs[:1].above(0.95)["id_b"].tolist() == [7]
-    assert [len(pairs.head(n)) for n in (0, 1, 5, -1)] == [len(pairs.tail(n)) for n in (0, 1, 5, -1)] == [0, 1, 3, 0]
+    assert [len(pairs.head(n)) for n in (0, 1, 5, -1, -4)] == [len(pairs.tail(n)) for n in (0, 1, 5, -1, -4)] == [0, 1, 3, 2, 0]
+    assert pairs.head(-1) == pairs[:2] and pairs.tail(-1) == pairs[1:]  # as in pandas: all rows but the last one, or the first one
     assert pairs[2:1].to_dicts() == pairs[5:].to_dicts() == []
+
+
+VALID = "give the name of a column, a list of names, the number of a row, a slice of rows, or a mask with a truth value for each row"
 
 
 @pytest.mark.parametrize(
@@ -63,8 +67,17 @@ def test_a_table_gives_columns_rows_and_slices(pairs: lw.Pairs) -> None:
         (3, IndexError, "row 3: the table has 3 rows"),
         (-4, IndexError, "row -4: the table has 3 rows"),
         (slice(None, None, 2), IndexError, "step 2: a slice of rows must have step 1"),
-        (1.0, TypeError, "float: give the name of a column, the number of a row, or a slice of rows"),
-        (True, TypeError, "bool: give the name of a column, the number of a row, or a slice of rows"),
+        (1.0, TypeError, f"float: {VALID}"),
+        (True, TypeError, f"bool: {VALID}"),
+        (np.array([0, 2]), TypeError, f"array of int64: {VALID}"),
+        (np.zeros((3, 1), bool), IndexError, "mask of the shape (3, 1): give one truth value for each of the 3 rows"),
+        (np.array([True]), IndexError, "mask of the shape (1,): give one truth value for each of the 3 rows"),
+        (pa.array([True, False]), IndexError, "mask of the shape (2,): give one truth value for each of the 3 rows"),
+        (pa.array(["id_a"]), TypeError, f"array of object: {VALID}"),
+        ([], TypeError, f"empty list: {VALID}"),
+        (["id_a", 1], TypeError, f"list of str, int: {VALID}"),
+        (["id_a", "score"], KeyError, "no column 'score'; the columns are id_a, id_b, similarity"),
+        (["id_a", "id_a"], KeyError, "column 'id_a' is named twice"),
     ],
 )
 def test_other_keys_are_refused(pairs: lw.Pairs, key: Any, error: type[Exception], said: str) -> None:

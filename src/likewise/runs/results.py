@@ -11,7 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise import schema
+from likewise.drawing.numbers import shown
 from likewise.errors import UsageError
+from likewise.messages import quoted
+from likewise.planning.threshold import written
 from likewise.runs.table import Data, LazyData, Origin, Table
 
 if TYPE_CHECKING:
@@ -75,6 +78,12 @@ class Removal:
     compared: int
     out: Path | None = None
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts of the report: read, kept, removed, rejected and others."""
+        found: dict[str, int] = self.report["counts"]
+        return found
+
     def __repr__(self) -> str:
         from likewise.runs.outcome import text
 
@@ -110,25 +119,40 @@ class Pairs(Table):
         said: list[str] = self.report["warnings"]
         return said
 
-    def above(self, threshold: float) -> Pairs:
+    def above(self, threshold: float | str) -> Pairs:
         """Return the pairs at or above a higher threshold. Raises UsageError for a lower one, or if the pairs have distances."""
-        if "similarity" not in self.columns:
-            raise UsageError("above: these pairs have distances; use within(distance)")
-        searched = self.report["threshold"]
-        if searched is not None and threshold < searched:
-            raise UsageError(f"above({threshold}): these pairs have a similarity of at least {searched:g}; search again with threshold={threshold}")
-        return self._where(pc.greater_equal(self._data().table["similarity"], threshold), threshold)
+        self._check_values("similarity", "above", "use within(distance)")
+        limit, searched = limit_of("above", threshold, "0.9"), self.report["threshold"]
+        if searched is not None and limit < searched:
+            raise UsageError(
+                f"above({shown(limit)}): these pairs have a similarity of at least {searched:g}; search again with threshold={shown(limit)}"
+            )
+        return self._where(pc.greater_equal(self._data().table["similarity"], limit), limit)
 
-    def within(self, distance: float) -> Pairs:
+    def within(self, distance: float | str) -> Pairs:
         """Return the pairs within a smaller distance. Raises UsageError for a larger one, or if the pairs have similarities."""
-        if "distance" not in self.columns:
-            raise UsageError("within: these pairs have similarities; use above(threshold)")
-        searched = self.report["threshold"]
-        if searched is not None and distance > searched:
-            raise UsageError(f"within({distance}): these pairs have a distance of at most {searched:g}; search again with within={distance}")
-        return self._where(pc.less_equal(self._data().table["distance"], distance), distance)
+        self._check_values("distance", "within", "use above(threshold)")
+        limit, searched = limit_of("within", distance, "2"), self.report["threshold"]
+        if searched is not None and limit > searched:
+            raise UsageError(f"within({shown(limit)}): these pairs have a distance of at most {searched:g}; search again with within={shown(limit)}")
+        return self._where(pc.less_equal(self._data().table["distance"], limit), limit)
+
+    def _check_values(self, name: str, method: str, instead: str) -> None:
+        if name not in self.columns:
+            other = {"similarity": "distance", "distance": "similarity"}[name]
+            if other in self.columns:
+                raise UsageError(f"{method}: these pairs have {'similarities' if other == 'similarity' else 'distances'}; {instead}")
+            raise UsageError(f"{method}: these pairs have neither similarities nor distances; their columns are {', '.join(self.columns)}")
 
     def _where(self, chosen: pa.ChunkedArray, threshold: float) -> Pairs:
         made = self._with(self._data().filter(chosen))
         made.report = self.report | {"threshold": threshold}
         return made
+
+
+def limit_of(method: str, value: object, example: str) -> float:
+    """Return a similarity or a distance, given as a number or as text. Raises UsageError."""
+    try:
+        return float(written(value))
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"{method}({quoted(value)}): give a number, such as {example}") from None

@@ -29,6 +29,8 @@ BATCH = 2**14
 FEW = 1_000
 #: Key of `Data.rows` for rows that are input rows themselves.
 ITSELF = ""
+#: Columns of ids of items.
+ITEMS = ("id", "kept_id", "id_a", "id_b")
 #: A function that returns numbers of rows, int64[n]; called only if they are needed.
 Numbers = Callable[[], np.ndarray]
 
@@ -51,6 +53,17 @@ class Data(NamedTuple):
         mask = chosen.combine_chunks()
         rows = {name: cache(lambda numbers=numbers: numbers()[mask.to_numpy(zero_copy_only=False)]) for name, numbers in self.rows.items()}
         return Data(self.table.filter(chosen), {name: column.filter(mask) for name, column in self.json.items()}, rows)
+
+    def select(self, names: list[str], origin: Origin | None) -> Data:
+        """Return the columns with these names. Columns of ids keep the numbers of their rows, also where the columns of places are left out."""
+        rows = {name: cache(lambda name=name: self.numbers(name, origin)) for name in names if name in ITEMS}
+        return Data(self.table.select(names), {name: column for name, column in self.json.items() if name in names}, rows)
+
+    def numbers(self, name: str, origin: Origin | None) -> np.ndarray:
+        """The numbers of the input rows that a column of ids names, int64[n]."""
+        if name in self.rows or origin is None:
+            return self.rows[name]()
+        return origin.rows(*(self.table[name.replace("id", what)] for what in ("source", "position")))
 
 
 @dataclass(frozen=True)
@@ -76,11 +89,17 @@ class Origin(Protocol):
         """Return True if the rows can be read quickly."""
 
 
+class Array(Protocol):
+    """An array or a series of numpy, Arrow, pandas or Polars."""
+
+    def __array__(self) -> np.ndarray: ...
+
+
 class Table:
     """A table of results; any library that reads Arrow takes it (``pl.DataFrame(table)``, DuckDB), and ``pd.DataFrame(table)`` works too.
 
-    ``table["name"]`` is a column as a numpy array, ``table[3]`` a row as a dict, ``table[:10]`` a table; iteration yields rows. Ids have their
-    original types.
+    ``table["name"]`` is a column as a numpy array, ``table[3]`` a row as a dict; iteration yields rows. ``table[:10]``,
+    ``table[table["similarity"] < 0.9]`` and ``table[["id_a", "id_b"]]`` are tables. Ids have their original types.
     """
 
     def __init__(self, table: pa.Table | Data | LazyData, *, origin: Origin | None = None, given: Any = None):
@@ -94,8 +113,8 @@ class Table:
             self._made = self._made.whole()
         return self._made
 
-    def _with(self, data: Data) -> Self:
-        """Return the same kind of table with other rows."""
+    def _with(self, data: Data | LazyData) -> Self:
+        """Return the same kind of table with other rows or columns."""
         made = object.__new__(type(self))
         made.__dict__ = self.__dict__ | {"_made": data}
         return made
@@ -127,28 +146,30 @@ class Table:
         return self._made.count if isinstance(self._made, LazyData) else self._made.table.num_rows
 
     def head(self, n: int = 5) -> Self:
-        """Return the first ``n`` rows. Of a large table in a file, only these are read."""
-        return self[: max(0, n)]
+        """Return the first ``n`` rows, or all but the last ``-n``. Of a large table in a file, only these are read."""
+        return self[:n]
 
     def tail(self, n: int = 5) -> Self:
-        """Return the last ``n`` rows."""
-        return self[max(0, len(self) - max(0, n)) :]
+        """Return the last ``n`` rows, or all but the first ``-n``."""
+        return self[max(0, len(self) - n) if n >= 0 else -n :]
 
     @overload
     def __getitem__(self, key: str) -> np.ndarray: ...
     @overload
-    def __getitem__(self, key: slice) -> Self: ...
-    @overload
     def __getitem__(self, key: int) -> dict[str, Any]: ...
-    def __getitem__(self, key: str | slice | int) -> Any:
-        """Return the column of a name, the row of a number, or the rows of a slice. Raises KeyError, IndexError, or TypeError for other keys.
+    @overload
+    def __getitem__(self, key: slice | list[str] | list[bool] | Array) -> Self: ...
+    def __getitem__(self, key: Any) -> Any:
+        """Return the column of a name, the row of a number, or the table of a slice of rows, of a mask, or of a list of names of columns.
+
+        A mask has one truth value for each row: an array or series of numpy, Arrow, pandas or Polars; a missing value does not select its row.
+        Raises KeyError, IndexError, or TypeError for other keys.
 
         A column is a numpy array; of dtype object where numpy has no type that holds its values, missing ones included.
         ``to_arrow()[name]`` keeps the Arrow type.
         """
         if isinstance(key, str):
-            if key not in self.columns:
-                raise KeyError(f"no column {key!r}; the columns are {', '.join(self.columns)}")
+            self._check_column(key)
             data = self._data()
             if key in data.json:
                 return objects([None if text is None else from_json(text) for text in data.json[key].to_pylist()])
@@ -166,7 +187,24 @@ class Table:
                 raise IndexError(f"row {key}: the table has {len(self):,} rows")
             row = int(key) % len(self)
             return self[row : row + 1].to_dicts()[0]
-        raise TypeError(f"{type(key).__name__}: give the name of a column, the number of a row, or a slice of rows")
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return self._columns(key)
+        return self._with(self._data().filter(pa.chunked_array([mask_of(key, len(self))])))
+
+    def _columns(self, names: list[str]) -> Self:
+        for place, name in enumerate(names):
+            self._check_column(name)
+            if name in names[:place]:
+                raise KeyError(f"column {name!r} is named twice")
+        made, origin = self._made, self._origin
+        if isinstance(made, Data):
+            return self._with(made.select(names, origin))
+        schema = pa.schema([made.schema.field(name) for name in names])
+        return self._with(LazyData(made.count, schema, lambda n: made.first(n).select(names, origin), lambda: made.whole().select(names, origin)))
+
+    def _check_column(self, name: str) -> None:
+        if name not in self.columns:
+            raise KeyError(f"no column {name!r}; the columns are {', '.join(self.columns)}")
 
     def _ipython_key_completions_(self) -> list[str]:
         return self.columns
@@ -279,7 +317,11 @@ class Table:
             raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
         data = self._data()
         table, names = data.table, [name for name in data.table.column_names if name in ITEMS]
-        texts = self._origin.snippets(np.concatenate([self._rows(name) for name in names]), length)  # of all columns, so that a source is read once
+        if not names:
+            raise UsageError(f"with_text: this table has no column of ids; its columns are {', '.join(self.columns)}")
+        texts = self._origin.snippets(
+            np.concatenate([data.numbers(name, self._origin) for name in names]), length
+        )  # of all columns, so that a source is read once
         for number, name in enumerate(names):
             text = name.replace("id", "text")
             if text in table.column_names:
@@ -287,17 +329,12 @@ class Table:
             table = table.add_column(table.column_names.index(name) + 1, text, texts.slice(number * len(table), len(table)))
         return self._with(data._replace(table=table))
 
-    def _rows(self, name: str) -> np.ndarray:
-        """The numbers of the input rows that a column of ids names, int64[n]."""
-        data = self._data()
-        if name in data.rows or self._origin is None:
-            return data.rows[name]()
-        return self._origin.rows(*(data.table[name.replace("id", what)] for what in ("source", "position")))
-
     def _with_text_if_near(self) -> Self:
         """The table with snippets if they can be read at once, else without."""
         try:
-            near = self._origin is not None and all(self._origin.near(self._rows(name)) for name in self.columns if name in ITEMS)
+            near = self._origin is not None and all(
+                self._origin.near(self._data().numbers(name, self._origin)) for name in self.columns if name in ITEMS
+            )
             return self.with_text() if near else self
         except (LikewiseError, OSError):
             return self
@@ -315,8 +352,23 @@ class Table:
         write_table(self.to_arrow(), self.json_lines(), Path(path), overwrite=overwrite, csv_formulas=csv_formulas)
 
 
-#: Columns of ids of items.
-ITEMS = ("id", "kept_id", "id_a", "id_b")
+def mask_of(key: Any, rows: int) -> pa.Array:
+    """Return a mask of the rows of a table, False where it has no value. Raises TypeError for another key, and IndexError for another length."""
+    if isinstance(key, list):
+        held = f"list of {', '.join(dict.fromkeys(type(one).__name__ for one in key))}" if key else "empty list"
+        values = np.array(key) if key and all(isinstance(one, bool | np.bool_) for one in key) else None
+    else:
+        values = np.asarray(key) if hasattr(key, "__array__") and np.ndim(key) else None
+        held = type(key).__name__ if values is None else f"array of {values.dtype}"
+    if values is not None and values.dtype == object and values.ndim == 1:  # truth values, some of them missing
+        with suppress(pa.ArrowException):
+            values = pa.array(values, pa.bool_(), from_pandas=True).fill_null(False).to_numpy(zero_copy_only=False)
+    if values is None or values.dtype != bool:
+        valid = "give the name of a column, a list of names, the number of a row, a slice of rows, or a mask with a truth value for each row"
+        raise TypeError(f"{held}: {valid}")
+    if values.shape != (rows,):
+        raise IndexError(f"mask of the shape {values.shape}: give one truth value for each of the {rows:,} rows")
+    return pa.array(values)
 
 
 def as_numpy(column: pa.ChunkedArray) -> np.ndarray:

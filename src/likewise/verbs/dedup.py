@@ -81,7 +81,7 @@ def dedup(
     ``normalize``        steps applied to texts before they are cut into tokens, such as "nfc,lower"; or "none" (depends on the unit)
     ``field``            column or JSON path to compare; "a+b" joins two, "a|b" takes the first present, "NAME@GLOB" is for some files (text)
     ``records``          path of the list of records inside a JSON document, such as "data" or "response.items"
-    ``id``               column or JSON path of the id ("id", else the position)
+    ``id``               column or JSON path of the id ("id", else the position, not the label of a data frame's index: use ``frame.iloc[id]``)
     ``per``              compare only items with the same value of this field
     ``min_tokens``       keep items with fewer tokens without comparing them (0)
     ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared

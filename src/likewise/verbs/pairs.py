@@ -64,7 +64,8 @@ def pairs(
 ) -> Pairs:
     """List all pairs at or above the threshold, within ``inputs`` or between ``inputs`` and ``against``, and verify them exactly.
 
-    Columns: id_a, id_b, similarity or distance; also source_a, position_a, source_b, position_b if ids do not identify the items. With containment,
+    Columns: id_a, id_b, similarity or distance; also source_a, position_a, source_b, position_b if ids do not identify the items. An
+    item without an id is named by its position, not by the label of a data frame's index: use ``frame.iloc[id]``, or pass ``id``. With containment,
     such as ``by="words:5/containment"``, each row gives the share of a that b contains, and all pairs are found; with ``against``, a is an item of
     ``inputs``.
 
