@@ -42,13 +42,13 @@ TABLE = pa.table(ROWS, schema=SCHEMA)
 
 
 class Features:
-    """As features of Hugging Face data sets tell their types."""
+    """As features of Hugging Face datasets tell their types."""
 
     arrow_schema = SCHEMA
 
 
 class DataSet:
-    """The methods of a Hugging Face data set that likewise may call. Iterating over it would give dicts."""
+    """The methods of a Hugging Face dataset that likewise may call. Iterating over it would give dicts."""
 
     features: Features | None = Features()
 
@@ -84,16 +84,16 @@ class Untyped(DataSet):
 
 def given(kind: str):
     return {
-        "data set": lambda: DataSet(TABLE),
-        "streamed data set": lambda: Untyped(TABLE),
+        "dataset": lambda: DataSet(TABLE),
+        "streamed dataset": lambda: Untyped(TABLE),
         "pyarrow table": lambda: TABLE,
-        "pyarrow data set": lambda: ds.dataset(TABLE),
+        "pyarrow dataset": lambda: ds.dataset(TABLE),
         "pyarrow scanner": lambda: ds.dataset(TABLE).scanner(),
         "reader of batches": lambda: TABLE.to_reader(max_chunksize=1),
     }[kind]()
 
 
-KINDS = ["data set", "streamed data set", "pyarrow table", "pyarrow data set", "pyarrow scanner", "reader of batches"]
+KINDS = ["dataset", "streamed dataset", "pyarrow table", "pyarrow dataset", "pyarrow scanner", "reader of batches"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -189,7 +189,7 @@ def test_a_data_set_is_read_in_few_batches():
 
 
 def test_rows_that_are_chunks_of_their_own_are_joined():
-    """A shuffled data set gives those, and reading one chunk takes as long as reading hundreds of rows."""
+    """A shuffled dataset gives those, and reading one chunk takes as long as reading hundreds of rows."""
     table = pa.concat_tables([TABLE.slice(number % 3, 1) for number in range(1000)])
     assert table.column("text").num_chunks == 1000
     for made in (memory.table(table), memory.table(DataSet(table)), memory.table(table.to_reader())):

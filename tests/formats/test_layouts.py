@@ -1,4 +1,4 @@
-"""Folders that other programs wrote as one data set: their metadata is skipped, with a warning."""
+"""Folders that other programs wrote as one dataset: their metadata is skipped, with a warning."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_saved_data_set_of_which_files_are_missing_is_refused(gone: list[str],
     saved(Path("hfd"), files=3)
     for name in gone:
         (Path("hfd") / name).unlink()
-    assert f"hfd: the metadata of this data set {said}; copy the whole" in refused("pairs", "hfd")
+    assert f"hfd: the metadata of this dataset {said}; copy the whole" in refused("pairs", "hfd")
     assert said in refused("pairs", "*", "--on-error", "skip")
     assert names("hfd/data-*")[0] == sorted({f"data-0000{number}-of-00003.arrow" for number in range(3)} - set(gone))  # named is named
 
@@ -68,7 +68,7 @@ def test_a_saved_data_set_of_which_files_are_missing_is_refused(gone: list[str],
 def test_a_saved_dictionary_of_which_a_data_set_is_missing_is_refused():
     saved(Path("d/train"))
     Path("d/dataset_dict.json").write_text('{"splits": ["train", "test"]}')
-    assert "d: the metadata of this data set lists test, which does not exist" in refused("dedup", "d", "-o", "out")
+    assert "d: the metadata of this dataset lists test, which does not exist" in refused("dedup", "d", "-o", "out")
 
 
 def test_what_hugging_face_has_cached_beside_the_data_is_not_read_again():

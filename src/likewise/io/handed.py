@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from likewise.errors import UsageError
 
-#: Rows requested from a Hugging Face data set at once.
+#: Rows requested from a Hugging Face dataset at once.
 BATCH_ROWS = 1 << 16
 #: A table with more than MANY chunks of fewer than FEW_ROWS rows on average is joined.
 MANY, FEW_ROWS = 64, 256
@@ -36,7 +36,7 @@ def table(given: Any, name: str) -> pa.Table | None:
 
 
 def is_table(given: Any) -> bool:
-    """Return True for objects with several columns, such as frames and data sets; False for a series."""
+    """Return True for objects with several columns, such as frames and datasets; False for a series."""
     return hasattr(given, "columns") or _taken(given) is not None
 
 
@@ -52,7 +52,7 @@ def compact(table: pa.Table) -> pa.Table:
 
 
 def _taken(given: Any) -> Callable[[Any], pa.Table] | None:
-    if isinstance(given, Mapping):  # a dict of data sets has many of their methods
+    if isinstance(given, Mapping):  # a dict of datasets has many of their methods
         return None
     return next((take for methods, take in TAKES.items() if all(callable(getattr(given, method, None)) for method in methods)), None)
 
@@ -73,7 +73,7 @@ def _refused(given: Any, error: Exception) -> UsageError:
 
 
 def _of_data_set(given: Any) -> pa.Table:
-    """Return a Hugging Face data set in its own order, shuffled or filtered. The schema keeps the metadata from which its features are restored."""
+    """Return a Hugging Face dataset in its own order, shuffled or filtered. The schema keeps the metadata from which its features are restored."""
     batches = [compact(batch) for batch in given.with_format("arrow").iter(batch_size=BATCH_ROWS)]  # in a shuffled one each row is a chunk
     if batches:
         return pa.concat_tables(batches, promote_options="default")
@@ -85,6 +85,6 @@ def _of_data_set(given: Any) -> pa.Table:
 TAKES: dict[tuple[str, ...], Callable[[Any], pa.Table]] = {
     ("collect", "collect_schema"): lambda given: pa.table(given.collect()),  # lazy frames of polars
     ("to_reader", "to_batches"): lambda given: given.to_reader().read_all(),  # scanners of pyarrow
-    ("scanner", "to_batches"): lambda given: given.scanner().to_reader().read_all(),  # data sets of pyarrow
-    ("with_format", "iter"): _of_data_set,  # data sets of Hugging Face, including streamed ones
+    ("scanner", "to_batches"): lambda given: given.scanner().to_reader().read_all(),  # datasets of pyarrow
+    ("with_format", "iter"): _of_data_set,  # datasets of Hugging Face, including streamed ones
 }

@@ -369,10 +369,10 @@ class _Found:
 
 
 def incomplete(folder: Path, lacking: Sequence[str]) -> str:
-    """Return the message about a data set with missing files."""
+    """Return the message about a dataset with missing files."""
     first = printable(lacking[0])
     many = f"{len(lacking):,} names that do not exist, such as {first}" if len(lacking) > 1 else f"{first}, which does not exist"
-    return f"{folder}: the metadata of this data set lists {many}; copy the whole data set again, or name the files one by one"
+    return f"{folder}: the metadata of this dataset lists {many}; copy the whole dataset again, or name the files one by one"
 
 
 def is_taken(name: str, others: Sequence[str]) -> bool:

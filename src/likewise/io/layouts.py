@@ -1,4 +1,4 @@
-"""Folders that other programs write as one data set, with metadata next to the data.
+"""Folders that other programs write as one dataset, with metadata next to the data.
 
 Supported are folders of Hugging Face ``datasets`` (``save_to_disk``, and its cache), of Spark, Hive, and compatible programs.
 """
@@ -88,7 +88,7 @@ def _described(path: Path) -> dict[str, Any] | None:
 
 
 def _data_files(state: dict[str, Any]) -> frozenset[str] | None:
-    """Return the files of a data set: other files next to them are copies that ``datasets`` cached."""
+    """Return the files of a dataset: other files next to them are copies that ``datasets`` cached."""
     try:
         return frozenset(str(file["filename"]) for file in state["_data_files"])
     except (TypeError, KeyError):
@@ -96,6 +96,6 @@ def _data_files(state: dict[str, Any]) -> frozenset[str] | None:
 
 
 def _splits(found: dict[str, Any]) -> frozenset[str]:
-    """Return the folders of a dictionary of data sets."""
+    """Return the folders of a dictionary of datasets."""
     splits = found["splits"]
     return frozenset(filter(lambda name: isinstance(name, str), splits)) if isinstance(splits, list) else frozenset()

@@ -23,9 +23,9 @@ def rows_of(given: Any, rows: np.ndarray) -> Any:
         return given.collect()[rows]
     if isinstance(given, np.ndarray) or hasattr(given, "gather") or hasattr(given, "collect_schema"):  # series and frames of Polars
         return given[rows]
-    if hasattr(given, "with_format") and hasattr(given, "select"):  # data sets of Hugging Face, but not streamed ones, whose take(n) differs
+    if hasattr(given, "with_format") and hasattr(given, "select"):  # datasets of Hugging Face, but not streamed ones, whose take(n) differs
         return given.select(rows)
-    if hasattr(given, "take") and not hasattr(given, "with_format"):  # tables, arrays and data sets of pyarrow
+    if hasattr(given, "take") and not hasattr(given, "with_format"):  # tables, arrays and datasets of pyarrow
         return given.take(rows)
     if hasattr(given, "tocsr"):  # sparse matrices of scipy
         return given.tocsr()[rows]

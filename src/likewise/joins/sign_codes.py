@@ -25,7 +25,7 @@ BITS = 1024
 #: The maximum that rounding to float32 adds to the probability of a differing bit.
 ROUNDING = 2.0**-16
 #: The size of the sample whose mean is the center.
-CENTRED = 2**12
+CENTERED = 2**12
 
 
 class Coding(Protocol):
@@ -162,7 +162,7 @@ def of_coordinates(vectors: np.ndarray, within: float, seed: int, workers: Worke
 
 def center_of(vectors: np.ndarray) -> np.ndarray:
     """The mean of an evenly spaced sample of the vectors, of their dtype: [d]."""
-    return mean_of(vectors[:: max(1, len(vectors) // CENTRED)])
+    return mean_of(vectors[:: max(1, len(vectors) // CENTERED)])
 
 
 def mean_of(vectors: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ Vectors = NDArray[Any]
 #: With fewer items, or at most this many dimensions, comparing all is faster than codes.
 FEW_ITEMS, FEW_NUMBERS = 2048, 32
 #: Vectors encoded by a task, and the size of the sample whose mean is the center.
-CODED_AT_ONCE, CENTRED = 2048, 4096
+CODED_AT_ONCE, CENTERED = 2048, 4096
 #: Exact search: queries whose candidates are held at once, queries and items of a product, and queries whose products a task examines.
 HELD, PRODUCT_QUERIES, PRODUCT_ITEMS, LOOKED_AT = 16384, 1024, 4096, 128
 #: By the bytes of a number: squares of greater sizes may overflow, and those of sizes below the reciprocal may vanish.
@@ -44,7 +44,7 @@ class Frame:
         self.largest = LARGEST[base.itemsize]
         self.origin = read_only(np.zeros(base.shape[1], base.dtype))
         with np.errstate(all="ignore"):
-            rows = base[:: max(1, len(base) // CENTRED)]
+            rows = base[:: max(1, len(base) // CENTERED)]
             rows = self.ones(rows, self.inverse(rows)) if self.direction else rows
             self.center = read_only(rows.mean(axis=0, dtype=np.float64).astype(rows.dtype))
 

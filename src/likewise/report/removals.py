@@ -1,6 +1,6 @@
 """How similar removed items are to the ones kept in their place, and clusters that look like pages of one template.
 
-Pages of one template share a header, a menu and a licence. Where that is most of their text, pages about different things pass the threshold, and
+Pages of one template share a header, a menu and a license. Where that is most of their text, pages about different things pass the threshold, and
 only one of them is kept. Their similarities show it: each page differs from the kept one by its own text, so they lie close above the threshold.
 Copies that were edited lie close to 1.
 """

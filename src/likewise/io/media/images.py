@@ -23,7 +23,7 @@ def features_of(path: Path, most: int) -> NDArray[np.float32]:
 
 
 def decoded(path: Path) -> NDArray[np.uint8]:
-    """Return the grey values of an image, uint8[height, width], rotated upright by its metadata. Raises DataError."""
+    """Return the gray values of an image, uint8[height, width], rotated upright by its metadata. Raises DataError."""
     cv2 = library()
     try:
         data = np.fromfile(path, np.uint8)  # OpenCV accepts only names in the system's encoding
