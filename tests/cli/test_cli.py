@@ -107,7 +107,7 @@ def test_dedup_accounts_for_everything_on_standard_error() -> None:
     assert printed["kept"] == "2"
     assert printed["removed"] == "2  (1 exact copy, 1 near-duplicate)"
     assert printed["clusters"] == "1, the largest with 3 items (representative 'a')"
-    assert re.fullmatch(r"at least 99\.\d+ % of pairs at 0\.7 \(\d+ bands x \d+ rows\)", printed["recall"])
+    assert re.fullmatch(r"at least 99\.\d+% of pairs at 0\.7 \(\d+ bands x \d+ rows\)", printed["recall"])
     assert printed["output"] == "out" and printed["next"] == "likewise show out b"
     assert "\x1b" not in result.stderr
 
@@ -126,8 +126,8 @@ def test_reasons_for_a_lower_recall_are_reported() -> None:
     budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 12.6, "recall": 0.9514}
     printed = dict(recall_lines({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
     assert printed == {
-        "recall": "at least 95.1 % of pairs at 0.8 (16 bands x 6 rows)",
-        "skipped": "5,000 comparisons in overfull buckets; a sample of 1,000 contained 2 similar pairs (at most 13 pairs missed, 95 % confidence)",
+        "recall": "at least 95.1% of pairs at 0.8 (16 bands x 6 rows)",
+        "skipped": "5,000 comparisons in overfull buckets; a sample of 1,000 contained 2 similar pairs (at most 13 pairs missed, 95% confidence)",
         "verified": "by estimates from signatures; similarities are not exact",
     }
 
@@ -188,7 +188,7 @@ def test_dry_run_reads_and_writes_nothing(folder: Path) -> None:
         result = run(args[0], "docs.jsonl", *args[1:], "--dry-run", "--keep", "longest", "--bands", "13", "--rows", "60")
         assert result.exit_code == 0, result.stderr
         assert "docs.jsonl  jsonl, 15 B" in result.stdout and "13 bands x 60 rows" in result.stdout and "longest" in result.stdout
-        assert "only 0.0020 %" in result.stderr, "a layout that finds next to nothing says so"
+        assert "only 0.0020%" in result.stderr, "a layout that finds next to nothing says so"
     listed = [{line.split()[0] for line in run(*verb, "docs.jsonl", "--dry-run").stdout.splitlines()[2:]} for verb in (("dedup",), ("pairs",))]
     assert (listed[0] - listed[1], listed[1] - listed[0]) == ({"output", "pairs", "removed-records"}, {"star", "max-pairs"})
     document = json.loads(run("dedup", "docs.jsonl", "-", "--dry-run", "--json").stdout)
@@ -204,7 +204,7 @@ def test_a_layout_of_low_recall_warns_before_it_runs(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("likewise.verbs.pairs.list_pairs", refuse)
     result = run("pairs", "docs.jsonl", "--bands", "13", "--rows", "60")
     warning, error = result.stderr.splitlines()
-    assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with a probability of only 0.0020 %")
+    assert warning.startswith("warning: 13 bands of 60 rows: a pair at 0.8 is found with a probability of only 0.0020%")
     assert error == "likewise: error: went on"
 
 
@@ -285,9 +285,9 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 def test_plan_shows_the_layout_the_curve_and_the_costs() -> None:
     text = run("plan", "--threshold", "0.5", "--bands", "20", "--rows", "5").stdout
-    assert text.startswith("words:5 at 0.5: 20 bands of 5 rows, 100 slots (oph, set by hand)\nExpected recall: about 47.0 % of pairs at 0.5, ")
+    assert text.startswith("words:5 at 0.5: 20 bands of 5 rows, 100 slots (oph, set by hand)\nExpected recall: about 47.0% of pairs at 0.5, ")
     cells = " ".join(text.split())
-    assert "> 0.50 47.0 %" in cells and "0.80 99.96 %" in cells and "0.20 0.64 %" in cells
+    assert "> 0.50 47.0%" in cells and "0.80 99.96%" in cells and "0.20 0.64%" in cells
     assert "  memory       about " in text and "  disk         " in text and "\x1b" not in text
 
 
@@ -295,11 +295,11 @@ def test_plan_of_a_preset_for_a_file() -> None:
     """The sample is cut by the preset's unit, ignored options are reported, and the last line runs the layout."""
     done = run("plan", "docs.jsonl", "--preset", "slimpajama", "--recall", "0.9")
     assert done.stdout.startswith(
-        "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, from the preset slimpajama)\nExpected recall: about 39.9 % of pairs at 0.8, "
+        "chars:13 at 0.8: 9 bands of 13 rows, 117 slots (oph, from the preset slimpajama)\nExpected recall: about 39.9% of pairs at 0.8, "
     )
     assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl -o clean --preset slimpajama"
     assert "warning: 9 bands of 13 rows: the layout is fixed by the preset slimpajama, so --recall 0.9 has no effect" in done.stderr
-    assert "a pair at 0.8 is found with a probability of only 39.9 %" in done.stderr and "> 0.80          39.9 %" in done.stdout, (
+    assert "a pair at 0.8 is found with a probability of only 39.9%" in done.stderr and "> 0.80          39.9%" in done.stdout, (
         "one number everywhere"
     )
     own = run("plan", "docs.jsonl", "--by", "words:2", "--threshold", "0.7", "--bands", "4", "--rows", "3").stdout.splitlines()[-1]

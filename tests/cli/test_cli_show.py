@@ -338,7 +338,7 @@ def test_lines_come_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("likewise.cli.progress.PLAIN_SECONDS", 0.0)
     progress.advance(1_000_000)
-    assert capsys.readouterr().err.startswith("reading: 50 % of 4 MB, ")
+    assert capsys.readouterr().err.startswith("reading: 50% of 4 MB, ")
     progress.finish()
     assert progress.bytes_read == 2_000_000 and list(progress.seconds) == ["reading"]
 
@@ -353,7 +353,7 @@ def test_a_bar_comes_after_a_while_and_leaves_nothing(capsys: pytest.CaptureFixt
     progress.warn("mind [this]")
     progress.finish()
     text = capsys.readouterr().err
-    assert "reading" in text and "75 % of 100 items" in text and "warning: mind [this]" in text
+    assert "reading" in text and "75% of 100 items" in text and "warning: mind [this]" in text
     assert progress.warnings == ["mind [this]"] and text.endswith("\x1b[2K"), "the last line is wiped"
 
 

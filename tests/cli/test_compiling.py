@@ -122,7 +122,7 @@ def test_compiling_is_announced_once_and_predicts_nothing(capsys: pytest.Capture
         assert 0 < printed.compiled <= time.perf_counter() - printed._since
     assert capsys.readouterr().err == "compiling kernels (first use only) ...\n"
     printed._since, printed.compiled, printed.done = time.perf_counter() - 30, 20.0, 50
-    assert printed.state() == "50 % of 100 items, 5 items/s"
+    assert printed.state() == "50% of 100 items, 5 items/s"
 
 
 def test_after_a_failure_the_next_kernel_is_heard_again(listened: list[str]) -> None:

@@ -100,11 +100,11 @@ def test_work_of_an_earlier_run_counts_as_done_but_not_as_speed(clock: list[floa
     printed = ScreenProgress(Screen(quiet=True))
     printed.begin("reading", 1000, "items")
     printed.resumed(800)
-    assert printed.state() == "80 % of 1,000 items"
+    assert printed.state() == "80% of 1,000 items"
     for _ in range(50):
         clock[0] += 0.1
         printed.advance(1)
-    assert printed.state() == "85 % of 1,000 items, 10 items/s, 15.0 s left"
+    assert printed.state() == "85% of 1,000 items, 10 items/s, 15.0 s left"
     assert printed.bytes_read == 0
 
 
@@ -116,7 +116,7 @@ def test_each_stage_is_estimated_by_itself(clock: list[float]) -> None:
         for _ in range(50):
             clock[0] += 0.1
             printed.advance(each)
-    assert printed.state() == "50 % of 1,000 items, 100 items/s, 5.0 s left"
+    assert printed.state() == "50% of 1,000 items, 100 items/s, 5.0 s left"
 
 
 class Heard(lw.Progress):

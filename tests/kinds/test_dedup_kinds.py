@@ -213,12 +213,12 @@ def test_dry_run_and_summary_say_how(tmp_path):
         return result
 
     vectors, codes = ("--by", "cosine", "--threshold", 0.9), ("--by", "hamming", "--within", 3)
-    assert "join by bits of codes; recall: at least 99.0 % of pairs at 0.9" in run("dedup", tmp_path / "v.npy", "--dry-run", *vectors).stdout
-    assert "all pairs compared; recall: 100 %" in run("dedup", tmp_path / "v.npy", "--dry-run", "--exact", *vectors).stdout
-    assert "exact similarity join; recall: 100 %" in run("dedup", tmp_path / "c.npy", "--dry-run", *codes).stdout
-    assert " % of pairs at 0.9 (" in run("dedup", tmp_path / "v.npy", "-o", tmp_path / "v", *vectors).stderr
-    assert "recall    100 % (exact similarity join)" in run("dedup", tmp_path / "c.npy", "-o", tmp_path / "c", *codes).stderr
-    assert "expected   100 %\n" in run("audit", tmp_path / "c").stdout
+    assert "join by bits of codes; recall: at least 99.0% of pairs at 0.9" in run("dedup", tmp_path / "v.npy", "--dry-run", *vectors).stdout
+    assert "all pairs compared; recall: 100%" in run("dedup", tmp_path / "v.npy", "--dry-run", "--exact", *vectors).stdout
+    assert "exact similarity join; recall: 100%" in run("dedup", tmp_path / "c.npy", "--dry-run", *codes).stdout
+    assert "% of pairs at 0.9 (" in run("dedup", tmp_path / "v.npy", "-o", tmp_path / "v", *vectors).stderr
+    assert "recall    100% (exact similarity join)" in run("dedup", tmp_path / "c.npy", "-o", tmp_path / "c", *codes).stderr
+    assert "expected   100%\n" in run("audit", tmp_path / "c").stdout
 
 
 def test_an_output_is_audited_as_it_was_made(tmp_path):

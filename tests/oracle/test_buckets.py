@@ -47,7 +47,7 @@ def test_no_key_that_repeats_is_taken_for_one_that_does_not(keys):
 
 
 def test_few_keys_that_do_not_repeat_seem_to():
-    """100,000 keys in 2^19 places: a key meets another by chance 1 - exp(-100000 / 2^19) = 17.4 % of the time, standard deviation .1 %."""
+    """100,000 keys in 2^19 places: a key meets another by chance 1 - exp(-100000 / 2^19) = 17.4% of the time, standard deviation .1%."""
     keys = np.random.default_rng(0).integers(0, 2**64, 100_000, np.uint64)
     assert 0.165 < repeated(keys).mean() < 0.183
 

@@ -68,7 +68,7 @@ def test_misses_lie_above_the_curve_and_false_positives_below():
     assert corners(missed)[:2] == [(across, TOP), (across, up)] and corners(missed)[-2:] == [(RIGHT, TOP), (RIGHT, TOP)]
     (dot,) = elements(chart, "circle")
     assert (float(dot.attrib["cx"]), float(dot.attrib["cy"])) == (across, up)
-    assert {"threshold 0.75", "a line: 75.0 % at the threshold", "may be missed", "false positives, below the threshold"} <= {*words(chart)}
+    assert {"threshold 0.75", "a line: 75.0% at the threshold", "may be missed", "false positives, below the threshold"} <= {*words(chart)}
 
 
 def test_distances_fall_and_the_areas_are_mirrored():
@@ -105,9 +105,9 @@ def test_several_curves_are_distinguished_without_color():
     for number, line in zip(numbers, lines, strict=True):
         assert (float(number.attrib["x"]), round(float(number.attrib["y"]) - 4, 2)) in corners(line)
     assert [said for said in words(chart) if "at the" in said] == [
-        "2 x 25: > 99.99999 % at the threshold",  # 1 - .36^25
-        "5 x 10: 98.1 % at the threshold",  # 1 - (1 - .32768)^10 = .98113
-        "10 x 5: 43.3 % at the threshold",  # 1 - (1 - .107374)^5 = .43331
+        "2 x 25: > 99.99999% at the threshold",  # 1 - .36^25
+        "5 x 10: 98.1% at the threshold",  # 1 - (1 - .32768)^10 = .98113
+        "10 x 5: 43.3% at the threshold",  # 1 - (1 - .107374)^5 = .43331
     ]
     assert "may be missed by 1" in words(chart) and len(elements(chart, "polygon")) == 2
 
@@ -260,9 +260,9 @@ def test_several_curves_in_a_terminal():
         "     │  1223│",
         "  0% └──────┴──",
         "      0   0.75",
-        "      1 = a line            75.0 % at 0.75",
-        "      2 = square \\x1b[31m   56.2 % at 0.75",
-        "      3 = a step             100 % at 0.75",
+        "      1 = a line            75.0% at 0.75",
+        "      2 = square \\x1b[31m   56.2% at 0.75",
+        "      3 = a step             100% at 0.75",
     ]
     assert [*curve.draw_many([Drawn("line", lambda d: 1 - d), Drawn("step", lambda d: float(d < 0.5))], 0.25, 9, 4, curve.ASCII, falling=True)] == [
         "100% +1222",
@@ -271,8 +271,8 @@ def test_several_curves_in_a_terminal():
         "     |  |2  1",
         "  0% +--^------",
         "      0.25    1",
-        "      1 = line   75.0 % at 0.25",
-        "      2 = step    100 % at 0.25",
+        "      1 = line   75.0% at 0.25",
+        "      2 = step    100% at 0.25",
     ]
     assert [*curve.draw_many([LINE], None, 9, 2)] == [
         "100% ┤      111",

@@ -120,10 +120,10 @@ def test_the_page_says_what_the_report_holds():
     page = Page(render(report(), run_facts(), [example("one two", "one three")]))
     assert page.by_tag["h1"] == ["1,234 documents read: 1,000 kept, 229 removed, 5 rejected"]
     assert "18.6% of the documents were removed: 150 exact copies and 79 near-duplicates, in 61 clusters." in page.words
-    assert "Method: words:5. Threshold: 0.8 (expected recall at least 99.2 %)." in page.words
+    assert "Method: words:5. Threshold: 0.8 (expected recall at least 99.2%)." in page.words
     assert "Every document is accounted for: 1,000 kept + 229 removed + 5 rejected = 1,234 read" in page.words
     assert "Kept without comparison: 1 empty, 2 without a text, 4 too short to judge." in page.words
-    assert "With 16 bands of 6 rows, a pair at similarity 0.8 is found with a probability of at least 99.2 %;" in page.words
+    assert "With 16 bands of 6 rows, a pair at similarity 0.8 is found with a probability of at least 99.2%;" in page.words
     assert (
         "1,111 distinct documents collided in 640 buckets, the largest of 321 documents; 7,654 pairs were compared, and 87 are similar." in page.words
     )
@@ -134,7 +134,7 @@ def test_the_page_says_what_the_report_holds():
         ["all 2 sources", "1,234", "1,000", "229", "5", "18.6%"],
         ["reading", "3", "75.0%"],
         ["versions.numpy", "2.4"],
-        ["0.9", "99.8 %"],
+        ["0.9", "99.8%"],
     ):
         assert row in page.rows
     assert page.rows.index(["b.jsonl", "234", "100", "131", "3", "56.0%"]) < page.rows.index(["a.jsonl", "1,000", "900", "98", "2", "9.8%"])
@@ -205,7 +205,7 @@ def test_nothing_comes_from_elsewhere():
     assert levels[0] == 1 and all(later <= earlier + 1 for earlier, later in pairwise(levels))
 
 
-@pytest.mark.parametrize(("threshold", "recall"), [(0.001, "about 0.25 %"), (0.05, "about 0.25 %"), (0.8, "about 64.0 %"), (1.0, "at least 100 %")])
+@pytest.mark.parametrize(("threshold", "recall"), [(0.001, "about 0.25%"), (0.05, "about 0.25%"), (0.8, "about 64.0%"), (1.0, "at least 100%")])
 def test_thresholds_at_the_ends_of_the_curve(threshold, recall):
     plan = {name: value for name, value in PLAN.items() if name != "recall"}
     made = report(threshold=threshold, curve=[[step / 20, (step / 20) ** 2] for step in range(1, 21)])
@@ -245,11 +245,11 @@ def test_a_page_without_run_facts_says_only_what_was_found():
 def test_pairs_that_overfull_buckets_left_out_are_reported():
     cut = {"cut": 54321, "recall": 0.87659, "buckets": [{"items": 321, "cut": 50000, "row": 12}]}
     page = Page(render(report(budget=cut), None, []))
-    assert "54,321 pairs in overfull buckets were skipped; this lowers the expected recall to 87.6 %." in page.words
+    assert "54,321 pairs in overfull buckets were skipped; this lowers the expected recall to 87.6%." in page.words
     assert ["12", "321", "50,000"] in page.rows
     page = Page(render(report(budget=cut | {"sampled": 1000, "similar": 2, "missed_at_most": 311.2}), None, []))
-    assert "1,000 skipped pairs were compared as a sample, and 2 were similar: at most 312 pairs missed, with 95 % confidence." in page.words
-    assert "No pair was skipped; the expected recall is 99.2 %." in Page(render(report(), None, [])).words
+    assert "1,000 skipped pairs were compared as a sample, and 2 were similar: at most 312 pairs missed, with 95% confidence." in page.words
+    assert "No pair was skipped; the expected recall is 99.2%." in Page(render(report(), None, [])).words
 
 
 def test_long_lists_of_sources_are_cut_and_counted():

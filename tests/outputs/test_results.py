@@ -534,12 +534,12 @@ def test_what_has_no_type_of_its_own_says_so(tmp_path: Path) -> None:
 
 def test_an_audit_shows_its_recall_and_the_pairs_that_were_missed() -> None:
     found = lw.audit(ROWS, **LIKE)
-    assert repr(found).splitlines()[0].startswith("Audit: recall 100 % (") and ": 1 of 1 pair of 3 sampled items out of 3" in repr(found)
+    assert repr(found).splitlines()[0].startswith("Audit: recall 100% (") and ": 1 of 1 pair of 3 sampled items out of 3" in repr(found)
     assert repr(found).splitlines()[2] == "similarity_from  similarity_to  pairs  found"
     missed = [{"value": 0.5, "id_a": "a", "source_a": "x", "position_a": 0, "id_b": EVIL, "source_b": "x", "position_b": 1}]
     some = lw.Audit(9, 9, 4, 3, None, 0.2, 0.9, 0.5, "similarity", [], missed, ["take care"])
     assert repr(some).splitlines()[:3] == [
-        "Audit: recall 75.0 % (20.0 % to 90.0 % with 95 % confidence): 3 of 4 pairs of 9 sampled items out of 9",
+        "Audit: recall 75.0% (20.0% to 90.0% with 95% confidence): 3 of 4 pairs of 9 sampled items out of 9",
         "warning: take care",
         "Missed pairs: 1 row, 3 columns",
     ]

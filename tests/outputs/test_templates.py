@@ -48,7 +48,7 @@ def test_pages_of_a_template_are_reported() -> None:
     [message] = printed(found)
     assert message.startswith(
         "1 large cluster looks like pages of one template rather than duplicates: 60 documents were removed, most at a similarity from 0.8 to 0.9. "
-        "The kept document is 0 (60 removed, 100 % in this range). Check some with likewise show"
+        "The kept document is 0 (60 removed, 100% in this range). Check some with likewise show"
     )
     assert found["removals"]["templates"] == {
         "number": 1,
@@ -81,7 +81,7 @@ def test_several_are_named_the_largest_first_and_the_rest_counted() -> None:
     texts = [text.replace("menu", f"kind{kind}menu").replace("page", f"kind{kind}page") for kind in range(4) for text in pages(32 + kind)]
     [message] = printed(report(texts))
     assert message.startswith("4 large clusters each look like pages of one template rather than duplicates: 130 documents were removed")
-    named = [f"{first} ({number} removed, 100 % in this range)" for first, number in ((99, 34), (65, 33), (32, 32))]
+    named = [f"{first} ({number} removed, 100% in this range)" for first, number in ((99, 34), (65, 33), (32, 32))]
     assert f"The kept documents are {', '.join(named)} and others. " in message
 
 
@@ -123,7 +123,7 @@ def test_it_is_said_in_the_summary_and_on_the_page(folder: Path) -> None:
     assert lines(result.stderr)["similar"] == "0.8-0.84: 39, 0.84-0.88: 0, 0.88-0.92: 0, 0.92-0.96: 0, 0.96-1: 4"
     assert (
         result.stderr.count("1 large cluster looks like pages of one template") == 1
-        and "The kept document is 'p0' (39 removed, 100 % in this range)" in result.stderr
+        and "The kept document is 'p0' (39 removed, 100% in this range)" in result.stderr
     )
     document = json.loads(Path("out/report.json").read_text())
     page = Path("out/report.html").read_text()

@@ -125,7 +125,7 @@ def test_swapped_by_mistake_is_said():
     plan = choose("0.8", bands=13, rows=60)
     assert plan.recall == pytest.approx(1.992225884661636e-05, abs=1e-12)
     advice = "leave the layout to the plan for a recall of 0.99"
-    assert plan.warnings == [f"13 bands of 60 rows: a pair at 0.8 is found with a probability of only 0.0020 %; {advice}"]
+    assert plan.warnings == [f"13 bands of 60 rows: a pair at 0.8 is found with a probability of only 0.0020%; {advice}"]
 
 
 def test_one_band_is_said():
@@ -196,7 +196,7 @@ def test_least_error_is_that_of_datasketch():
     assert (plan.bands, plan.rows) == (9, 13)
     assert plan.recall == pytest.approx(0.399, abs=5e-4)
     assert plan.warnings == [
-        "9 bands of 13 rows: a pair at 0.8 is found with a probability of only 39.9 %; leave out tune='error' for a recall of 0.99"
+        "9 bands of 13 rows: a pair at 0.8 is found with a probability of only 39.9%; leave out tune='error' for a recall of 0.99"
     ]
 
 

@@ -129,7 +129,7 @@ def test_a_layout_by_hand_for_a_distance():
     plan = choose(method=parse("hamming"), within=8, dimension=64, bands=10, rows=60)
     assert plan.recall == pytest.approx(probability(56 / 64, 10, 60), abs=1e-12)
     said = (
-        "10 bands of 60 rows: a pair at a distance of 8 is found with a probability of only 0.33 %; leave the layout to the plan for a recall of 0.99"
+        "10 bands of 60 rows: a pair at a distance of 8 is found with a probability of only 0.33%; leave the layout to the plan for a recall of 0.99"
     )
     assert plan.warnings == [said]
 

@@ -46,8 +46,8 @@ def test_the_line_comes_after_a_second_and_shows_what_is_done(clock: Any) -> Non
     line.finish()
     line.finish()
     assert said == [
-        ("likewise: comparing, 50 %, 1 s", True),
-        ("likewise: comparing, 80 %, 1 s", True),
+        ("likewise: comparing, 50%, 1 s", True),
+        ("likewise: comparing, 80%, 1 s", True),
         ("likewise: 1.3 s", False),
         ("likewise: writing, 1 s", True),
         ("likewise: writing, 1,500 items, 2 s", True),
@@ -59,7 +59,7 @@ def test_the_line_comes_after_a_second_and_shows_what_is_done(clock: Any) -> Non
 def test_a_terminal_gets_one_line_and_is_left_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("COLUMNS", "20")
-    live.on_stream("likewise: comparing, 50 %", True)
+    live.on_stream("likewise: comparing, 50%", True)
     live.on_stream("likewise: 1.3 s", False)
     assert sys.stderr.getvalue() == "\rlikewise: comparing\r\r" + " " * 19 + "\r"
 

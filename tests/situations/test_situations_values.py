@@ -30,7 +30,7 @@ def test_a_layout_that_cannot_reach_the_threshold_does_not_look_like_a_clean_cor
     assert len(steep) >= 170 and set(steep.to_arrow()["similarity"].to_pylist()) == {0.8}
     flat = lw.pairs(rows, **asked, bands=13, rows=60)
     assert len(flat) <= 1
-    assert any("a pair at 0.8 is found with a probability of only 0.0020 %" in said for said in flat.report["warnings"])
+    assert any("a pair at 0.8 is found with a probability of only 0.0020%" in said for said in flat.report["warnings"])
 
 
 @pytest.mark.parametrize(("by", "order", "values"), [("l2", "prs", [0.5, 27**0.5 * 7 / 12, 48**0.5]), ("cosine", "rps", [1, 13 / 171**0.5, -1])])

@@ -237,9 +237,9 @@ def test_what_the_command_says(tmp_path):
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[:2] == ["sampled    600 items of 600", "similar    300 pairs with a sampled item, found by an exact search"]
-    assert lines[2] == f"recall     {100 * found.recall:.1f} % measured; {100 * found.low:.1f} % to {100 * found.high:.1f} % with 95 % confidence"
-    assert lines[3] == "expected   at least 59.6 % of pairs exactly at 0.8"
-    assert lines[4] == "precision  100 %: all reported pairs were compared exactly"
+    assert lines[2] == f"recall     {100 * found.recall:.1f}% measured; {100 * found.low:.1f}% to {100 * found.high:.1f}% with 95% confidence"
+    assert lines[3] == "expected   at least 59.6% of pairs exactly at 0.8"
+    assert lines[4] == "precision  100%: all reported pairs were compared exactly"
     assert lines[5] == "found      by similarity:"
     assert lines[6] == f"0.8..0.82  {found.found} of 300 pairs"
     first = found.missed[0]
@@ -255,7 +255,7 @@ def test_what_the_command_says_in_json(tmp_path):
     want = {"items": 60, "sampled": 60, "pairs": 30, "found": 30, "expected_recall": 1, "recall": 1, "precision": 1}
     assert {name: printed[name] for name in want} == want and printed["missed"] == []
     assert (printed["threshold"], printed["value"], printed["by_value"]) == (0.8, "similarity", [[0.8, pytest.approx(0.82), 30, 30]])
-    assert "expected   100 %\n" in run("audit", tmp_path / "out").stdout
+    assert "expected   100%\n" in run("audit", tmp_path / "out").stdout
     nothing = json.loads(run("audit", write(tmp_path / "no.jsonl", sets_at(both=1, more=5)), "--by", "elements", "--json").stdout)
     assert (nothing["pairs"], nothing["recall"], nothing["low"], nothing["high"]) == (0, None, 0.0, 1.0)
 

@@ -45,14 +45,14 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
     yield "sampled", f"{counted(found.sampled, 'item')} of {found.items:,}"
     yield "similar", f"{counted(found.pairs, 'pair')} with a sampled item, found by an exact search"
     if found.pairs:
-        yield "recall", f"{percent(found.recall)} measured; {percent(found.low)} to {percent(found.high)} with 95 % confidence"
+        yield "recall", f"{percent(found.recall)} measured; {percent(found.low)} to {percent(found.high)} with 95% confidence"
     place = "at a distance of exactly" if found.value == "distance" else "exactly at"
     if found.expected_recall is None:
         yield "expected", "unknown: this measure has no guaranteed recall"
     else:
         least = f"at least {percent(found.expected_recall, down=True)} of pairs {place} {found.threshold:g}"
-        yield "expected", "100 %" if found.expected_recall == 1 else least
-    exact = "100 %: all reported pairs were compared exactly"
+        yield "expected", "100%" if found.expected_recall == 1 else least
+    exact = "100%: all reported pairs were compared exactly"
     yield "precision", exact if found.precision == 1 else "unknown: removed items were not compared exactly"
     if found.by_value:
         yield "found", f"by {found.value}:"

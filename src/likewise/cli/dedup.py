@@ -143,7 +143,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "recall", "not guaranteed; likewise audit measures it"
         return
     if not report.get("curve", plan):
-        yield "recall", "100 % (exact similarity join)"
+        yield "recall", "100% (exact similarity join)"
         return
     guaranteed = budget["recall"] >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
     layout = f"{counted(plan['bands'], 'band')} x {counted(plan['rows'], 'row')}" if plan["rows"] else f"codes of {plan['bits']:,} bits, all compared"
@@ -152,7 +152,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "spread", spread.described(report["spread"])
     if budget["cut"]:
         sample = f"a sample of {budget['sampled']:,} contained {counted(budget['similar'], 'similar pair')}"
-        missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed, 95 % confidence"
+        missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed, 95% confidence"
         yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed})"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
@@ -211,7 +211,7 @@ def dry_run_of(screen: Screen, inputs: tuple[str, ...], options: Options, out: P
     rows["max-record"] = f"{options.max_record:,} bytes"
     rows["plan"] = layout(job)
     rows["threads"] = str(options.threads or "all")
-    rows["memory"] = size(options.memory) if options.memory else "75 % of available memory"
+    rows["memory"] = size(options.memory) if options.memory else "75% of available memory"
     rows["out"] = str(out or "-")
     screen.rows(rows.items(), data=True)
     for message in early_warnings(options):
@@ -228,7 +228,7 @@ def layout(job: Job) -> str:
         return "candidates from encodings; recall: not guaranteed"
     if job.recall != 1:
         return f"join by bits of codes; recall: {recall_of(float(job.threshold), job.recall, at(job.distances))}"
-    return f"{'all pairs compared' if job.compared.all_compared else 'exact similarity join'}; recall: 100 %"
+    return f"{'all pairs compared' if job.compared.all_compared else 'exact similarity join'}; recall: 100%"
 
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:

@@ -244,7 +244,7 @@ FLAGS: dict[str, Flag] = {
         "--memory",
         "Memory for the data, such as 1.5G. Python, the libraries and the kernels need another 220 MB.",
         "SIZE",
-        "75 % of available memory",
+        "75% of available memory",
         brief="Memory for the data, such as 1.5G.",
     ),
     "work": Flag(

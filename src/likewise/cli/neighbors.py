@@ -58,6 +58,6 @@ def command(
         least = "not guaranteed" if recall is None else f"at least {percent(recall, down=True)} of neighbors"
         found_of = f"{counted(len(found), 'neighbor')} of {counted(found.report['queries'], 'query', 'queries')}{fewer}"
         read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"
-        screen.say(f"{found_of}; {read}; recall: {'100 %' if recall == 1 else least}")
+        screen.say(f"{found_of}; {read}; recall: {'100%' if recall == 1 else least}")
     progress.steps()
     return int(exit_code and len(found) > 0)

@@ -166,7 +166,7 @@ def recall_of(threshold: float, recall: float | None, place: str = "at", guarant
     if recall is None:
         return "not guaranteed"
     if recall == 1:
-        return "100 %"
+        return "100%"
     number = f"at least {percent(recall, down=True)}" if guaranteed else f"about {percent(recall)}"
     return f"{number} of pairs {place} {shown(threshold)}"
 

@@ -112,7 +112,7 @@ class ScreenProgress(Progress):
             return self.amount(self.done) + speed
         seconds = self.left.seconds(clock)
         left = "" if seconds is None else f", {duration(seconds)} left"
-        return f"{100 * self.done // self.total} % of {self.amount(self.total)}{speed}{left}"
+        return f"{100 * self.done // self.total}% of {self.amount(self.total)}{speed}{left}"
 
 
 class Lines(ScreenProgress):

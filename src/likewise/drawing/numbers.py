@@ -43,16 +43,16 @@ def percent(probability: float, *, down: bool = False) -> str:
     """A probability in per cent, with enough digits to show its distance from 0 and 1. ``down`` never rounds up, for guaranteed probabilities.
 
     >>> percent(0.99964), percent(0.0064), percent(0.4701), percent(1.0), percent(0.9929, down=True)
-    ('99.96 %', '0.64 %', '47.0 %', '100 %', '99.2 %')
+    ('99.96%', '0.64%', '47.0%', '100%', '99.2%')
     """
     if probability in (0.0, 1.0):
-        return f"{probability * 100:.0f} %"
+        return f"{probability * 100:.0f}%"
     room = min(probability, 1 - probability)
     if room < 1e-7:
-        return "< 0.00001 %" if probability < 0.5 else "> 99.99999 %"
+        return "< 0.00001%" if probability < 0.5 else "> 99.99999%"
     places = max(1, -math.floor(math.log10(room * 100)) + (probability < 0.5))
     value = math.floor(probability * 100 * 10**places + 1e-6) / 10**places if down else probability * 100
-    return f"{value:.{places}f} %"
+    return f"{value:.{places}f}%"
 
 
 def shown(threshold: float) -> str:

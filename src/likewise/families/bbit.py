@@ -26,7 +26,7 @@ class BBit(Family):
     """Signatures of ``slots`` groups of ``bits`` bits (1, 2, 4, 8 or 16), packed: uint8[n, ceil(slots * bits / 8)].
 
     For compact storage and for checks; bands are planned for whole slots. The bits are taken from slots of ``MinHash(slots, mode, seed)``. Signatures
-    are comparable if all four fields are equal. At similarity 0.8, 8 bits add 0.5 % to the variance of an estimate from whole slots, at a quarter of
+    are comparable if all four fields are equal. At similarity 0.8, 8 bits add 0.5% to the variance of an estimate from whole slots, at a quarter of
     their size; 1 bit needs 2.25 times the slots, at a thirty-second. Signatures cannot be merged, and do not tell whether a set was empty: two empty
     sets agree in all slots. Leave empty sets out.
 

@@ -291,7 +291,7 @@ def least_error(asked: Asked) -> tuple[int, int]:
 
 
 def row_counts(most: int) -> Iterator[int]:
-    """Yield numbers of rows to try: each up to ERROR_SLOTS, then in steps of 2 %."""
+    """Yield numbers of rows to try: each up to ERROR_SLOTS, then in steps of 2%."""
     rows = 1
     while rows <= most:
         yield rows

@@ -298,7 +298,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
         skipped = f"{counted(cut, 'pair')} in overfull buckets {'was' if cut == 1 else 'were'} skipped"
         lost = f"{skipped}; this lowers the expected recall to {percent(budget['recall'], down=True)}."
         if (sampled := budget.get("sampled")) and "similar" in budget:  # earlier versions had another name
-            missed = f"at most {counted(math.ceil(budget['missed_at_most']), 'pair')} missed, with 95 % confidence"
+            missed = f"at most {counted(math.ceil(budget['missed_at_most']), 'pair')} missed, with 95% confidence"
             lost += f" {counted(sampled, 'skipped pair')} were compared as a sample, and {budget['similar']:,} were similar: {missed}."
         columns = [name for name in wording.BUCKET if any(name in bucket for bucket in budget["buckets"])]
         rows = [[bucket.get(name, "") for name in columns] for bucket in budget["buckets"]]

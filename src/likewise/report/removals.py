@@ -80,7 +80,7 @@ def warning(found: Report, limit: float) -> Iterator[str]:
     if not (number := found.get("templates", {}).get("number", 0)):
         return
     largest = found["templates"]["largest"][:NAMED]
-    named = ", ".join(f"{called(each)} ({each['near']:,} removed, {100 * each['low'] // each['near']} % in this range)" for each in largest)
+    named = ", ".join(f"{called(each)} ({each['near']:,} removed, {100 * each['low'] // each['near']}% in this range)" for each in largest)
     more = " and others" if number > NAMED else ""
     looks, kept = ("looks", "kept document is") if number == 1 else ("each look", "kept documents are")
     span = f"from {limit:.4g} to {limit + HALF_WAY * (1 - limit):.4g}"

@@ -44,7 +44,7 @@ class Audit:
     pairs: int  # similar pairs with a sampled item
     found: int  # the pairs that the run finds
     expected_recall: float | None  # the expected recall at the threshold; None: unknown
-    low: float  # 95 % confidence interval of the recall; items are resampled, because pairs of one item are not independent
+    low: float  # 95% confidence interval of the recall; items are resampled, because pairs of one item are not independent
     high: float
     threshold: float
     value: str  # similarity or distance
@@ -65,7 +65,7 @@ class Audit:
             return f"no similar pair of the {counted(self.sampled, 'sampled item')} out of {self.items:,}"
         found = f"{self.found:,} of {counted(self.pairs, 'pair')} of {counted(self.sampled, 'sampled item')} out of {self.items:,}"
         expected = "" if self.expected_recall is None else f"; expected at least {percent(self.expected_recall, down=True)} at {self.threshold:g}"
-        return f"recall {percent(self.recall)} ({percent(self.low)} to {percent(self.high)} with 95 % confidence): {found}{expected}"
+        return f"recall {percent(self.recall)} ({percent(self.low)} to {percent(self.high)} with 95% confidence): {found}{expected}"
 
     def _previews(self) -> Iterator[Preview]:
         """The pairs by value, and examples of missed ones."""

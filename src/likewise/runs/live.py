@@ -78,7 +78,7 @@ class Line(Progress):
 
     def _part(self) -> str:
         if 0 < self._done <= self._total:
-            return f", {100 * self._done // self._total} %"
+            return f", {100 * self._done // self._total}%"
         return f", {self._done:,} {self._unit}" if self._done and self._unit != "bytes" else ""
 
 

@@ -26,7 +26,7 @@ class Cut:
     """The pairs left out by the rule for overfull buckets, and the result of comparing a sample of them.
 
     cut: pairs of kept items in an overfull bucket that were not compared there. sampled: pairs in the sample; similar: those of the sample at or
-    above the threshold. missed: upper bound for missed pairs, with 95 % confidence.
+    above the threshold. missed: upper bound for missed pairs, with 95% confidence.
     """
 
     cut: int
@@ -103,7 +103,7 @@ def sampled_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: 
 
 
 def at_most(count: int) -> float:
-    """Upper end of the one-sided 95 % interval for the mean of a Poisson count, by the square-root approximation; 3.3 for a count of 0."""
+    """Upper end of the one-sided 95% interval for the mean of a Poisson count, by the square-root approximation; 3.3 for a count of 0."""
     return float((np.sqrt(count + 1) + 1.645 / 2) ** 2)
 
 
