@@ -44,7 +44,6 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup"], ["INPUT is missing\n  Usage: likewise dedup INPUT... -o OUT [FLAGS]\n  see likewise dedup --help\n"]),
         (["dedup", "docs.jsonl", "-o"], ["-o needs a value\n"]),
         (["dedup", "docs.jsonl", "--exact=1"], ["--exact takes no value\n"]),
-        (["features", "docs.jsonl"], ["--out is missing\n"]),
         (["dedup", "docs.jsonl", "-o", "out", "--recall", "high"], ["--recall high: give a number\n"]),
         (["completion"], ["SHELL is missing\n"]),
         (["dedup", "docs.jsonl"], ["-o OUT", "--dry-run"]),
@@ -64,9 +63,11 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "-o", "out", "--config", "gone.toml"], ["--config gone.toml", "no such file"]),
         (["pairs", "docs.jsonl", "-o", "out.xlsx"], ["-o out.xlsx", ".parquet"]),
         (["pairs", "docs.jsonl", "-o", "no/out.csv"], ["-o no/out.csv", "the folder no does not exist"]),
-        (["show", "nowhere", "a"], ["nowhere: is not an output folder", "it does not exist)"]),
-        (["report", "nowhere"], ["nowhere: is not an output folder"]),
-        (["report", "docs.jsonl"], ["docs.jsonl: is not an output folder", "it is a file"]),
+        (["show", "nowhere", "a"], ["error: nowhere: there is no such folder; name an output folder of likewise dedup\n"]),
+        (["report", "."], ["error: .: this folder is not an output of likewise dedup: it has no manifest.json\n"]),
+        (["report", "docs.jsonl"], ["error: docs.jsonl: this is a file; name an output folder of likewise dedup\n"]),
+        (["plan", "--png", "a.png"], ["error: unknown flag --png; did you mean --svg?\n"]),
+        (["features", "docs.jsonl"], ["error: -o is missing: name the output file with -o FILE, such as -o features.parquet\n"]),
     ],
 )
 def test_errors_are_one_block_on_standard_error(args: list[str], parts: list[str], folder: Path) -> None:
@@ -287,7 +288,8 @@ def test_plan_shows_the_layout_the_curve_and_the_costs() -> None:
     text = run("plan", "--threshold", "0.5", "--bands", "20", "--rows", "5").stdout
     assert text.startswith("words:5 at 0.5: 20 bands of 5 rows, 100 slots (oph, set by hand)\nExpected recall: about 47.0% of pairs at 0.5, ")
     cells = " ".join(text.split())
-    assert "> 0.50 47.0%" in cells and "0.80 99.96%" in cells and "0.20 0.64%" in cells
+    assert "* 0.50 47.0%" in cells and "\n* the threshold\n" in text and ">" not in text.replace("> 99", "")
+    assert "missed" in text and "0.80 99.96%" in cells and "0.20 0.64%" in cells
     assert "  memory       about " in text and "  disk         " in text and "\x1b" not in text
 
 
@@ -299,7 +301,7 @@ def test_plan_of_a_preset_for_a_file() -> None:
     )
     assert done.stdout.splitlines()[-1] == "next  likewise dedup docs.jsonl -o clean --preset slimpajama"
     assert "warning: 9 bands of 13 rows: the layout is fixed by the preset slimpajama, so --recall 0.9 has no effect" in done.stderr
-    assert "a pair at 0.8 is found with a probability of only 39.9%" in done.stderr and "> 0.80          39.9%" in done.stdout, (
+    assert "a pair at 0.8 is found with a probability of only 39.9%" in done.stderr and "* 0.80          39.9%" in done.stdout, (
         "one number everywhere"
     )
     own = run("plan", "docs.jsonl", "--by", "words:2", "--threshold", "0.7", "--bands", "4", "--rows", "3").stdout.splitlines()[-1]

@@ -134,3 +134,18 @@ def test_show_tells_vectors_codes_and_strings(tmp_path, by, field, stays, gone, 
     assert "'none'  at in.jsonl:2 was kept: it has no " in run("show", out, "none").stdout
     (tmp_path / "in.jsonl").write_text((tmp_path / "in.jsonl").read_text().replace(*changed))
     assert f"the inputs have changed since {out} was made: the distance of these items was {distance}, and it is " in run("show", out, "gone").stderr
+
+
+@pytest.mark.parametrize(
+    ("by", "field", "values", "said"),
+    [
+        ("levenshtein", "text", ["mitten", "mittens", "cat", "bitter"], "1 edit: 1, 2 edits: 1"),
+        ("hamming", "code", ["00", "01", "f0", "03"], "1 bit: 1, 2 bits: 1"),
+    ],
+)
+def test_the_summary_counts_distances_with_their_unit(tmp_path, by, field, values, said):
+    """mittens is 1 edit from mitten, and bitter 2; 01 is 1 bit from 00, and 03 is 2. The empty bin of 0 is left out."""
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": str(number), field: value}) + "\n" for number, value in enumerate(values)))
+    done = run("dedup", path, "-o", tmp_path / "out", "--by", by, "--within", 2)
+    assert f"distance  {said}\n" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -175,14 +176,19 @@ def test_what_is_read_ahead_does_not_matter(tmp_path, monkeypatch, threads):
         lw.dedup(tmp_path / "in.jsonl.gz", threads=threads)
 
 
-def test_fields_to_group_and_order_by_must_be_there():
+def test_fields_to_group_and_order_by_must_be_there(tmp_path):
     rows = [{"id": i, "text": "same", "lang": "en", "word": "high"} for i in range(2)]
     for choices, said in (
-        ({"per": "language"}, "no row has the field 'language'"),
-        ({"keep": "max:word"}, "no row has a number in the field 'word'"),
+        ({"per": "language"}, "no row has the field 'language'; fields seen: id, text, lang, word; name one with per=F"),
+        ({"keep": "max:word"}, "no row has a number in the field 'word', which keep='max:word' needs; fields seen: id, text, lang, word"),
+        ({"id": "key"}, "no row has the id field 'key'; fields seen: id, text, lang, word; name another one with id=F, "),
     ):
-        with pytest.raises(lw.DataError, match=said):
+        with pytest.raises(lw.DataError, match=f"^{re.escape(said)}"):
             lw.dedup(rows, **choices)
+        for name, content in (("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)), ("a.csv", "id,text,lang,word\n1,same,en,high\n")):
+            (tmp_path / name).write_text(content)
+            with pytest.raises(lw.DataError, match=f"^{re.escape(said)}"):
+                lw.dedup(tmp_path / name, **choices)
 
 
 def test_pairs_that_were_compared_name_their_places_where_ids_do_not_tell(tmp_path):

@@ -237,6 +237,12 @@ def test_one_curve_in_a_terminal():
     ]
 
 
+def test_the_legend_lists_the_areas_that_are_drawn():
+    """Pairs that are always found are never missed, and below the threshold they are false-positive candidates."""
+    assert [*curve.draw(lambda s: 1.0, 0.5, 4, 2)][-1] == "      █ found   ░ false-positive candidates (compared, then rejected)"
+    assert [*curve.draw(lambda s: 0.0, 0.5, 4, 2)][-1] == "      × missed"
+
+
 def test_one_curve_of_distances_in_a_terminal_is_mirrored():
     rising, falling = ([*curve.draw(*given)] for given in ((lambda s: s, 0.7, 11, 4), (lambda d: 1 - d, 0.3, 11, 4, curve.BLOCKS, (0, 1), True)))
     assert [row[6:] for row in falling[:4]] == [row[6:][::-1] for row in rising[:4]]

@@ -55,6 +55,9 @@ def test_a_folder_of_something_else_is_never_replaced(likewise, corpus, manifest
     if (data := MANIFESTS[manifest]) is not None:
         (folder / "manifest.json").write_bytes(data)
     before = everything(corpus.parent)
+    done = likewise("dedup", "in.jsonl", "-o", "web")
+    assert (done.status, done.err.startswith("likewise: error: -o web: this folder exists and is not an output of likewise (")) == (2, True), done.err
+    assert done.err.endswith("); choose another path\n") and "--overwrite" not in done.err
     done = likewise("dedup", "in.jsonl", "-o", "web", "--overwrite")
     assert (done.status, "--overwrite replaces only outputs of likewise, and this folder is not one" in done.err) == (2, True), done.err
     assert everything(corpus.parent) == before

@@ -207,7 +207,7 @@ def test_an_output_that_appears_meanwhile_stays(tmp_path, monkeypatch):
 
     monkeypatch.setattr(pipeline, "decide", meddling)
     (tmp_path / "in.jsonl").write_bytes(lines(texts(1, 60, 25)))
-    with pytest.raises(lw.UsageError, match="the folder exists"):
+    with pytest.raises(lw.UsageError, match=r"this folder exists and is not an output of likewise \(no manifest.json\); choose another path"):
         run(tmp_path / "in.jsonl", tmp_path / "out")
     assert snapshot(tmp_path / "out") == {"precious.txt": b"mine"}
 

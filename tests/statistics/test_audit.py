@@ -236,12 +236,13 @@ def test_what_the_command_says(tmp_path):
     found = lw.audit(path, by="elements", bands=8, rows=10, sample=600)
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[:2] == ["sampled    600 items of 600", "similar    300 pairs with a sampled item, found by an exact search"]
+    assert lines[0] == "sampled    600 of 600 distinct items (copies, empty and rejected ones left out)"
+    assert lines[1] == "similar    300 pairs with a sampled item, found by an exact search"
     assert lines[2] == f"recall     {100 * found.recall:.1f}% measured; {100 * found.low:.1f}% to {100 * found.high:.1f}% with 95% confidence"
     assert lines[3] == "expected   at least 59.6% of pairs exactly at 0.8"
     assert lines[4] == "precision  100%: all reported pairs were compared exactly"
     assert lines[5] == "found      by similarity:"
-    assert lines[6] == f"0.8..0.82  {found.found} of 300 pairs"
+    assert lines[6] == f"0.8-0.82   {found.found} of 300 pairs"
     first = found.missed[0]
     assert lines[7].startswith(f"missed at 0.8: {first['id_a']} (in.jsonl, item {first['position_a'] + 1}) and {first['id_b']} (in.jsonl, item ")
     assert len(lines) == 12
@@ -266,7 +267,7 @@ def test_vectors_and_codes_on_the_command_line(tmp_path):
     result = run("audit", tmp_path / "v.npy", "--by", "l2", "--within", "1.5", "--sample", "50")
     assert (
         result.exit_code == 0
-        and result.stdout.startswith("sampled    50 items of 225\n")
+        and result.stdout.startswith("sampled    50 of 225 distinct items (copies, empty and rejected ones left out)\n")
         and "of pairs at a distance of exactly 1.5" in result.stdout
     )
     result = run("audit", tmp_path / "c.npy", "--by", "hamming", "--within", "4", "--sample", "1000")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, in_line, percent
 from likewise.cli.verbs import INPUTS, inputs, verb
+from likewise.drawing.numbers import ranged
 
 if TYPE_CHECKING:
     from likewise.runs.audit import Audit
@@ -42,7 +43,7 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
 
 
 def described(found: Audit) -> Iterator[tuple[str, str]]:
-    yield "sampled", f"{counted(found.sampled, 'item')} of {found.items:,}"
+    yield "sampled", f"{found.sampled:,} of {counted(found.items, 'distinct item')} (copies, empty and rejected ones left out)"
     yield "similar", f"{counted(found.pairs, 'pair')} with a sampled item, found by an exact search"
     if found.pairs:
         yield "recall", f"{percent(found.recall)} measured; {percent(found.low)} to {percent(found.high)} with 95% confidence"
@@ -57,4 +58,5 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
     if found.by_value:
         yield "found", f"by {found.value}:"
     for low, high, pairs, hits in found.by_value:
-        yield f"{min(low, high):.4g}..{max(low, high):.4g}" if low != high else f"{low:g}", f"{hits:,} of {counted(pairs, 'pair')}"
+        if pairs:
+            yield ranged(min(low, high), max(low, high)), f"{hits:,} of {counted(pairs, 'pair')}"

@@ -60,10 +60,12 @@ def draw(
     filled = levels(probability, width, height, span)
     counts = [column <= mark if falling else column >= mark for column in range(width)]
     meaning = {(True, True): use.found, (True, False): use.missed, (False, True): use.needless, (False, False): use.empty}
-    for level in range(height, 0, -1):
-        yield side(level, height, use) + "".join(meaning[wanted, full >= level] for wanted, full in zip(counts, filled, strict=True))
+    area = ["".join(meaning[wanted, full >= level] for wanted, full in zip(counts, filled, strict=True)) for level in range(height, 0, -1)]
+    for level, row in zip(range(height, 0, -1), area, strict=True):
+        yield side(level, height, use) + row
     yield from ground(threshold, mark, width, span, use)
-    yield f"      {use.found} found   {use.missed} missed   {use.needless} false-positive candidates (compared, then rejected)"
+    words = {use.found: "found", use.missed: "missed", use.needless: "false-positive candidates (compared, then rejected)"}
+    yield "      " + "   ".join(f"{glyph} {word}" for glyph, word in words.items() if any(glyph in row for row in area))
 
 
 def draw_many(

@@ -87,8 +87,9 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
-        cut = f", of which {counts['cut_short']:,} stand for the unread rest of a file" if counts["cut_short"] else ""
-        yield "rejected", f"{counts['rejected']:,}  (unreadable{cut}; see {out / 'rejected.jsonl'})"
+        rest = f"; the unreadable rest of {counted(counts['cut_short'], 'file')} counts as one item each" if counts["cut_short"] > 1 else ""
+        rest = "; the unreadable rest of a file counts as one item" if counts["cut_short"] == 1 else rest
+        yield "rejected", f"{counts['rejected']:,}  (see {out / 'rejected.jsonl'}{rest})"
     if clusters["number"]:
         largest = clusters["largest"][0]
         yield "clusters", f"{clusters['number']:,}, the largest with {counted(largest['items'], 'item')} (representative {removals.called(largest)})"

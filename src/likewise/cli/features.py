@@ -27,13 +27,21 @@ from likewise.messages import option
     notes=INPUTS,
     by={"help": "Token of documents: words:1, whitespace:1, chars:1, ...", "shown": "words:1"},
     on_error={"help": "If an input cannot be decoded: fail stops the run; skip lists it in FILE.rejected.jsonl.", "brief": ""},
-    out={"help": "Output file (.parquet).", "metavar": "FILE", "required": True, "values": FILE},
+    out={"help": "Output file (.parquet).", "metavar": "FILE", "values": FILE},
     overwrite={"help": "Replace FILE when the new one is complete."},
     work={"help": "Folder for a copy of standard input during the run.", "shown": "a temporary folder"},
 )
 def command(
-    screen: Screen, inputs: tuple[str, ...], out: str, overwrite: bool = False, vectors: str | None = None, work: str | None = None, **choices: Any
+    screen: Screen,
+    inputs: tuple[str, ...],
+    out: str | None = None,
+    overwrite: bool = False,
+    vectors: str | None = None,
+    work: str | None = None,
+    **choices: Any,
 ) -> None:
+    if out is None:
+        raise UsageError("-o is missing: name the output file with -o FILE, such as -o features.parquet")
     target, rejected_path = Path(out), rejects.beside(Path(out))
     check(target, rejected_path, inputs, vectors, overwrite=overwrite, skips=choices.get("on_error") == "skip")
     from likewise.cli.progress import progress_on

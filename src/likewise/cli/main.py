@@ -41,6 +41,8 @@ EXAMPLES = """  likewise demo
 #: The variable by which the script of `likewise completion` asks for completions.
 COMPLETE = "_LIKEWISE_COMPLETE"
 
+#: Flags of other tools, or of another format, and the flag that the user probably needs.
+MEANT = {"--png": "--svg"}
 #: Advice for errors of the operating system.
 ADVICE = {
     errno.ENOSPC: "make room, or put intermediate files on another disk with --work DIR",
@@ -213,7 +215,8 @@ def reported(error: BaseException, short: bool) -> int:
 def syntax_message(error: click.ClickException) -> str:
     """The message for a command line that cannot be parsed."""
     if isinstance(error, click.NoSuchOption):
-        return f"unknown flag {error.option_name}" + (f"; did you mean {error.possibilities[0]}?" if error.possibilities else "")
+        meant = MEANT.get(error.option_name) or next(iter(error.possibilities or ()), "")
+        return f"unknown flag {error.option_name}" + (f"; did you mean {meant}?" if meant else "")
     if isinstance(error, click.MissingParameter) and error.param is not None:
         return f"{name_of(error.param)} is missing"
     if isinstance(error, click.BadOptionUsage):

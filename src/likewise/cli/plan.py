@@ -28,6 +28,9 @@ MOST_LAYOUTS = 6
 LONGEST = 9
 #: Width of a column of the table that compares layouts.
 WIDE = 13
+#: Mark of the threshold in tables, and the line that explains it.
+THRESHOLD = "*"
+MARKED = f"{THRESHOLD} the threshold"
 
 
 @verb(
@@ -232,13 +235,16 @@ def compared(plans: Sequence[Plan], by: str) -> Iterator[str]:
     yield f"{'distance' if falling else 'similar':>9}" + "".join(f"{each.label:>{WIDE}}" for each in drawn)
     for value in sorted({*(value for value, _ in first.table()), at}):
         cells = "".join(f"{percent(plan.curve(value)):>{WIDE}}" for plan in plans)
-        yield f"{'>' if value == at else ' '}{written(value, falling):>8}{cells}"
+        yield f"{THRESHOLD if value == at else ' '}{written(value, falling):>8}{cells}"
+    yield MARKED
 
 
 def table(plan: Plan, at: float) -> Iterator[str]:
-    """Similarity or distance, and the probability that such a pair is found, column by column; the threshold is marked."""
+    """Similarity or distance, and the probability that such a pair is found, column by column."""
     points = sorted({*plan.table(), (at, plan.curve(at))})
-    pairs = [(f"{'>' if value == at else ' '} {written(value, plan.collision.distances)}", percent(probability)) for value, probability in points]
+    pairs = [
+        (f"{THRESHOLD if value == at else ' '} {written(value, plan.collision.distances)}", percent(probability)) for value, probability in points
+    ]
     head = f"  {'distance' if plan.collision.distances else 'similar'}", "found"
     widths = [max(len(each[side]) for each in (head, *pairs)) for side in (0, 1)]
     cells = [f"{left:{widths[0]}}  {right:>{widths[1]}}" for left, right in (head, *pairs)]
@@ -247,6 +253,7 @@ def table(plan: Plan, at: float) -> Iterator[str]:
     yield "    ".join([cells[0]] * len(range(0, len(pairs), rows)))
     for row in range(rows):
         yield "    ".join(cells[1:][row::rows])
+    yield MARKED
 
 
 def written(value: float, distance: bool) -> str:

@@ -16,7 +16,7 @@ import xxhash
 from likewise.drawing.controls import escaped_json
 from likewise.errors import UsageError, naming
 from likewise.io import claims
-from likewise.io.manifest import SEAL, check_output, seal
+from likewise.io.manifest import SEAL, check_output, outputs_of, seal
 from likewise.messages import option
 
 
@@ -36,6 +36,8 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
     work = work or work_beside(out)
     interrupted = resume and claims.is_begun(work)
     if out.exists() and any(out.iterdir()):
+        if not overwrite and not interrupted and isinstance(why := outputs_of(out), str):
+            raise UsageError(f"{option('out', out)}: this folder exists and is not an output of likewise ({why}); choose another path")
         if not overwrite and not interrupted:
             nothing = f", and {work} has no interrupted run to continue" if resume else ""
             raise UsageError(f"{option('out', out)}: the folder exists{nothing}; {option('overwrite')} replaces it once the new one is complete")

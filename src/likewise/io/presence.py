@@ -47,6 +47,17 @@ def check(sources: Sequence[Source], want: Want) -> None:
         raise DataError(message(lacking, [source.name for source in sources], want))
 
 
+def seen(sources: Iterable[Source], want: Want) -> str:
+    """Return the fields at the beginnings of sources, for the end of a message: "; fields seen: id, text", or "" if there are none."""
+    names: dict[str, None] = {}
+    for source in sources:
+        asked = source.asked(want)._replace(text="", whole=True)  # no field is "", so all names are listed
+        format: Any = source.format
+        with suppress(DataError):
+            names |= dict.fromkeys(format.schema(source.path, asked).names if hasattr(format, "schema") else format.glance(source.path, asked)[0])
+    return f"; fields seen: {', '.join([*names][:SHOWN])}" if names else ""
+
+
 def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return the field of all sources, and the entries NAME@GLOB. Raises UsageError for a glob that matches no source.
 

@@ -203,9 +203,11 @@ def document(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         out = path.parent
-        why = f"it has no {path.name}" if out.is_dir() else "it is a file" if out.exists() else "it does not exist"
         begun = f"; to continue the interrupted run, repeat it with {option('resume')}" if out.name and work_beside(out).exists() else ""
-        raise UsageError(f"{out}: is not an output folder of likewise dedup ({why}{begun})") from None
+        if out.is_dir():
+            raise UsageError(f"{out}: this folder is not an output of likewise dedup: it has no {path.name}{begun}") from None
+        found = "this is a file" if out.exists() else "there is no such folder"
+        raise UsageError(f"{out}: {found}; name an output folder of likewise dedup{begun}") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is damaged: {error}") from error
     if not isinstance(found, dict):

@@ -12,6 +12,7 @@ from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.numbers import by_reason, ranged
 from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
+from likewise.kinds import measures
 from likewise.schema import BINS
 
 Report = dict[str, Any]
@@ -46,7 +47,9 @@ def in_a_line(report: Report) -> str | None:
     shown = found["by_value"]
     if len(shown) == BINS:
         shown = [[shown[i][0], shown[i + TOGETHER - 1][1], sum(each[2] for each in shown[i : i + TOGETHER])] for i in range(0, BINS, TOGETHER)]
-    return ", ".join(f"{ranged(first, last)}: {number:,}" for first, last, number in shown)
+    facts = measures().get(report["method"]["by"]) if report.get("value") == "distance" else None
+    unit = facts.units if facts else ("", "")
+    return ", ".join(f"{ranged(first, last)} {unit[last != 1]}".rstrip() + f": {number:,}" for first, last, number in shown if number)
 
 
 def next_calls(out: Path | None, *, removed: bool) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from likewise.engines.engine import Engine, Found
 from likewise.errors import DataError, UsageError
 from likewise.io import bands as band_files
-from likewise.io import compression
+from likewise.io import compression, presence
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
@@ -55,14 +55,17 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
         raise DataError(message)
     if options.id and len(collection) and not collection.has_ids:
         raise DataError(
-            f"no row has the id field {options.id!r}; name another one with {option('id', placeholder='F')}, or leave it out to number the rows"
+            f"no row has the id field {options.id!r}{presence.seen(sources, job.want)}; "
+            f"name another one with {option('id', placeholder='F')}, or leave it out to number the rows"
         )
     for numbers, rows in collection.sides if options.per else ():
         if not collection.column("per")[rows].any():
             side = f" of {', '.join(collection.files_in(numbers))}" if len(collection.sides) > 1 else ""
-            raise DataError(f"no row{side} has the field {options.per!r}; name an existing field with {option('per', placeholder='F')}")
+            seen = presence.seen([sources[number] for number in numbers], job.want)
+            raise DataError(f"no row{side} has the field {options.per!r}{seen}; name one with {option('per', placeholder='F')}")
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
-        raise DataError(f"no row has a number in the field {options.score!r}, which {option('keep', options.keep)} needs")
+        seen = presence.seen(sources, job.want)
+        raise DataError(f"no row has a number in the field {options.score!r}, which {option('keep', options.keep)} needs{seen}")
     return collection
 
 
