@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def recall(self) -> float:
-        """The probability that a pair exactly at the threshold is found; more similar pairs are found with a higher one."""
+        """The probability that a pair exactly at the threshold is found; more similar pairs are found with a higher probability."""
         return self.curve(float(self.threshold))
 
     @property

@@ -237,7 +237,9 @@ def prediction(report: Report) -> str:
     missed, needless = ("Left", "right") if falling else ("Right", "left")
     unchecked = "cost time but are rejected by the check" if report["verified"] != "none" else "are removed without a check"
     said = f"With {layout}{by_hand}, a pair {pair} is found with a probability of {sure(report)} {percent(expected_recall(report), down=True)}; "
-    said += f"{more} pairs with a higher one. {missed} of the threshold, dotted: pairs that may be missed. On the {needless}, hatched: "
+    said += (
+        f"{more} pairs are found with a higher probability. {missed} of the threshold, dotted: pairs that may be missed. On the {needless}, hatched: "
+    )
     return said + f"pairs {'beyond' if falling else 'below'} {at} that become candidates anyway (false positives). They {unchecked}."
 
 
