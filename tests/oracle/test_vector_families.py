@@ -233,7 +233,7 @@ def test_no_items_give_signatures_of_shape_zero(name):
 def test_registry_and_frozen(name):
     family = ALL[name]
     assert type(family).__name__ in FAMILIES
-    assert family.curve.family == type(family).__name__
+    assert family.collision.family == type(family).__name__
     assert (family.slots, family.seed) == (50, 0)
     assert hash(family) == hash(replace(family))
     with pytest.raises(AttributeError):

@@ -178,7 +178,7 @@ def test_the_probability_is_the_weighted_jaccard():
     family = WeightedMinHash()
     assert family.probability(0.3) == 0.3
     assert family.sensitivity(0.2, 0.8) == pytest.approx((0.2, 0.8, 0.8, 0.2))
-    assert (family.curve.family, family.curve.measure) == ("WeightedMinHash", "weighted Jaccard similarity")
+    assert (family.collision.family, family.collision.measure) == ("WeightedMinHash", "weighted Jaccard similarity")
     cascade = family.all_of(4).any_of(4)
     assert cascade.probability(0.8) == pytest.approx(0.8785, abs=5e-5)
     a, b = cascade.signature([{1: 1.0}, {1: 1.0}])

@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import likewise as lw
+from likewise import families
 from likewise.errors import UsageError
+from likewise.families import Bits, MinHash
 from likewise.methods import Measure, Text
 
 
@@ -60,6 +63,47 @@ def test_a_plan_draws_itself():
     assert "10 × 5" in plan.svg(other)
     assert plan._repr_svg_() == plan.svg()
     assert lw.plan(by="hamming", within=3, dimension=64).svg().count("Hamming distance")
+
+
+@pytest.mark.parametrize("thing", [lw.plan(), MinHash()])
+def test_a_chart_is_returned_not_written(thing, tmp_path):
+    path = tmp_path / "curve.svg"
+    with pytest.raises(
+        UsageError, match=r"svg\('curve.svg'\): give (plans|families) to draw over this one; svg\(\) returns the chart as text, "
+    ) as caught:
+        thing.svg("curve.svg")
+    assert str(caught.value).endswith('which pathlib.Path("curve.svg").write_text(svg, encoding="utf-8") writes')
+    path.write_text(thing.svg(), encoding="utf-8")
+    assert path.read_bytes().startswith(b"<svg") and thing._repr_svg_() == thing.svg()
+
+
+def test_families_are_drawn_like_plans():
+    """At 0.5, MinHash collides with 0.5, and an AND of two functions with 0.25; a family does not find pairs."""
+    one, two = MinHash(), MinHash().all_of(2)
+    drawn = one.svg(two)
+    assert "probability of a collision" in drawn and "The probability that a pair collides, by Jaccard similarity" in drawn and "found" not in drawn
+    assert "&lt;2 functions of MinHash(slots=2, " in drawn and drawn.count("<polyline") == 4  # two curves, and two in the legend
+    assert "probability of being found" in lw.plan().svg() and "colli" not in lw.plan().svg()
+    with pytest.raises(UsageError, match="a family by Hamming distance cannot be drawn over one by Jaccard similarity; draw them separately"):
+        one.svg(Bits(dimension=64))
+
+
+def test_a_plan_has_its_curve_at_many_values_at_once():
+    plan, values = lw.plan(bands=2, rows=3), np.linspace(0, 1, 6).reshape(2, 3)
+    found = plan.curve(values)
+    assert found.dtype == np.float64 and found.shape == (2, 3) and found.tolist() == [[plan.curve(value) for value in row] for row in values]
+    assert found[0, 2] == pytest.approx(1 - (1 - 0.4**3) ** 2)
+    assert plan.curve([0, 1]).tolist() == [0, 1] and plan.curve(pa.array([0.4])).tolist() == [plan.curve(0.4)]
+    assert isinstance(plan.curve(np.float64(0.4)), float)
+    with pytest.raises(UsageError, match=r"^at index 1, 0: Jaccard similarity 1\.5: give a number from 0 to 1$"):
+        plan.curve([[0.5], [1.5]])
+
+
+def test_a_plan_and_its_family_have_one_word_for_the_probability_of_a_collision():
+    plan = lw.plan(bands=2, rows=3)
+    family = families.from_plan(plan)
+    assert plan.collision == family.collision and plan.collision.at(0.4) == family.probability(0.4) == 0.4
+    assert not hasattr(family, "curve")
 
 
 def test_plans_of_two_measures_are_not_drawn_together():

@@ -230,7 +230,7 @@ def test_every_family_that_is_planned_for_is_made():
             data = np.stack([np.eye(3), 1 - np.eye(3)]) if by.startswith("features") else data
             plan = lw.plan(data, by=by, family=name, dimension=64 if by == "hamming" else None, **asked)
             family = from_plan(plan)
-            assert (type(family).__name__, family.slots, family.curve.family) == (name, plan.slots, name)
+            assert (type(family).__name__, family.slots, family.collision.family) == (name, plan.slots, name)
     assert {name for name, family in FAMILIES.items() if not family.measures} == {"BBit"}  # which is for storing what was planned
 
 

@@ -38,12 +38,12 @@ FAMILIES = [
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
 def test_families_amplified_and_curves_can_be_pickled_and_copied(family):
-    for thing in (family, family.all_of(2).any_of(3), family.curve):
+    for thing in (family, family.all_of(2).any_of(3), family.collision):
         for again in (pickle.loads(pickle.dumps(thing)), copy.copy(thing), copy.deepcopy(thing)):
             assert again == thing
-    again = pickle.loads(pickle.dumps(family.curve))
-    assert [again.at(value) for value in (0.25, 0.5, 1)] == [family.curve.at(value) for value in (0.25, 0.5, 1)]
-    assert again.at_distance(0.25) == family.curve.at_distance(0.25)
+    again = pickle.loads(pickle.dumps(family.collision))
+    assert [again.at(value) for value in (0.25, 0.5, 1)] == [family.collision.at(value) for value in (0.25, 0.5, 1)]
+    assert again.at_distance(0.25) == family.collision.at_distance(0.25)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_cross_polytope_curve():
     assert CrossPolytope(1).probability(0.3) > CrossPolytope(300).probability(0.3)
     assert [curves.padded(d) for d in (1, 128, 129, 1024)] == [128, 128, 256, 1024]
     for probability in (0.9, 0.3, 0.01):
-        assert family.probability(family.curve.value(probability)) == pytest.approx(probability, abs=1e-9)
+        assert family.probability(family.collision.value(probability)) == pytest.approx(probability, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["line l2", "line l1", "stripe"])

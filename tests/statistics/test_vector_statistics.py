@@ -208,7 +208,7 @@ def test_estimates(name, dimension, scaled):
     rng = np.random.default_rng(11)
     for distance, p in zip(case.distances(dimension), probabilities(name, dimension), strict=True):
         family = case.make(dimension, slots, 0)
-        value = family.curve.of_distance(distance)
+        value = family.collision.of_distance(distance)
         if min(p, 1 - p) * slots < 30 or (name == "stripe" and p < 0.6):
             continue
         estimates = []
@@ -309,9 +309,9 @@ STRUCTURES = {
 
 
 def true_distance(family, x: np.ndarray, y: np.ndarray) -> float:
-    if family.curve.unit == "degrees":
+    if family.collision.unit == "degrees":
         return math.degrees(math.acos(max(-1.0, min(1.0, x @ y / math.sqrt(x @ x * (y @ y))))))
-    return float(abs(x - y).sum() if family.curve.measure == "L1 distance" else np.linalg.norm(x - y))
+    return float(abs(x - y).sum() if family.collision.measure == "L1 distance" else np.linalg.norm(x - y))
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)

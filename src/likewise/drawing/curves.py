@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from likewise.drawing.markup import Html, tag
 from likewise.drawing.numbers import percent, shown
 from likewise.drawing.svg import Plane, Point, Span, patterns, svg
 from likewise.errors import UsageError
+from likewise.messages import quoted
 
 
 class Drawn(NamedTuple):
@@ -27,6 +28,15 @@ class Line(NamedTuple):
     here: float | None
 
 
+class Event(NamedTuple):
+    """What a curve gives the probability of: for the axis, and for the description."""
+
+    axis: str
+    description: str
+
+
+FOUND = Event("probability of being found", "The probability that a pair is found")
+COLLISION = Event("probability of a collision", "The probability that a pair collides")
 #: Points of a curve after its first. Steep curves need many; more than one in three pixels would not be visible.
 STEPS = 200
 #: Curves take these in turn; where there are more, a number on each distinguishes them.
@@ -44,6 +54,7 @@ def s_curves(
     span: Span = (0.0, 1.0),
     falling: bool = False,
     note: str = "",
+    event: Event = FOUND,
 ) -> Html:
     """An SVG chart of the curves; on both sides of the threshold the first is shaded, for pairs it misses and for false-positive candidates.
 
@@ -52,7 +63,19 @@ def s_curves(
     """
     span = visible(curves, threshold, span)
     lines = [sampled(curve, threshold, span) for curve in curves]
-    return chart(lines, threshold, axis, span, falling, note)
+    return chart(lines, threshold, axis, span, falling, note, event)
+
+
+def check_others(one: Any, others: Sequence[Any], kind: Any, noun: str, nouns: str) -> None:
+    """Raise UsageError for anything but plans, or families, of the same measure as the one that they are drawn over."""
+    for other in others:
+        if not isinstance(other, kind):
+            path = other if isinstance(other, str) else "curve.svg"
+            how = f'svg() returns the chart as text, which pathlib.Path("{path}").write_text(svg, encoding="utf-8") writes'
+            raise UsageError(f"svg({quoted(other)}): give {nouns} to draw over this one; {how}")
+        if other.collision.measure != one.collision.measure:
+            measures = f"{other.collision.measure} cannot be drawn over one by {one.collision.measure}"
+            raise UsageError(f"a {noun} by {measures}; draw them separately")
 
 
 def visible(curves: Sequence[Drawn], threshold: float | None, span: Span) -> Span:
@@ -105,7 +128,7 @@ def within(probability: float) -> float:
     return min(max(probability, 0.0), 1.0)
 
 
-def chart(lines: Sequence[Line], threshold: float | None, axis: str, span: Span, falling: bool, note: str) -> Html:
+def chart(lines: Sequence[Line], threshold: float | None, axis: str, span: Span, falling: bool, note: str, event: Event) -> Html:
     """The SVG chart: axes, curves, areas and legend."""
     several = len(lines) > 1
     rows = [*legend(lines, several)] + ([shades(several, falling)] if threshold is not None else [])
@@ -115,9 +138,9 @@ def chart(lines: Sequence[Line], threshold: float | None, axis: str, span: Span,
     return svg(
         plane.width,
         plane.height,
-        in_words(lines, threshold, axis, note),
+        in_words(lines, threshold, axis, note, event),
         *([patterns()] if threshold is not None else []),
-        *plane.axes(axis, "probability of being found"),
+        *plane.axes(axis, event.axis),
         *(around(plane, lines[0], threshold, falling) if threshold is not None else []),
         *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first curve, where they coincide
         *marks(plane, lines, threshold),
@@ -204,8 +227,8 @@ def shades(several: bool, falling: bool) -> list[Html]:
     ]
 
 
-def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: str) -> str:
+def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: str, event: Event) -> str:
     """The description of the chart for those who cannot see it."""
     found = [f"{line.label} {percent(line.here)}".strip() for line in lines if line.here is not None]
     here = f"; at the threshold {shown(threshold)}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
-    return f"The probability that a pair is found, by {axis}{here}{'; ' * bool(note)}{note}"
+    return f"{event.description}, by {axis}{here}{'; ' * bool(note)}{note}"

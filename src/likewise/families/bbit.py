@@ -51,7 +51,7 @@ class BBit(Family):
         object.__setattr__(self, "bits", bits)
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return b_bit(self.bits)
 
     @property

@@ -37,7 +37,7 @@ class Bits(Family):
         whole(self, "dimension", 1, 2**31 - 1)
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return bit_sampling(self.dimension)
 
     def signature(self, batch: Any) -> Signature:

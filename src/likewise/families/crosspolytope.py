@@ -37,7 +37,7 @@ class CrossPolytope(Family):
         whole(self, "dimension", 1, GREATEST_DIMENSION)
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return cross_polytope(self.dimension)
 
     def signature(self, batch: Any) -> Signature:

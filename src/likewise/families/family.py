@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,7 +15,7 @@ from likewise.families.checks import check_layout, index, whole
 from likewise.items.sets import read_only
 from likewise.kernels.minhash import band_keys
 from likewise.messages import quoted
-from likewise.planning.curves import Curve, Step, amplified, checked_kind, number_of
+from likewise.planning.curves import Curve, Step, amplified, checked_kind, mapped, number_of
 
 Signature = NDArray[Any]
 
@@ -40,7 +39,7 @@ class Probabilities(ABC):
 
     @property
     @abstractmethod
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         """The collision probability of one function, by value."""
 
     def probability_of(self, p: float) -> float:
@@ -54,11 +53,9 @@ class Probabilities(ABC):
         Raises UsageError for an invalid value, with its place in an array.
         """
         if (value is None) == (distance is None):
-            raise UsageError(f"probability: give one {self.curve.measure}, or distance=")
-        at, given = (self.curve.at, value) if distance is None else (self.curve.at_distance, distance)
-        if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
-            return each(lambda one: self.probability_of(at(one)), given)
-        return self.probability_of(at(given))
+            raise UsageError(f"probability: give one {self.collision.measure}, or distance=")
+        at, given = (self.collision.at, value) if distance is None else (self.collision.at_distance, distance)
+        return mapped(lambda one: self.probability_of(at(one)), given)
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """(d1, d2, p1, p2) for two distances. Raises UsageError unless d1 < d2."""
@@ -66,17 +63,26 @@ class Probabilities(ABC):
             raise UsageError(f"sensitivity({quoted(d1)}, {quoted(d2)}): give the smaller distance first")
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
 
-    def _repr_svg_(self) -> str:  # shown by notebooks
-        from likewise.drawing.curves import Drawn, s_curves
+    def svg(self, *others: Probabilities) -> str:
+        """Return the collision probability as an SVG chart; those of other families or constructions of the same measure are overlaid.
+
+        Raises UsageError for those of another measure, whose axis differs.
+        """
+        from likewise.drawing.curves import COLLISION, Drawn, check_others, s_curves
         from likewise.drawing.svg import standalone
 
-        curve = self.curve
+        check_others(self, others, Probabilities, "family", "families")
+        curve = self.collision
         span = (max(curve.least, 0.0) if curve.distances else curve.least, curve.most)
-        return standalone(s_curves([Drawn("", self.probability)], None, axis=curve.measure, span=span, falling=curve.distances), repr(self))
+        drawn = [Drawn(repr(one) if others else "", one.probability) for one in (self, *others)]
+        chart = s_curves(drawn, None, axis=curve.measure, span=span, falling=curve.distances, event=COLLISION)
+        return standalone(chart, repr(self))
+
+    _repr_svg_ = svg  # shown by notebooks
 
 
 class Family(Probabilities):
-    """A locality-sensitive hash family: a frozen dataclass with ``slots``, ``seed``, `curve` and `signature`.
+    """A locality-sensitive hash family: a frozen dataclass with ``slots``, ``seed``, `collision` and `signature`.
 
     A signature has one value in each slot, that of one function of the family.
     """
@@ -110,7 +116,7 @@ class Family(Probabilities):
         """
         agree = self.agreement(a, b)
         values, places = np.unique(agree, return_inverse=True)
-        found = np.array([self.curve.value(float(share)) for share in values])[places].reshape(np.shape(agree))
+        found = np.array([self.collision.value(float(share)) for share in values])[places].reshape(np.shape(agree))
         return float(found) if found.ndim == 0 else found
 
     def standard_error(self, value: float) -> float:
@@ -119,11 +125,11 @@ class Family(Probabilities):
         It is that of the fraction of agreeing slots, divided by the curve's slope: 0 where all slots agree or all differ, and infinite where the
         curve is flat, so that the fraction does not identify the value.
         """
-        p = self.curve.at(value)
+        p = self.collision.at(value)
         if math.isinf(number_of(value)):
             return math.inf
         error = math.sqrt(p * (1 - p) / self.slots)
-        return error * spread(self.curve, p) if error else 0.0
+        return error * spread(self.collision, p) if error else 0.0
 
     def agreement(self, a: Signature, b: Signature) -> Any:
         """The fraction of slots that agree, 0 to 1: a float, or float64[n]. Two empty sets agree everywhere, though their similarity is undefined.
@@ -195,8 +201,8 @@ class Amplified(Probabilities):
         return math.prod(count for _, count in self.steps)
 
     @property
-    def curve(self) -> Curve:
-        return self.family.curve
+    def collision(self) -> Curve:
+        return self.family.collision
 
     def probability_of(self, p: float) -> float:
         return amplified(p, self.steps)
@@ -258,21 +264,6 @@ def checked_step(step: Any) -> Step:
     if count is None or count < 1:
         raise UsageError(f"{kind}_of({quoted(step[1])}): give a whole number of 1 or more")
     return kind, count
-
-
-def each(function: Callable[[Any], float], values: Any) -> NDArray[np.float64]:
-    """The function of each value of an array of any shape: float64. Raises its UsageError with the place of the value."""
-    try:
-        table = values if isinstance(values, np.ndarray) else np.array(values, object)
-    except ValueError:  # arrays that differ in all but their first dimensions
-        raise UsageError("lists of different lengths; give an array, or lists of equal length") from None
-    found = np.empty(table.shape)
-    for place, value in np.ndenumerate(table):
-        try:
-            found[place] = function(value)
-        except UsageError as error:
-            raise UsageError(f"at index {', '.join(map(str, place))}: {error.marked}") from None
-    return found
 
 
 #: Distance from a probability at which the curve's slope is measured.

@@ -167,7 +167,7 @@ class Histograms:
         a, b: one set each, one feature per row. Slow: p is computed for each pair of features.
         """
         left, right = (sets[0].astype(float) for sets in map(self.placed, (a, b)))
-        curve = self.bit.curve
+        curve = self.bit.collision
         if isinstance(self.bit, Hyperplane):
             left, right = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (left, right))
             values = np.clip(left @ right.T, -1, 1)

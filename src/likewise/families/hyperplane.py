@@ -60,7 +60,7 @@ class Hyperplane(Family):
         whole(self, "spread", 1, 2**31 - 1)
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return angle()
 
     def signature(self, batch: Any) -> Signature:

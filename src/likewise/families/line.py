@@ -51,7 +51,7 @@ class Line(Family):
         one_of(self, "norm", tuple(NORMS))
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return NORMS[self.norm][0](self.width)
 
     def signature(self, batch: Any) -> Signature:
@@ -81,7 +81,7 @@ class Stripe(Family):
         positive(self, "width")
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return stripe(self.width)
 
     def signature(self, batch: Any) -> Signature:

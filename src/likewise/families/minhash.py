@@ -46,7 +46,7 @@ class MinHash(SimilarityFamily):
         one_of(self, "mode", MODES)
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return jaccard()
 
     @property

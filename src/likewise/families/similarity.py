@@ -28,5 +28,5 @@ class SimilarityFamily(Family):
 
     def standard_error(self, similarity: float) -> float:
         """sqrt(J(1-J)/slots), the standard error of the estimate for independent slots; an upper bound for MinHash's ``oph``."""
-        p = self.curve.at(similarity)
+        p = self.collision.at(similarity)
         return math.sqrt(p * (1 - p) / self.slots)

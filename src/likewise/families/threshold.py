@@ -45,7 +45,7 @@ class Threshold(Family):
             raise UsageError(f"Threshold low {self.low!r}, high {self.high!r}: give two finite numbers, the smaller one first, and not too far apart")
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return threshold_bit(self.low, self.high, self.dimension)
 
     def signature(self, batch: Any) -> Signature:

@@ -37,7 +37,7 @@ class WeightedMinHash(SimilarityFamily):
     seed: int = 0
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return jaccard("WeightedMinHash", "weighted Jaccard similarity")
 
     @property

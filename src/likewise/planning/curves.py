@@ -69,6 +69,25 @@ def number_of(value: Any) -> float:
         return math.nan
 
 
+def mapped(function: Callable[[Any], float], given: Any) -> Any:
+    """Return the function of a value, or float64 of the shape of an array or of nested lists. Raises its UsageError with the place of the value."""
+    if not (isinstance(given, list | tuple) or getattr(given, "ndim", hasattr(given, "__array__"))):
+        return function(given)
+    import numpy as np
+
+    try:
+        table = given if isinstance(given, np.ndarray) else np.array(given, object)
+    except ValueError:  # arrays that differ in all but their first dimensions
+        raise UsageError("lists of different lengths; give an array, or lists of equal length") from None
+    found = np.empty(table.shape)
+    for place, value in np.ndenumerate(table):
+        try:
+            found[place] = function(value)
+        except UsageError as error:
+            raise UsageError(f"at index {', '.join(map(str, place))}: {error.marked}") from None
+    return found
+
+
 def complement(value: float) -> float:
     """Return 1 - value."""
     return 1 - value

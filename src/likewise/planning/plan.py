@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from likewise.drawing.numbers import percent, shown
-from likewise.errors import UsageError
 from likewise.messages import Message, option
-from likewise.planning.curves import Curve, jaccard
+from likewise.planning.curves import Curve, jaccard, mapped
 from likewise.planning.density import GRID, sets
 from likewise.planning.families import BITS
 from likewise.planning.model import Model, probability
@@ -73,7 +72,8 @@ class Plan:
     @property
     def recall(self) -> float:
         """The probability that a pair exactly at the threshold is found; more similar pairs are found with a higher probability."""
-        return self.curve(float(self.threshold))
+        found: float = self.curve(float(self.threshold))
+        return found
 
     @property
     def guaranteed(self) -> bool:
@@ -86,14 +86,18 @@ class Plan:
         found = [(probability(p, self.bands, self.rows), similar) for p, similar in around(self.collision, self.threshold)]
         return math.fsum(1 - p if similar else p for p, similar in found) / GRID
 
-    def curve(self, value: float) -> float:
-        """Return the probability that a pair of this similarity or distance is found.
+    def curve(self, value: Any) -> Any:
+        """Return the probability that a pair of this similarity or distance is found; for an array of values, float64 of its shape.
 
         Rounded to twelve digits, equal on every machine; 0 and 1 only if it is exact. Raises UsageError for values outside the measure.
         """
-        p = self.collision.at(value)
-        found = round(probability(p, self.bands, self.rows), 12)
-        return min(max(found, LITTLE), 1 - LITTLE) if 0 < p < 1 else found
+
+        def of_one(value: float) -> float:
+            p = self.collision.at(value)
+            found = round(probability(p, self.bands, self.rows), 12)
+            return min(max(found, LITTLE), 1 - LITTLE) if 0 < p < 1 else found
+
+        return mapped(of_one, value)
 
     @property
     def span(self) -> tuple[float, float]:
@@ -191,14 +195,13 @@ class Plan:
     def svg(self, *others: Plan) -> str:
         """Return the S-curve as an SVG chart, with false negatives and false positives around the threshold; other plans' curves are overlaid.
 
-        Raises UsageError for plans of another measure, whose axis differs.
+        To write a file: ``Path("plan.svg").write_text(plan.svg(), encoding="utf-8")``. Raises UsageError for plans of another measure, whose axis
+        differs.
         """
-        from likewise.drawing.curves import Drawn, s_curves
+        from likewise.drawing.curves import Drawn, check_others, s_curves
         from likewise.drawing.svg import standalone
 
-        for other in others:
-            if other.collision.measure != self.collision.measure:
-                raise UsageError(f"a plan by {other.collision.measure} cannot be drawn over one by {self.collision.measure}; draw them separately")
+        check_others(self, others, Plan, "plan", "plans")
         drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *others)]
         chart = s_curves(drawn, float(self.threshold), axis=self.collision.measure, span=self.span, falling=self.collision.distances)
         return standalone(chart, f"{self.layout}, {self.collision.measure} {self.place}")
