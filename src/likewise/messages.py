@@ -128,12 +128,12 @@ def parts(whole: str) -> Iterator[str | list[str]]:
     first, *rest = whole.split(BEGIN)
     yield first
     for piece in rest:
-        inside, _, after = piece.partition(END)
+        inside, end, after = piece.partition(END)
         forms = inside.split(NEXT)
         if len(forms) == 4:
             yield forms
         else:  # from an input: text with such characters
-            yield BEGIN + inside
+            yield BEGIN + inside + end
         yield after
 
 

@@ -44,6 +44,7 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup"], ["INPUT is missing\n  Usage: likewise dedup INPUT... -o OUT [FLAGS]\n  see likewise dedup --help\n"]),
         (["dedup", "docs.jsonl", "-o"], ["-o needs a value\n"]),
         (["dedup", "docs.jsonl", "--exact=1"], ["--exact takes no value\n"]),
+        (["help", "dedup", "nope"], ["likewise: error: got unexpected extra argument (nope)\n"]),
         (["dedup", "docs.jsonl", "-o", "out", "--recall", "high"], ["--recall high: give a number\n"]),
         (["completion"], ["SHELL is missing\n"]),
         (["dedup", "docs.jsonl"], ["-o OUT", "--dry-run"]),

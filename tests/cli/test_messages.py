@@ -24,6 +24,8 @@ DIGITS = "a whole number with thousands of digits"
         ({HUGE: ["a"]}, {}, f"an input has the key {BITS}"),
         ({1: ["a"]}, {}, "an input has the key 1, "),
         ([{"text": "a", "id": HUGE}, {"text": "a", "id": "x"}], {}, f"column 'id' of an input mixes .*{DIGITS}"),
+        ({"text": "abc"}, {}, "an input is a dict of columns, but 'text' is str 'abc'; give a list with a value for each row"),
+        ({"text": ["a"], "id": 7}, {}, "an input is a dict of columns, but 'id' is int 7; give a list"),
         ([[HUGE], [1]], {"by": "elements"}, f"{DIGITS}.*; give sets"),
         ([{1.5, HUGE, (1,)}], {"by": "elements"}, f"row 0 is .*{BITS}.*; an element must be"),
         ([{HUGE: 1.0}], {"by": "weighted"}, f"{DIGITS}.*; give weighted sets"),

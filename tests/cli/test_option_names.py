@@ -70,6 +70,7 @@ def test_a_warning_is_a_text_in_python_that_keeps_the_other_forms() -> None:
 def test_marks_in_the_text_of_an_input_do_no_harm() -> None:
     for text in (BEGIN, END + NEXT, f"{BEGIN}a{NEXT}b{END}", f"a{BEGIN}b{NEXT}c"):
         assert "x.jsonl" in in_python(f"{text}x.jsonl{text}")
+    assert in_python(f"a{BEGIN}b{END}c{END}d: {option('exact')}") == f"a{BEGIN}b{END}c{END}d: exact=True"  # as in the name of a file
     assert in_python(option("field", f"a{BEGIN}b{END}c")) == r"field='a\ufdd0b\ufdd2c'"
     assert on_command_line(option("field", f"a{BEGIN}b{END}c")) == "--field 'a?b?c'"
 

@@ -122,3 +122,8 @@ def test_an_empty_text_is_a_text(folder: Path) -> None:
     assert lw.dedup(["", "a b c"]).report["counts"]["read"] == 2
     assert lw.similarity("", "a", by="chars:1") == 0.0
     assert load(None, {}, "dedup", VERBS).settings == {}
+
+
+def test_an_output_that_is_no_path_is_named() -> None:
+    with pytest.raises(lw.UsageError, match="out=7: give the path of a folder"):
+        lw.dedup(["a b c d e"], out=7)

@@ -221,7 +221,8 @@ def syntax_message(error: click.ClickException) -> str:
         return f"{name_of(error.param)} is missing"
     if isinstance(error, click.BadOptionUsage):
         return f"{error.option_name} {'needs a value' if 'requires' in error.message else 'takes no value'}"
-    return error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".")
+    return message[:1].lower() + message[1:]
 
 
 def silence(stream: TextIO) -> None:

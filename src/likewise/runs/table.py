@@ -119,6 +119,9 @@ class Table:
         made.__dict__ = self.__dict__ | {"_made": data}
         return made
 
+    def __copy__(self) -> Self:
+        return self._with(self._data())
+
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: without the inputs, so that `with_text` and `to_native` no longer work."""
         data = self._data()

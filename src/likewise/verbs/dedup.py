@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
@@ -117,6 +118,8 @@ def dedup(
     """
     choices = given("dedup", locals(), own="out")
     options = resolve(**choices)
+    if out is not None and not isinstance(out, str | os.PathLike):
+        raise UsageError(f"{option('out', out)}: give the path of a folder")
     target = None if out is None else Path(out)
     if target is None and (idle := [name for name in WRITTEN if choices.get(name)]):
         named = " and ".join(option(name, choices[name]) for name in idle)

@@ -61,6 +61,9 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
             raise UsageError(
                 f"an input is a dict and is read as columns; none of {known} is {want.text!r} (field=). For a mapping of ids to items give {typed}"
             )
+        for name, values in given.items():
+            if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+                raise UsageError(f"an input is a dict of columns, but {shown(name)} is {_described(values)}; give a list with a value for each row")
         columns = {name: _column(name, list(values), want) for name, values in given.items()}
         if len(sizes := {len(column) for column in columns.values()}) > 1:
             counted = ", ".join(f"{shown(name)} has {len(column):,}" for name, column in list(columns.items())[:3])
