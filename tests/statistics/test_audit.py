@@ -236,7 +236,7 @@ def test_what_the_command_says(tmp_path):
     found = lw.audit(path, by="elements", bands=8, rows=10, sample=600)
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[0] == "sampled    600 of 600 distinct items (copies, empty and rejected ones left out)"
+    assert lines[0] == "sampled    600 of 600 distinct items (without copies, empty and rejected items)"
     assert lines[1] == "similar    300 pairs with a sampled item, found by an exact search"
     assert lines[2] == f"recall     {100 * found.recall:.1f}% measured; {100 * found.low:.1f}% to {100 * found.high:.1f}% with 95% confidence"
     assert lines[3] == "expected   at least 59.6% of pairs exactly at 0.8"
@@ -267,7 +267,7 @@ def test_vectors_and_codes_on_the_command_line(tmp_path):
     result = run("audit", tmp_path / "v.npy", "--by", "l2", "--within", "1.5", "--sample", "50")
     assert (
         result.exit_code == 0
-        and result.stdout.startswith("sampled    50 of 225 distinct items (copies, empty and rejected ones left out)\n")
+        and result.stdout.startswith("sampled    50 of 225 distinct items (without copies, empty and rejected items)\n")
         and "of pairs at a distance of exactly 1.5" in result.stdout
     )
     result = run("audit", tmp_path / "c.npy", "--by", "hamming", "--within", "4", "--sample", "1000")

@@ -43,7 +43,7 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
 
 
 def described(found: Audit) -> Iterator[tuple[str, str]]:
-    yield "sampled", f"{found.sampled:,} of {counted(found.items, 'distinct item')} (copies, empty and rejected ones left out)"
+    yield "sampled", f"{found.sampled:,} of {counted(found.items, 'distinct item')} (without copies, empty and rejected items)"
     yield "similar", f"{counted(found.pairs, 'pair')} with a sampled item, found by an exact search"
     if found.pairs:
         yield "recall", f"{percent(found.recall)} measured; {percent(found.low)} to {percent(found.high)} with 95% confidence"

@@ -87,7 +87,7 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
-        rest = f"; the unreadable rest of {counted(counts['cut_short'], 'file')} counts as one item each" if counts["cut_short"] > 1 else ""
+        rest = f"; the unreadable rest of each of {counts['cut_short']} files counts as one item" if counts["cut_short"] > 1 else ""
         rest = "; the unreadable rest of a file counts as one item" if counts["cut_short"] == 1 else rest
         yield "rejected", f"{counts['rejected']:,}  (see {out / 'rejected.jsonl'}{rest})"
     if clusters["number"]:

@@ -191,7 +191,7 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     sample = plan.model.density.sample
     from likewise.planning.plan import few
 
-    known = f"estimated from a sample of {sample:,}" if sample else "if few are similar"
+    known = f"estimated from a sample of {sample:,}" if sample else "assuming that few are similar"
     pairs = f"{few(plan.candidates * plan.items)} pairs ({few(plan.candidates)} per item)"
     yield f"For {counted(plan.items, 'item')} of {length(plan, by)}:"
     yield f"  comparisons  about {pairs}, {known}"
