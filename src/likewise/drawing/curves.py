@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What a curve gives the probability of: for the axis, and for the description."""
+    """The event whose probability a curve shows, in words for the axis and for the description."""
 
     axis: str
     description: str
