@@ -187,7 +187,7 @@ def test_an_input_that_is_the_output_is_refused_and_left_alone(here: Path) -> No
         ("p/**/*.png", "no data file among the 1"),
         ("broken", "is a link to nowhere, which does not exist"),
         ("empty", "empty: no data file in this folder; likewise reads .jsonl"),
-        ("p", r"no data file in this folder, only others \(1, such as a\.png\)"),
+        ("p", r"p: no data file in this folder, but 1 image; to compare images, run likewise features p -o p\.parquet first"),
         ("s3://bucket/x.jsonl", "remote addresses"),
         ("pipe", "for a pipe, use standard input"),
         ("a.txt.gz", "decompress this file first"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import likewise as lw
 from columnar_rows import WANT, kept, rows
+from command_line import run
 from likewise.errors import DataError, UsageError
 from likewise.io.formats import text
 from likewise.io.formats.text import Files
@@ -89,3 +93,61 @@ def test_kept_text_files_are_copied_byte_for_byte(tmp_path: Path) -> None:
     }
     with pytest.raises(UsageError, match="output='ids'"):
         text.write(given, tmp_path / "kept", *kept([True, False, False]), pa.table({"cluster": ["x"]}))
+
+
+def warnings_of(*given: object, **choices: object) -> list[str]:
+    said = []
+    progress = lw.Progress()
+    progress.warn = lambda message: said.append(str(message))
+    lw.pairs(*given, by="levenshtein", within=2, progress=progress, **choices)
+    return said
+
+
+def test_a_run_of_a_few_text_files_says_that_each_is_one_document(tmp_path: Path) -> None:
+    """The lines of a file may be meant as items. Two short files are compared with each other, so nothing is said."""
+    names, more, short, one = (tmp_path / name for name in ("my names.txt", "b.txt", "c.txt", "d.txt"))
+    names.write_text("".join(f"name {number}\n" for number in range(5000)))
+    more.write_text("x\n" * 200)
+    short.write_text("two\nlines\n")
+    one.write_text("one line\n")
+    said = run("pairs", names, "--by", "levenshtein", "--within", 2).stderr
+    command = "jq -cR '{text: .}' 'my names.txt' > 'my names.jsonl'"
+    assert said.startswith(
+        f"warning: my names.txt was read as one document of 5,000 lines; to compare its lines, make each line a record: {command}\n"
+    )
+    assert run("dedup", short, "-o", tmp_path / "out").stderr.startswith("warning: c.txt was read as one document of 2 lines; to compare its lines, ")
+    for choices in ({"against": more}, {}):
+        [both] = warnings_of(names if choices else [names, more], **choices)
+        first = "my names.txt was read as one document of 5,000 lines and b.txt was read as one document of 200 lines"
+        assert both == f"{first}; to compare their lines, give a list of its lines"
+    assert warnings_of([short, one]) == warnings_of(one) == []
+    (tmp_path / "e.jsonl").write_text('{"id": "x", "text": "x"}\n')
+    assert warnings_of([names, tmp_path / "e.jsonl"]) == []
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_the_command_in_the_warning_makes_each_line_an_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("names.txt").write_text('John Smith\nJon Smith\n"Bud" Holly, jr.\n"Bud" Holly jr.\n')
+    said = run("pairs", "names.txt", "--by", "levenshtein", "--within", 1).stderr.splitlines()[0]
+    subprocess.run(said.partition("make each line a record: ")[2], shell=True, check=True)
+    found = run("pairs", "names.jsonl", "--by", "levenshtein", "--within", 1).stdout
+    assert found == '{"id_a":0,"id_b":1,"distance":1}\n{"id_a":2,"id_b":3,"distance":1}\n'
+
+
+def test_a_folder_of_images_names_the_verb_that_reads_them(tmp_path: Path) -> None:
+    folder = tmp_path / "my photos"
+    (folder / "more").mkdir(parents=True)
+    for name in ("a.jpg", "b.PNG", "more/c.jpeg"):
+        (folder / name).write_bytes(b"")
+    first = "to compare images, run likewise features"
+    refused = run("dedup", folder, "-o", tmp_path / "out")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        f"likewise: error: {folder}: no data file in this folder, but 3 images; {first} '{folder}' -o 'my photos.parquet' first\n",
+    )
+    (folder / "readme.txt").write_text("hello")
+    done = run("dedup", folder, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    said = f"warning: my photos has 3 images, which were skipped; {first} 'my photos' -o 'my photos.parquet' first\n"
+    assert said in done.stderr and "files or folders" not in done.stderr

@@ -6,6 +6,7 @@ import difflib
 import glob
 import os
 import re
+import shlex
 import shutil
 import stat
 import sys
@@ -18,6 +19,7 @@ from typing import Any, NoReturn, cast
 import pyarrow as pa
 import xxhash
 
+from likewise.drawing.numbers import counted
 from likewise.errors import DataError, UsageError, naming
 from likewise.io import alternatives, compression, formats, partitions, patterns
 from likewise.io.claims import is_begun, is_work
@@ -157,6 +159,19 @@ def printable(name: str | Path) -> str:
     return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def images_among(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths that have the extension of an image."""
+    from likewise.io.media.images import SUFFIXES
+
+    return [path for path in paths if path.suffix.lower() in SUFFIXES]
+
+
+def features_of(folder: Path) -> str:
+    """Return the advice for a folder of images."""
+    made = f"{_place(folder).name or 'images'}.parquet"
+    return f"to compare images, run {shlex.join(['likewise', 'features', printable(folder), '-o', printable(made)])} first"
+
+
 def listed(folder: Path) -> list[str]:
     """Return the names in a folder. Raises DataError if it cannot be read."""
     try:
@@ -264,6 +279,8 @@ class _Found:
         before = len(self.skipped)
         if not sum(self._add_found(path, self._format_in_folder) for path in self._walk(folder)):
             others = self.skipped[before:]
+            if some := images_among(others):
+                raise UsageError(f"{folder}: no data file in this folder, but {counted(len(some), 'image')}; {features_of(folder)}")
             beside = f", only others ({len(others)}, such as {others[0].name})" if others else ""
             raise UsageError(f"{folder}: no data file in this folder{beside}; likewise reads {_extensions()}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, usable_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Sources, printable, resolve, typed
+from likewise.io.inputs import Sources, features_of, images_among, printable, resolve, typed
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work
 from likewise.kernels import notice
-from likewise.messages import option
+from likewise.messages import either, option
 from likewise.options import Options
 from likewise.progress import Progress
 from likewise.records import Want
@@ -26,6 +28,8 @@ from likewise.runs import inspection, pipeline
 from likewise.runs import writing as outputs
 from likewise.runs.live import watched
 
+#: Maximum number of text files, and minimum number of their lines, for the warning that each file is one document.
+FEW, MANY_LINES = 3, 100
 #: Longer texts are not looked up as file names: systems reject such names.
 LONGEST_NAME = 255
 
@@ -82,7 +86,12 @@ def started(
 
 def warn(sources: Sources, run: pipeline.Run) -> None:
     """Warn of files that are skipped, and of inputs that may not be read as the user expects."""
-    if skipped := sources.skipped:
+    if images := images_among(sources.skipped):
+        folder = Path(Path(os.path.commonpath([path.absolute().parent for path in images])).name)  # reports do not depend on its location
+        some = f"{counted(len(images), 'image')}, which {'were' if len(images) > 1 else 'was'} skipped"
+        run.warn(f"{printable(folder)} has {some}; {features_of(folder)}")
+    of_images = set(images)
+    if skipped := [path for path in sources.skipped if path not in of_images]:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():
@@ -94,6 +103,27 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
         other = f"it is not JSON, Parquet or Arrow, nor CSV with a column {run.job.field!r} ({option('field')})"
         run.warn(f"standard input was read as one document: {other}")
+    elif said := few_documents(sources):
+        run.warn(said)
+
+
+def few_documents(sources: Sources) -> str | None:
+    """The warning if all inputs are a few text files of many lines: the user may have meant each line as an item. None for other inputs."""
+    files = [file for source in sources for file in source.files if isinstance(source.path, Files)]
+    if not 0 < len(files) <= FEW or len(files) < sum(len(source.files) for source in sources):
+        return None
+    try:
+        lines = [path.read_bytes().count(b"\n") for _, path in files]
+    except OSError:  # reported or skipped when the file is read
+        return None
+    if sum(lines) < (MANY_LINES if len(files) > 1 else 2):
+        return None
+    name, records = files[0][0], shlex.quote(str(Path(files[0][0]).with_suffix(".jsonl")))
+    command = f"make each line a record: jq -cR '{{text: .}}' {shlex.quote(name)} > {records}"
+    how = either("give a list of its lines", command)
+    each = zip((printable(file) for file, _ in files), lines, strict=True)
+    read = " and ".join(f"{file} was read as one document of {counted(number, 'line')}" for file, number in each)
+    return f"{read}; to compare {'its lines' if len(files) == 1 else 'their lines'}, {how}"
 
 
 def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | None:
