@@ -103,8 +103,8 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
         other = f"it is not JSON, Parquet or Arrow, nor CSV with a column {run.job.field!r} ({option('field')})"
         run.warn(f"standard input was read as one document: {other}")
-    elif said := few_documents(sources):
-        run.warn(said)
+    elif few := few_documents(sources):
+        run.warn(few)
 
 
 def few_documents(sources: Sources) -> str | None:
