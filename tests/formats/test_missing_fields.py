@@ -247,3 +247,20 @@ def test_names_with_commas_between_them_get_a_hint(mixed: Path) -> None:
     for field in ("text,content", "text, content"):
         with pytest.raises(DataError, match=r"'text\|content' takes the first one that a record has; 'text\+content' joins them$"):
             lw.dedup([mixed / "a.jsonl", mixed / "b.parquet"], field=field)
+
+
+@pytest.mark.parametrize("verb", [lw.dedup, lw.pairs, lw.neighbors, lw.audit, lw.plan])
+@pytest.mark.parametrize("given", [pa.table({"url": ["u"], "body": [A], "score": [1]}), [{"url": "u", "body": A, "score": 1}]], ids=["table", "rows"])
+def test_data_in_python_has_columns_not_a_file(verb: Any, given: Any) -> None:
+    with pytest.raises(DataError) as caught:
+        verb(given)
+    assert str(caught.value) == "the data has no column 'text'; its columns: url, body, score; name one with field=F, such as field='body'"
+    with pytest.raises(
+        DataError, match=r"^no row of the data has the field 'body\.x'; fields seen: url, body, score; name the right one with field=F$"
+    ):
+        verb(given, field="body.x")
+
+
+def test_of_two_sides_the_one_without_the_field_is_named() -> None:
+    with pytest.raises(DataError, match=r"^no row of against/memory\.arrow has the field 'text'; fields seen: body; name "):
+        lw.pairs([A], against=[{"body": A}])

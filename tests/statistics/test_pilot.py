@@ -128,7 +128,7 @@ def test_why_there_are_no_texts(tmp_path):
     (tmp_path / "c.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(DataError, match=r"no row of a.jsonl has the field 'nope'; fields seen: body, n; name the right one with field="):
         lw.plan(tmp_path / "a.jsonl", field="nope")
-    with pytest.raises(DataError, match=r"no row of memory.arrow has the field 'text'; fields seen: body"):
+    with pytest.raises(DataError, match=r"^the data has no column 'text'; its columns: body; name one with field=F, such as field='body'$"):
         lw.plan([{"body": "a b c"}, {"body": "d e f"}])
     with pytest.raises(DataError, match=r"b.jsonl, line 1, column 2"):
         lw.plan(tmp_path / "b.jsonl")
@@ -280,7 +280,7 @@ def test_tables_and_records_in_memory():
         assert lw.plan(given, by="elements", field="bought", threshold=0.5).model.density == expected.model.density
     vectors = [{"vector": row} for row in VECTORS.tolist()]
     assert lw.plan(vectors, by="l2", within=1).model.density == lw.plan(VECTORS, by="l2", within=1).model.density
-    with pytest.raises(DataError, match=r"no row of memory.arrow has the field 'elements'; fields seen: bought"):
+    with pytest.raises(DataError, match=r"^the data has no column 'elements'; its columns: bought; name one with field=F, such as field='bought'$"):
         lw.plan(pa.table({"bought": SETS}), by="elements")
 
 

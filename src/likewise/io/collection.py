@@ -424,9 +424,9 @@ class Collection:
             return None
         seen = {n: dict.fromkeys(field for entry in entries if entry["source"] == n for field in entry["fields"]) for n in lacking}
         names = [name for source in sources for name in files_of([source])]
-        return presence.message(
-            [Lack(name, [*seen[n]], presence.inside(sources[n])) for n in lacking for name in files_of([sources[n]])], names, want
-        )
+        files = [(n, name) for n in lacking for name in files_of([sources[n]])]
+        lacks = [Lack(name, [*seen[n]], presence.inside(sources[n]), not sources[n].files) for n, name in files]
+        return presence.message(lacks, names, want)
 
     def _has_no_text(self, source: int, *, sure: bool) -> bool:
         """Return True if a source has readable rows, and none of them has a text.

@@ -37,11 +37,12 @@ class Lack(NamedTuple):
     source: str
     fields: Sequence[str]
     inside: str = ""  # the field with a list of objects, in a file of one JSON document
+    table: bool = False  # it is data in memory
 
 
 def check(sources: Sequence[Source], want: Want) -> None:
     """Raise DataError for sources without the field, as far as their beginnings show."""
-    if lacking := [Lack(source.name, there) for source in sources if (there := _without(source, want)) is not None]:
+    if lacking := [Lack(source.name, there, table=not source.files) for source in sources if (there := _without(source, want)) is not None]:
         by_name = {source.name: source for source in sources}
         lacking = [lack._replace(inside=inside(by_name[lack.source])) for lack in lacking]
         raise DataError(message(lacking, [source.name for source in sources], want))
@@ -125,16 +126,21 @@ def inside(source: Source) -> str:
     return ""
 
 
-def message(lacking: Sequence[Lack], names: Iterable[str], want: Want) -> str:
+def message(lacking: Sequence[Lack], names: Sequence[str], want: Want) -> str:
     """Return the message about sources without the field; ``names``: those of all sources."""
     first = lacking[0]
     field = of_source(want, first.source).text
     where = ", ".join(printable(lack.source) for lack in lacking[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
+    alone = first.table and len(set(names)) == 1
+    where = "the data" if alone else where
     seen = list(dict.fromkeys(name for lack in lacking for name in lack.fields))
     if not seen:
         return f'no row of {where} has fields; each row must be an object, such as {{"id": 1, {json.dumps(field)}: ...}}, not a bare value'
     said = f"no row of {where} has the field {field!r}; fields seen: {', '.join(seen[:SHOWN])}; name the right one with"
     any_name = option("field", placeholder="F")
+    if alone and mentioned(field) == [field] and top(field, []) == field:
+        known = f"its columns: {', '.join(seen[:SHOWN])}"
+        return f"the data has no column {field!r}; {known}; name one with {any_name}, such as {option('field', suggested(field, seen, want))}"
     if first.inside:
         return f"{said} {any_name}; if the records are in the list {first.inside!r}, add {option('records', first.inside)}"
     if "," in field:

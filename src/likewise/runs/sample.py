@@ -98,6 +98,7 @@ class Seen:
     found: bool = False  # a row has the wanted field
     fields: dict[str, None] = field(default_factory=dict)  # names of other fields, in order
     names: list[str] = field(default_factory=list)  # of sources
+    tables: set[str] = field(default_factory=set)  # the sources in memory
     fault: str = ""  # the reason why the first row could not be read
     other: str = ""  # description of the first value of an unsuitable type
     matrix: bool | None = None  # all rows look like those of a matrix of 0 and 1; None: no such rows
@@ -122,7 +123,7 @@ class Seen:
         if self.other and not self.texts:
             raise DataError(unusable.message(self.names[0], self.other, want, by))
         if self.names and not self.found:
-            raise DataError(presence.message([Lack(name, [*self.fields]) for name in self.names], self.names, want))
+            raise DataError(presence.message([Lack(name, [*self.fields], table=name in self.tables) for name in self.names], self.names, want))
 
 
 def beginning(source: Source, job: Job, want: Want, most: int, seen: Seen) -> Iterator[tuple[np.ndarray, Callable[[int], np.ndarray]]]:
@@ -131,6 +132,8 @@ def beginning(source: Source, job: Job, want: Want, most: int, seen: Seen) -> It
     Copies have equal hashes. A source that is read to its end counts with all its stored bytes, compressed or not.
     """
     name, stage, read = printable(source.name), sketcher(job), 0
+    if not source.files:
+        seen.tables.add(name)
     for chunk in source.chunks(want):
         if read and read >= most:
             seen.bytes += min(read, source.size)
