@@ -42,15 +42,22 @@ class AheadHook(BuildHookInterface):
             named = [*here[-1:], *JOBS] if wanted is None else [] if wanted == "all" else wanted.split()
             jobs = [name for name in named if name not in here]
             for level in [level for level in here if level in named] or here:
-                began = time.perf_counter()
-                kernels = self.python("-m", "likewise.cli.compiling", str(self.folder), "--level", level, "--jobs", *jobs)
-                self.app.display_info(f"compiled {kernels.strip()} for {level} in {time.perf_counter() - began:.0f} s")
+                self.compile(level, jobs)
         except (OSError, subprocess.CalledProcessError) as error:
             self.app.display_warning(f"kernels are not compiled ahead, so the first use will wait for it: {error}")
-            return
         if any(self.folder.iterdir()):
             build_data["force_include"][str(self.folder)] = PLACE
             build_data |= {"pure_python": False, "infer_tag": True}
+
+    def compile(self, level: str, jobs: list[str]) -> None:
+        """Compile the kernels of jobs, or all, for a level. Those that were compiled before a job failed are kept."""
+        began = time.perf_counter()
+        try:
+            kernels = self.python("-m", "likewise.cli.compiling", str(self.folder), "--level", level, "--jobs", *jobs)
+        except subprocess.CalledProcessError:
+            self.app.display_warning(f"some kernels for {level} are not compiled ahead, so their first use will wait for it")
+        else:
+            self.app.display_info(f"compiled {kernels.strip()} for {level} in {time.perf_counter() - began:.0f} s")
 
     def python(self, *arguments: str) -> str:
         """Run the likewise of this folder, with the packages that the build has; its output."""

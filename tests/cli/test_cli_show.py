@@ -201,16 +201,18 @@ def test_doctor_compiles_into_the_package_if_it_may_else_into_the_cache(installe
     monkeypatch.setattr(levels, "here", lambda: ["x86-64-v4", "x86-64-v3"])
     (tmp_path / "site-packages" / "likewise" / "kernels").mkdir(parents=True)
 
-    def build(*arguments: object) -> int:
-        calls.append(arguments)
+    def build(*arguments: object, jobs: object = None) -> int:
+        calls.append(arguments or jobs)
         if arguments:
             folder = store.AHEAD / f"x86-64-v3-{store.edition('x86-64-v3')}"
             folder.mkdir(parents=True)
             (folder / f"a{store.SUFFIX}").touch()
-            (folder / compiling.ALL).touch()
+            (folder / compiling.FINISHED).write_text("codes documents sets")
         return 31
 
     monkeypatch.setattr(compiling, "build", build)
+    monkeypatch.setattr(compiling, "JOBS", {"documents": None, "sets": None, "strings": None, "codes": None})
+    monkeypatch.setattr(compiling, "LIBRARIES", {"strings": "nosuchlibrary"})
     store.ahead.cache_clear()
     try:
         said = run("doctor", "--compile").stderr
@@ -219,7 +221,8 @@ def test_doctor_compiles_into_the_package_if_it_may_else_into_the_cache(installe
         store.ahead.cache_clear()
     place = store.AHEAD if installed else tmp_path / "cache"
     assert re.search(rf"compiled 31 kernels in [\d.]+ s, kept in {re.escape(str(place))}\n", said)
-    assert calls == ([(store.AHEAD, "x86-64-v3")] if installed else [(), ()])
+    jobs = ["documents", "sets", "codes"]
+    assert calls == ([(store.AHEAD, "x86-64-v3", jobs)] if installed else [jobs, jobs])
     assert ("1 kernel already compiled ahead" in again) == installed
 
 

@@ -9,8 +9,10 @@ import sys
 import sysconfig
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+import wheel_hook
 
 from likewise.kernels import levels, store
 
@@ -24,6 +26,46 @@ def built(folder: Path, ahead: str) -> Path:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "AHEAD": ahead})
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+class Build:
+    """What the hook uses of hatchling: an interface that shows messages."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def display_info(self, message: str) -> None:
+        self.said.append(message)
+
+    display_warning = display_info
+
+
+def test_a_job_that_fails_at_one_level_costs_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def python(self: wheel_hook.AheadHook, *arguments: str) -> str:
+        if arguments[0] == "-c":
+            return "x86-64-v4 x86-64-v3"
+        level = arguments[arguments.index("--level") + 1]
+        (self.folder / level).mkdir()  # kernels of other jobs
+        if level == "x86-64-v4":
+            raise subprocess.CalledProcessError(1, "python")
+        return "31 kernels"
+
+    app = Build()
+    monkeypatch.setenv("AHEAD", "all")
+    monkeypatch.setattr(wheel_hook.AheadHook, "python", python)
+    hook = wheel_hook.AheadHook(str(ROOT), {}, None, None, "", "wheel", app)  # type: ignore[arg-type]
+    data: dict[str, Any] = {"force_include": {}}
+    hook.initialize("standard", data)
+    try:
+        assert app.said == [
+            "some kernels for x86-64-v4 are not compiled ahead, so their first use will wait for it",
+            "compiled 31 kernels for x86-64-v3 in 0 s",
+        ]
+        assert sorted(path.name for path in hook.folder.iterdir()) == ["x86-64-v3", "x86-64-v4"]
+        assert data == {"force_include": {str(hook.folder): "likewise/kernels/compiled"}, "pure_python": False, "infer_tag": True}
+    finally:
+        hook.finalize("standard", data, "")
+    assert not hook.folder.exists()
 
 
 @pytest.mark.skipif(not LEVELS, reason="this processor has no level that kernels are compiled ahead for")

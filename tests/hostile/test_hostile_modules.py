@@ -114,11 +114,14 @@ def test_without_p_python_itself_runs_few_of_them(tmp_path: Path, start: dict[st
 def test_processes_that_compile_are_as_isolated(flags: list[str], passed_on: str) -> None:
     code = f"""
 import sys
+from pathlib import Path
 sys.path.insert(0, {SOURCE!r})
 from likewise.cli import compiling
 
 class Started:
-    def __init__(self, command, **_): print(command[1])
+    def __init__(self, command, **_):
+        print(command[1])
+        Path(command[-1], "documents-finished").mkdir()
     def wait(self): return 0
     def kill(self): pass
 

@@ -168,12 +168,11 @@ def codes(folder: Path) -> None:
 
 
 def strings(folder: Path) -> None:
-    """Short strings; with RapidFuzz alone."""
-    with suppress(UsageError):
-        for by in ("levenshtein", "edit"):
-            verbs(jsonl(folder, "text", ["duplicate", "duplicated", "duplicat", "something else", "somethingelse"]), folder, by=by, within=2)
-            lw.similarity("duplicate", "duplicated", by=by)
-            lw.pairs([f"a common beginning of all {i:05d}" for i in range(3_000)], by=by, within=1)  # deletions pay
+    """Short strings."""
+    for by in ("levenshtein", "edit"):
+        verbs(jsonl(folder, "text", ["duplicate", "duplicated", "duplicat", "something else", "somethingelse"]), folder, by=by, within=2)
+        lw.similarity("duplicate", "duplicated", by=by)
+        lw.pairs([f"a common beginning of all {i:05d}" for i in range(3_000)], by=by, within=1)  # deletions pay
 
 
 def features(folder: Path) -> None:
@@ -210,3 +209,5 @@ def families(folder: Path) -> None:
 JOBS: dict[str, Callable[[Path], Any]] = {
     job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings, families)
 }
+#: The optional library that a job needs.
+LIBRARIES = {"strings": "rapidfuzz"}

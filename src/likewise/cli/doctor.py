@@ -65,7 +65,9 @@ def compile_ahead(screen: Screen) -> None:
     from likewise.kernels import levels, store
 
     folder = store.ahead()
-    if folder and (folder / compiling.ALL).exists():
+    finished = compiling.finished_in(folder) if folder else []
+    jobs = [name for name in compiling.runnable(compiling.JOBS) if name not in finished]
+    if folder and not jobs:
         screen.say(f"{counted(stored(folder), 'kernel')} already compiled ahead, in {folder}")
         return
     began = time.perf_counter()
@@ -73,7 +75,7 @@ def compile_ahead(screen: Screen) -> None:
     level = [folder.name.rpartition("-")[0]] if folder else levels.here()[-1:]  # kernels are read from one folder
     shared = bool(level) and may_install()
     try:
-        number = compiling.build(store.AHEAD, level[0]) if shared else compiling.build()
+        number = compiling.build(store.AHEAD, level[0], jobs) if shared else compiling.build(jobs=jobs)
     except RuntimeError as error:
         raise LikewiseError(str(error)) from error
     store.ahead.cache_clear()
