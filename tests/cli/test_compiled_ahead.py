@@ -134,7 +134,7 @@ print(differing(codes, codes[::-1].copy()), notice.kernels)
 """
     first, second = run(code), run(code)
     assert (first.stdout, second.stdout) == ("[2 2] 1\n", "[2 2] 0\n")
-    assert first.stderr.startswith("likewise: compiling kernels for this machine; first use only, cached in ")
+    assert first.stderr.startswith("likewise: compiling kernels (once per data type and machine, up to half a minute; kept in ")
     assert second.stderr == ""
 
 

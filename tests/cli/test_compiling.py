@@ -22,6 +22,9 @@ from likewise.cli.screen import Screen
 from likewise.kernels import jit, notice
 from likewise.progress import INTERRUPTED
 
+#: What the command line says about a first run.
+ONCE = "(once per data type and machine, up to half a minute); likewise doctor --compile does all at once"
+
 
 def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> None:
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE}
@@ -34,7 +37,7 @@ def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> Non
     _, said = process.communicate()
     assert process.returncode == 130
     assert "interrupted" in said
-    assert said.count("compiling kernels (first use only) ...\n") == 1
+    assert said.count(f"compiling kernels for words:5 {ONCE}\n") == said.count("compiling kernels") == 1
     assert not any((tmp_path / "kernels").rglob("text.normali*.kernel"))
 
 
@@ -64,7 +67,10 @@ def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Pat
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate()
     assert output.startswith("False True ")
-    assert [re.sub(r"(?<=[gd] ).*", "", line) for line in errors.splitlines()] == ["likewise: compiling ", "likewise: compiled "]
+    begun, ended = errors.splitlines()
+    once = f"once per data type and machine, up to half a minute; kept in {next(folder.iterdir()).resolve()}"
+    assert begun == f"likewise: compiling kernels for words:5 ({once}); to compile all at once, run likewise doctor --compile in a shell"
+    assert re.fullmatch(r"likewise: compiled \d+ kernels? in (\d\.\d|\d\d+) s", ended)
     assert len(list(folder.rglob("*.kernel"))) <= int(output.split()[2]) + threads  # those that were on their way
 
 
@@ -120,7 +126,8 @@ def test_compiling_is_announced_once_and_predicts_nothing(capsys: pytest.Capture
     for added in (1, 2):
         assert fresh(added)(1) == 1 + added
         assert 0 < printed.compiled <= time.perf_counter() - printed._since
-    assert capsys.readouterr().err == "compiling kernels (first use only) ...\n"
+    assert capsys.readouterr().err == f"compiling kernels {ONCE}\n"
+    assert re.fullmatch(r"\d+\.\d s \(compiled 2 kernels in \d+\.\d s\)", printed.time_in_all)
     printed._since, printed.compiled, printed.done = time.perf_counter() - 30, 20.0, 50
     assert printed.state() == "50% of 100 items, 5 items/s"
 
@@ -146,14 +153,37 @@ def test_after_a_failure_the_next_kernel_is_heard_again(listened: list[str]) -> 
 def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     monkeypatch.setattr(notice, "listen", lambda begun, ended: begun())
     (folder / "docs.jsonl").write_text("".join(json.dumps({"text": " ".join(words)}) + "\n" for words in TEXTS.values()))
-    assert run(*verb.split(), "docs.jsonl").stderr.count("compiling kernels (first use only) ...") == 1
+    assert run(*verb.split(), "docs.jsonl").stderr.count(f"compiling kernels {ONCE}\n") == 1
 
 
 def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("likewise.kernels.store.cache", lambda: None)
     ScreenProgress(Screen()).compiling()
     said = capsys.readouterr().err
-    assert said == "compiling kernels (in every run, because no cache folder is writable; see likewise doctor) ...\n"
+    assert said == "compiling kernels (in every run, because no cache folder is writable; see likewise doctor)\n"
+
+
+def test_in_python_each_run_that_compiles_says_so_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(notice, "LISTENERS", None)
+    monkeypatch.setattr("likewise.kernels.store.cache", lambda: None)
+    kept = "in each process, because no folder can keep them; set NUMBA_CACHE_DIR to a folder of yours"
+    notice.summary()
+    capsys.readouterr()
+    for method, kernels in {"cosine": 2, "elements": 1, "": 1}.items():
+        monkeypatch.setattr(notice, "method", method)
+        for _ in range(kernels):
+            with notice.compiling():
+                pass
+        notice.seconds = 34.9 if kernels > 1 else 3.04
+        assert notice.summary() == ("compiled 2 kernels in 35 s" if kernels > 1 else "compiled 1 kernel in 3.0 s")
+    assert capsys.readouterr().err.splitlines() == [
+        f"likewise: compiling kernels for cosine, {kept}",
+        "likewise: compiled 2 kernels in 35 s",
+        f"likewise: compiling kernels for elements, {kept}",
+        "likewise: compiled 1 kernel in 3.0 s",
+        f"likewise: compiling kernels, {kept}",
+        "likewise: compiled 1 kernel in 3.0 s",
+    ]
 
 
 def test_a_signal_stops_the_compiler() -> None:

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Any, TextIO, cast
 
-from likewise.cli.screen import Screen, duration, in_line, is_terminal, size
+from likewise.cli.screen import Screen, counted, duration, in_line, is_terminal, size
 from likewise.cli.time_left import TimeLeft
 from likewise.kernels import notice, store
 from likewise.messages import marked, on_command_line
@@ -34,6 +34,7 @@ class ScreenProgress(Progress):
         self.left = TimeLeft(0)
         self.unit = ""
         self.compiled = self._compiled_before = 0.0  # seconds of compiling, and those before this stage
+        self.kernels = 0  # compiled ones
         self._lock = threading.Lock()
         self._compiling_noted = False
 
@@ -45,11 +46,15 @@ class ScreenProgress(Progress):
     def compiling(self) -> None:
         if not self._compiling_noted:
             self._compiling_noted = True
-            uncached = "in every run, because no cache folder is writable; see likewise doctor"
-            self.say(f"compiling kernels ({'first use only' if store.cache() else uncached}) ...")
+            if store.cache():
+                when = "(once per data type and machine, up to half a minute); likewise doctor --compile does all at once"
+            else:
+                when = "(in every run, because no cache folder is writable; see likewise doctor)"
+            self.say(f"compiling {notice.kernels_of()} {when}")
 
     def compiling_ended(self, seconds: float) -> None:
         self.compiled += seconds
+        self.kernels += 1
 
     def advance(self, amount: int) -> None:
         super().advance(amount)
@@ -91,7 +96,8 @@ class ScreenProgress(Progress):
 
     @property
     def time_in_all(self) -> str:
-        return duration(self.seconds_in_all) + (f" (compiling: {duration(self.compiled)})" if self.compiled else "")
+        compiled = f" (compiled {counted(self.kernels, 'kernel')} in {duration(self.compiled)})" if self.kernels else ""
+        return duration(self.seconds_in_all) + compiled
 
     def steps(self) -> None:
         """With -v, print the time of each step."""

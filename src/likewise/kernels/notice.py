@@ -1,4 +1,4 @@
-"""Says that kernels are compiled, which the first use on a machine waits for."""
+"""Says that kernels are compiled, which the first use of a data type on a machine waits for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from contextlib import contextmanager, suppress
 
 from likewise.kernels import store
 
-#: Called before a kernel is compiled, and after it with the seconds that it took; by default a line on standard error says so once.
+#: Called before a kernel is compiled, and after it with the seconds that it took; by default a line on standard error says so once a run.
 Listeners = tuple[Callable[[], None], Callable[[float], None]]
 LISTENERS: Listeners | None = None
 #: Kernels that were compiled since `summary` was last called, and the seconds that they took.
 kernels, seconds = 0, 0.0
 _said = False
+#: What the current run compares items by, such as "cosine".
+method = ""
 
 
 def listen(begun: Callable[[], None], ended: Callable[[float], None]) -> None:
@@ -42,15 +44,26 @@ def say_once() -> None:
     global _said
     if not _said:
         _said = True
-        kept = f"first use only, cached in {folder}" if (folder := store.cache()) else "in each process, since no folder can keep them"
-        say(f"compiling kernels for this machine; {kept}")
+        say(announcement())
+
+
+def kernels_of() -> str:
+    return f"kernels for {method}" if method else "kernels"
+
+
+def announcement() -> str:
+    folder = store.cache()
+    if folder is None:
+        return f"compiling {kernels_of()}, in each process, because no folder can keep them; set NUMBA_CACHE_DIR to a folder of yours"
+    once = f"once per data type and machine, up to half a minute; kept in {folder}"
+    return f"compiling {kernels_of()} ({once}); to compile all at once, run likewise doctor --compile in a shell"
 
 
 def summary() -> str:
     """The number of kernels compiled since the last call, and the time, if nobody listens: also written to standard error. "" if none were."""
-    global kernels, seconds
-    text = f"compiled {kernels} kernel{'s' if kernels > 1 else ''} in {seconds:.1f} s" if kernels and LISTENERS is None else ""
-    kernels, seconds = 0, 0.0
+    global kernels, seconds, method, _said
+    text = f"compiled {kernels} kernel{'s' if kernels > 1 else ''} in {seconds:.{int(seconds < 10)}f} s" if kernels and LISTENERS is None else ""
+    kernels, seconds, method, _said = 0, 0.0, "", False
     if text:
         say(text)
     return text
