@@ -98,6 +98,26 @@ def test_when_a_map_ends_early_its_stage_has_ended(engine: Threads) -> None:
 # --- what is read
 
 
+def test_a_task_has_ended_when_ctrl_c_interrupted_its_submission(engine: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's pool then knows neither its future nor its thread."""
+    begun, ended = threading.Event(), []
+
+    def submit(task: Callable, *arguments: object) -> None:
+        threading.Thread(target=task, args=arguments).start()
+        begun.wait()
+        raise KeyboardInterrupt
+
+    def stage(value: int) -> None:
+        begun.set()
+        time.sleep(0.05)
+        ended.append(value)
+
+    monkeypatch.setattr(engine._pool, "submit", submit)
+    with pytest.raises(KeyboardInterrupt):
+        list(engine.map(stage, [1]))
+    assert ended == [1]
+
+
 def test_lines_that_one_thread_counts_are_not_counted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Threads) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" * 1000)

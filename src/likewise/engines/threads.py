@@ -32,6 +32,7 @@ class Threads:
         self.number = threads or usable_cores()
         self.stopping = threading.Event()
         self._interrupts = False
+        self._running, self._ended = 0, threading.Condition()  # tasks that have begun; an interrupted submit may lose its future and its thread
         self._pool = ThreadPoolExecutor(self.number) if self.number > 1 else None
 
     def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None = None) -> Iterator[B]:
@@ -94,10 +95,11 @@ class Threads:
         return results
 
     def interrupt(self) -> None:
-        """Stop all tasks after Ctrl-C, which only the main thread receives; other threads see the flags set here."""
+        """Stop all tasks after Ctrl-C, which only the main thread receives, and wait for them; other threads see the flags set here."""
         self.stopping.set()
         self._interrupts |= not INTERRUPTED.is_set()  # otherwise whoever set the flag clears it
         INTERRUPTED.set()
+        self._wait()
 
     def check(self) -> None:
         """Raises StoppedError if the run is being stopped. Long tasks call this from time to time."""
@@ -107,14 +109,31 @@ class Threads:
     def _submit(self, function: Callable[[A], B], value: A) -> Future[B]:
         assert self._pool is not None
         try:
-            return self._pool.submit(function, value)
+            return self._pool.submit(self._task, function, value)
         except RuntimeError as error:  # "can't start new thread": no memory for its stack
             raise MemoryError(f"{error}: not enough memory for {self.number} threads") from error
+
+    def _task(self, function: Callable[[A], B], value: A) -> B:
+        with self._ended:
+            self.check()
+            self._running += 1
+        try:
+            return function(value)
+        finally:
+            with self._ended:
+                self._running -= 1
+                self._ended.notify_all()
+
+    def _wait(self) -> None:
+        """Wait until no task runs. Tasks that begin after ``stopping`` was set end at once."""
+        with self._ended:
+            self._ended.wait_for(lambda: not self._running)
 
     def close(self) -> None:
         self.stopping.set()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+        self._wait()
         if self._interrupts:
             INTERRUPTED.clear()
 
